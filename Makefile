@@ -46,7 +46,7 @@ synth: venv ## area, depth and ECP5 clock of the blocks, into docs/synth.md
 	@$(PYTHON) tools/synth.py
 
 .PHONY: synth-asic
-synth-asic: venv ## area in standard cells (osu018), into docs/asic.md
+synth-asic: venv ## area in standard cells (osu018), into docs/asic.md and docs/asic-l7.md
 	@$(PYTHON) tools/asic.py
 
 .PHONY: formal
@@ -65,9 +65,9 @@ fuzz: rust venv ## every fuzz target for a minute, into docs/fuzz.md
 SYNTHESIZED_TESTS := the_tiny_target with_stalls_everywhere in_lockstep on_a_small_table
 
 .PHONY: long
-long: rust venv plugins plugins-synthesized ## the random and hitless runs at full length, benches at full size (hours)
+long: rust venv plugins plugins-synthesized plugins-sizes ## the random and hitless runs at full length, benches at full size (hours)
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 $(PYTHON) -m pytest -q -n 2 tb
-	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless --test conformance --test endurance --test attack --test xdp_endurance --test xdp_equality --test xdp_tenants --test l7_places --test l7_lockstep --test l7_receive --test l7_update --test l7_nic_shares -- --nocapture
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless --test conformance --test endurance --test attack --test xdp_endurance --test xdp_equality --test xdp_tenants --test l7_places --test l7_lockstep --test l7_receive --test l7_sizes --test l7_update --test l7_nic_shares -- --nocapture
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 SLUICE_PLUGIN_DIR=$(CURDIR)/build/plugins/synthesized cargo test -p sluice-rtlsim --test random_lockstep --test conformance --test hitless -- --nocapture $(SYNTHESIZED_TESTS)
 	@$(PYTHON) tools/plugin.py rmt_wide
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=wide cargo test -p sluice-rtlsim --test random_lockstep wide -- --nocapture
@@ -97,6 +97,10 @@ plugins-bench: venv ## the same built for speed, without assertions
 .PHONY: plugins-synthesized
 plugins-synthesized: venv ## those of the tiny target with the bodies that synthesis gets
 	@$(PYTHON) tools/plugin.py --variant synthesized tiny rmt_tiny
+
+.PHONY: plugins-sizes
+plugins-sizes: venv ## the l7 engine with other sizes than targets have
+	@$(PYTHON) tools/plugin.py --set MessagePackets=255 l7_tiny
 
 .PHONY: venv
 venv: ## install the pinned tools into .venv

@@ -1,6 +1,7 @@
-"""`make synth-asic`: the rmt pipeline in standard cells, with 64 modules and with one, into docs/asic.md.
+"""`make synth-asic`: standard cells of the rmt pipeline, with 64 modules and with one, into docs/asic.md; and of the
+l7 engine into docs/asic-l7.md.
 
-    .venv/bin/python tools/asic.py
+    .venv/bin/python tools/asic.py l7
 
 Blocks are those of synth/whole.toml, mapped one by one to the cells of osu018. Memories stay boxes, of which the bits
 are counted. A result is kept in .cache/asic as long as the block's sources, its parameters, the library, these scripts
@@ -26,7 +27,9 @@ import synth
 
 LIBRARY = Path(os.environ.get("SLUICE_LIBERTY", "/usr/share/qflow/tech/osu018/osu018_stdcells.lib"))
 LIMIT_SECONDS = 3600
+JOBS = 2  # blocks at a time
 DOC = ROOT / "docs" / "asic.md"
+L7_DOC = ROOT / "docs" / "asic-l7.md"
 # Published (Menshen, NSDI 2022, section 5.2): more area than for one module, in percent.
 PUBLISHED = {"parser": 18.5, "deparser": 7.0, "one stage": 20.9, "all": 11.4}
 FLIP_FLOP = "DFFPOSX1"
@@ -191,9 +194,34 @@ LIMITS = """
 """
 
 
+L7_PAGE = """# Area of message dispatch in standard cells
+
+Written by `make synth-asic` on {date}; do not edit. The l7 engine (`{top}`, default parameters: 4 matchers, beats
+of 64 bytes) in the cells of osu018, mapped like [the rmt pipeline](asic.md#how-far-to-trust-it), with the same limits:
+memories have no cells and are counted in bits, and 180 nm is old.
+
+{table}
+Published (QingNiao's text of 2025, [LUTs](synth.md#the-l7-engine) beside): 0.766 mm² with 4 matchers, by Synopsys DC
+and FreePDK45 at 1 GHz; how its memories were made is not printed, nor which parts are in it. A gate of 45 nm takes a
+sixteenth of one of 180 nm, (45/180)², if only the lines shrink: **{scaled:.3f} mm²** without memories by that rule,
+which is no measurement.
+"""
+
+
+def l7_table(design: whole.Design) -> tuple[str, float]:
+    """Each part of the engine, and square millimetres of all."""
+    text = "| part | cells, mm² | of it flip-flops | memory, kbit |\n| --- | --- | --- | --- |\n"
+    for name, pieces in lines(design):
+        cells, flops, bits = (design.sum(pieces, what) for what in ("cells", "flops", "bits"))
+        shown = f"**{name}**" if name == "all" else name
+        text += f"| {shown} | {cells / 1e6:.3f} | {flops / 1e6:.3f} | {bits / 1e3:,.0f} |\n"
+    return text, cells / 1e6
+
+
 def main() -> None:
-    if len(sys.argv) > 1:
-        fail(f"found {sys.argv[1:]}, takes no arguments")
+    asked = sys.argv[1:] or ["rmt", "l7"]
+    if unknown := set(asked) - {"rmt", "l7"}:
+        fail(f"found {sorted(unknown)}, expected rmt or l7, or nothing for both")
     if not LIBRARY.exists():
         fail(
             f"the cell library {LIBRARY} is not there; on Debian and Ubuntu `apt install qflow-tech-osu018`,"
@@ -202,15 +230,23 @@ def main() -> None:
     areas = cell_areas(LIBRARY.read_text())
     if FLIP_FLOP not in areas:
         fail(f"{LIBRARY}: no cell {FLIP_FLOP} among {len(areas)} cells, expected the library osu018")
-    entry = whole.wholes()[0]
+    entries = {entry.top: entry for entry in whole.wholes()}
     try:
-        many, one = (whole.Design(entry, change, map_piece, synth.JOBS) for change in ({}, entry.compare))
+        if "rmt" in asked:
+            entry = entries["sluice_rmt_top"]
+            many, one = (whole.Design(entry, change, map_piece, JOBS) for change in ({}, entry.compare))
+            made = table(many, one, areas[FLIP_FLOP])
+            text = INTRODUCTION.format(date=date.today(), top=entry.top) + made + LIMITS.format(flop=areas[FLIP_FLOP])
+            write_atomically(DOC, text)
+            print(f"asic: wrote {DOC.relative_to(ROOT)}")
+        if "l7" in asked:
+            entry = entries["sluice_l7_top"]
+            made, cells = l7_table(whole.Design(entry, {}, map_piece, JOBS))
+            text = L7_PAGE.format(date=date.today(), top=entry.top, table=made, scaled=cells / 16)
+            write_atomically(L7_DOC, text)
+            print(f"asic: wrote {L7_DOC.relative_to(ROOT)}")
     except (RuntimeError, ValueError) as problem:
         fail(str(problem))
-    made = table(many, one, areas[FLIP_FLOP])
-    text = INTRODUCTION.format(date=date.today(), top=entry.top) + made + LIMITS.format(flop=areas[FLIP_FLOP])
-    write_atomically(DOC, text)
-    print(f"asic: wrote {DOC.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,8 @@ module receive
   sluice_l7_receive #(
       .Packets(4),
       .Entries(Entries),
-      .Rings  (2)
+      .Rings(2),
+      .MessagePackets(4)
   ) u_dut (
       .clk_i,
       .rst_ni,
@@ -121,11 +122,11 @@ module receive
 
   always_comb begin
     // A ticket as the filter makes it.
-    assume (u_dut.ticket1.packets != '0 && u_dut.ticket1.packets <= 7'd4 && 7'(u_dut.ticket1.number) < u_dut.ticket1.packets);
+    assume (u_dut.ticket1.packets != '0 && u_dut.ticket1.packets <= 8'd4 && u_dut.ticket1.number < u_dut.ticket1.packets);
     assume (u_dut.ticket1.payload < 14'd16 && u_dut.ticket1.length == u_dut.ticket1.payload + 14'd64);
     if (u_dut.valid1_q && 2'(u_dut.op1_q.kind) == 2'd0) begin
       if (!u_dut.op1_q.entry) begin
-        assume (u_dut.ticket1.packets == 7'd1);
+        assume (u_dut.ticket1.packets == 8'd1);
       end else if (u_dut.op1_q.decided.member.begins) begin
         // Of a place that is free; whoever has waited aside has the place already.
         assume (u_dut.ticket1.number == '0 && (u_dut.op1_q.again || !u_dut.known1.live));
@@ -164,7 +165,7 @@ module receive
   logic place, put_order, put_ended, entry, starts, written;
   l7_order_t order;
   logic [63:0] offset;
-  logic [5:0] number;
+  logic [PacketsBits-1:0] number;
 
   assign place = u_dut.op3_q.place[0];
   assign entry = u_dut.op3_q.entry;

@@ -6,7 +6,8 @@
 ///
 /// A module has its quantum, 2^QuantumLog for each of its weight (0 is as 16), when its turn begins, and its turn while its balance is
 /// positive. A debt is kept, and what comes back because packets cost less than they counted: up to a quantum and 16 packets. A module
-/// that is alone is forgiven its debt. A turn ends two cycles behind the packet that used the balance up: one more may be taken until then,
+/// that is alone is forgiven its debt. `room_i` says that there is room behind for the packet of `module_o`. A choice waits for it; where
+/// there is none, `queued_i` has to leave the module out, and the others go on. A turn ends two cycles behind the packet that used the balance up: one more may be taken until then,
 /// and is paid for like the others.
 ///
 /// With `Places` above 0, so many packets at most are taken and not charged. Whose turn it is waits for a place; `Spare` more are for
@@ -32,6 +33,7 @@ module sluice_late_drr #(
     output logic                 valid_o,
     output logic [IndexBits-1:0] module_o,
     input  logic                 take_i,
+    input  logic                 room_i,
 
     input logic                 charge_valid_i,
     input logic [IndexBits-1:0] charge_module_i,
@@ -85,7 +87,7 @@ module sluice_late_drr #(
   logic [Modules-1:0] behind_q;
   // Those that had their turn of this round.
   logic [Modules-1:0] had_q;
-  logic behind_valid, first_valid, guest_valid, room, guest_room;
+  logic behind_valid, first_valid, guest_valid, place, guest_place, may, waits;
   index_t behind_index, first_index, guest_index;
   logic [Modules-1:0] unused_behind_onehot, unused_first_onehot;
 
@@ -199,12 +201,12 @@ module sluice_late_drr #(
           end
         end
         GuestOffer:
-        if (take_i || !valid_o) begin
+        if (take_i || !(valid_o || waits)) begin
           state_q <= Weigh;
           look_q  <= turn_q;
         end
         default: begin
-          if (guest_valid && guest_room && !valid_o) begin
+          if (guest_valid && guest_place && !valid_o && !waits) begin
             state_q <= GuestWeigh;
             look_q  <= guest_index;
           end else if (!positive_q || !queued_i[look_q]) begin
@@ -218,7 +220,10 @@ module sluice_late_drr #(
     positive_q <= balance > 0;
   end
 
-  assign valid_o  = positive_q && queued_i[look_q] && ((state_q == Offer && room) || (state_q == GuestOffer && guest_room));
+  assign may      = positive_q && queued_i[look_q] && ((state_q == Offer && place) || (state_q == GuestOffer && guest_place));
+  assign valid_o = may && room_i;
+  // Until it is known whether there is room.
+  assign waits = may && !room_i;
   assign module_o = look_q;
 
   if (Guests) begin : gen_guests
@@ -228,8 +233,8 @@ module sluice_late_drr #(
     logic last_inside;
 
     assign last_inside = charged_ended + packets_t'(1) == charged_taken;
-    assign room        = places_q < PlaceBits'(Places);
-    assign guest_room  = places_q < PlaceBits'(Places + Spare);
+    assign place       = places_q < PlaceBits'(Places);
+    assign guest_place = places_q < PlaceBits'(Places + Spare);
     assign guests      = queued_i & ~inside_q & ~owes_q;
 
     sluice_prio_enc #(
@@ -268,8 +273,8 @@ module sluice_late_drr #(
     assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(places_q) <= Places + Spare);
 `endif
   end else begin : gen_no_guests
-    assign room        = 1'b1;
-    assign guest_room  = 1'b0;
+    assign place       = 1'b1;
+    assign guest_place = 1'b0;
     assign guest_valid = 1'b0;
     assign guest_index = '0;
     assign had_q       = '0;
@@ -279,9 +284,10 @@ module sluice_late_drr #(
   TakesOnlyAChoice_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !take_i || valid_o);
   ChoiceHolds_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) valid_o && !take_i && state_q == GuestOffer |=> valid_o && $stable(
+  assert property (@(posedge clk_i) disable iff (!rst_ni) valid_o && !take_i && state_q == GuestOffer |=> !room_i ||
+                   (valid_o && $stable(
       module_o
-  ));
+  )));
   // A property would copy the RAMs that it reads in every cycle.
   always_ff @(posedge clk_i) begin
     if (rst_ni && charge_valid_i) begin

@@ -15,9 +15,10 @@ package sluice_l7_rows_pkg;
   localparam int unsigned L7HashBytes = 8;
   localparam int unsigned L7HeaderBytes = 64;
   localparam int unsigned L7RawHeaderBytes = 42;
-  localparam int unsigned L7MostPackets = 64;
+  localparam int unsigned L7MostPackets = 255;
   localparam int unsigned L7TableHashes = 2;
   localparam int unsigned L7TableWays = 4;
+  localparam int unsigned L7SharedPackets = 2;
   localparam int unsigned L7DescriptorBytes = 16;
   localparam int unsigned L7CompletionBytes = 32;
   localparam int unsigned L7DefaultExpiry = 3906250;
@@ -294,6 +295,7 @@ package sluice_l7_rows_pkg;
     int unsigned messages;
     int unsigned entries;
     int unsigned rings;
+    int unsigned message_packets;
     int unsigned prefetch;
     int unsigned reads;
     int unsigned writes;
@@ -314,6 +316,7 @@ package sluice_l7_rows_pkg;
       messages: 512,
       entries: 2048,
       rings: 256,
+      message_packets: 64,
       prefetch: 8,
       reads: 16,
       writes: 64,
@@ -329,10 +332,11 @@ package sluice_l7_rows_pkg;
       ports: 16,
       groups: 8,
       packets: 32,
-      beats: 512,
+      beats: 1024,
       messages: 32,
       entries: 128,
       rings: 16,
+      message_packets: 64,
       prefetch: 4,
       reads: 4,
       writes: 8,

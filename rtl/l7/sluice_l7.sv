@@ -10,7 +10,8 @@
 /// scheduler in front what each packet costs, once for each.
 ///
 /// Latency: 2 cycles for what is no message (beats of 32 bytes: 3). Throughput: a beat a cycle. Stall behaviour: the input waits while the packet at its head
-/// waits for the output, for room in the staging buffer, or for a matcher; none of these waits for the input.
+/// waits for the output or for a matcher; neither waits for the input. Who sends packets reserves their room in the staging buffer first, at most
+/// `Cfg.matchers * Cfg.places` ahead.
 module sluice_l7
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -48,11 +49,15 @@ module sluice_l7
     output token_t leave_o,
 
     // For the scheduler in front: what each packet costs, and the weights of modules, answered in the same cycle.
-    output logic                  charge_valid_o,
-    output logic [ModuleBits-1:0] charge_module_o,
-    output logic [           9:0] charge_o,
-    input  logic [ IndexBits-1:0] weight_index_i,
-    output logic [          15:0] weight_o,
+    // It reserves each packet's room in the staging buffer before it sends it.
+    input  room_ask_t                   ask_i,
+    input  room_take_t                  take_i,
+    output room_t                       room_o,
+    output logic                        charge_valid_o,
+    output logic       [ModuleBits-1:0] charge_module_o,
+    output logic       [           9:0] charge_o,
+    input  logic       [ IndexBits-1:0] weight_index_i,
+    output logic       [          15:0] weight_o,
 
     output logic           verdict_valid_o,
     output verdict_trace_t verdict_o,
@@ -164,7 +169,7 @@ module sluice_l7
 
   logic [8*Bytes-1:0] data;
   logic [  Bytes-1:0] keep;
-  logic first, last, want, room, admit, has_job, alone, idle, put, put_ready, end_ready, done_valid, done_bad;
+  logic first, last, want, room, admit, has_job, alone, idle, put, put_ready, end_ready, done_valid, done_bad, unstaged;
   l7_side_t side;
   logic [TagBits-1:0] slot;
   l7_packet_t packet;
@@ -180,8 +185,9 @@ module sluice_l7
   l7_record_t [1:0] record;
 
   sluice_l7_filter #(
-      .Bytes(Bytes),
-      .Ports(Cfg.ports)
+      .Bytes         (Bytes),
+      .Ports         (Cfg.ports),
+      .MessagePackets(Cfg.message_packets)
   ) u_filter (
       .clk_i,
       .rst_ni,
@@ -215,6 +221,7 @@ module sluice_l7
       .done_valid_o   (done_valid),
       .done_bad_o     (done_bad),
       .idle_valid_o   (idle),
+      .unstaged_o     (unstaged),
       .job_valid_o    (job_valid),
       .job_ready_i    (job_ready),
       .job_o          (job),
@@ -401,10 +408,15 @@ module sluice_l7
       .Bytes  (Bytes),
       .Modules(Cfg.modules),
       .Packets(Cfg.packets),
-      .Beats  (Cfg.beats)
+      .Beats  (Cfg.beats),
+      .Ahead  (Cfg.matchers * Cfg.places)
   ) u_staging (
       .clk_i,
       .rst_ni,
+      .ask_i,
+      .take_i,
+      .room_answer_o  (room_o),
+      .unstaged_i     (unstaged),
       .want_i         (want),
       .room_o         (room),
       .admit_i        (admit),

@@ -7,6 +7,7 @@
 /// what has no job no more can wait than verdicts come one behind the other, and these are of messages with a place in a matcher (`Jobs`).
 module sluice_l7_charges
   import sluice_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_l7_pkg::*;
 #(
     parameter int unsigned Bytes   = 64,
@@ -44,7 +45,7 @@ module sluice_l7_charges
   logic [ModuleBits-1:0] idle_module;
   logic [$clog2(Depth+1)-1:0] unused_level;
 
-  assign beats = 10'((15'(length_i) + 15'(Bytes - 1)) >> ByteBits);
+  assign beats = beats_of(length_i, ByteBits);
 
   sluice_ram_lut #(
       .Width   (10),

@@ -10,7 +10,8 @@ module sluice_l7_classify
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
 #(
-    parameter int unsigned Ports = 64
+    parameter int unsigned Ports = 64,
+    parameter int unsigned MessagePackets = 64  // of a message at most
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -37,6 +38,10 @@ module sluice_l7_classify
     output logic     cfg_valid_o,
     output cfg_rsp_t cfg_rsp_o
 );
+
+  if (MessagePackets < 1 || MessagePackets > L7MostPackets) begin : gen_bad_packets
+    $fatal(1, "l7_classify: MessagePackets is %0d, expected 1 to %0d (%m)", MessagePackets, L7MostPackets);
+  end
 
   localparam logic [15:0] EthertypeIpv4 = 16'h0800;
   localparam logic [7:0] VersionAndLength = 8'h45;
@@ -140,7 +145,7 @@ module sluice_l7_classify
   // ---------------------------------------------------------------------------------------------------------------
   // Second cycle: class.
 
-  logic bad_sum, raw, endpoint, cut, contradicts, first;
+  logic bad_sum, raw, endpoint, cut, too_many, contradicts, first;
   logic [19:0] total;
   logic [15:0] payload;
   logic [PositionBits-1:0] limit;
@@ -152,7 +157,13 @@ module sluice_l7_classify
   assign raw = found && row.kind == L7PortKindRaw;
   assign endpoint = found && row.kind == L7PortKindEndpoint;
   assign cut = fields_q.udp_length < 16'(UdpBytes + QnpBytes);
-  assign contradicts = cut || fields_q.packets == '0 || fields_q.packets > 8'(L7MostPackets) ||
+  // As many as the header can say are never too many.
+  if (MessagePackets < L7MostPackets) begin : gen_limit
+    assign too_many = fields_q.packets > PacketsBits'(MessagePackets);
+  end else begin : gen_no_limit
+    assign too_many = 1'b0;
+  end
+  assign contradicts = cut || fields_q.packets == '0 || too_many ||
       fields_q.number >= fields_q.packets || fields_q.flag > 8'(endpoint);
 
   always_comb begin
@@ -191,8 +202,8 @@ module sluice_l7_classify
         session: fields_q.session,
         message: fields_q.msg_id
     };
-    packet_o.packets = fields_q.packets[6:0];
-    packet_o.number = fields_q.number[5:0];
+    packet_o.packets = fields_q.packets;
+    packet_o.number = fields_q.number;
   end
 
   // Endpoints and raw applications: a packet is a message.
@@ -205,8 +216,8 @@ module sluice_l7_classify
     ticket_o.module_id = fields_q.module_id;
     ticket_o.length = LengthBits'(fields_q.udp_length) + LengthBits'(EthernetBytes + Ipv4Bytes);
     ticket_o.payload = payload[LengthBits-1:0];
-    ticket_o.packets = whole ? 7'd1 : fields_q.packets[6:0];
-    ticket_o.number = whole ? '0 : fields_q.number[5:0];
+    ticket_o.packets = whole ? PacketsBits'(1) : fields_q.packets;
+    ticket_o.number = whole ? '0 : fields_q.number;
     ticket_o.source = fields_q.source;
     ticket_o.port = fields_q.port;
     ticket_o.session = job_o.session;

@@ -76,7 +76,7 @@ module sluice_l7_completions
         port: ended_q.sender.port,
         application: ended_q.sender.application,
         message_type: ended_q.sender.message_type,
-        packets: 8'(ended_q.sender.packets),
+        packets: ended_q.sender.packets,
         status: ended_q.status,
         reserved_0: '0,
         reserved_1: '0,

@@ -16,7 +16,8 @@ module sluice_l7_filter
   import sluice_l7_pkg::*;
 #(
     parameter int unsigned Bytes = 64,
-    parameter int unsigned Ports = 64
+    parameter int unsigned Ports = 64,
+    parameter int unsigned MessagePackets = 64
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -42,7 +43,7 @@ module sluice_l7_filter
     input  logic       record_ready_i,
     output l7_record_t record_o,
 
-    output logic                     want_o,         // a packet waits for room and a slot
+    output logic                     want_o,         // a packet waits for a slot
     input  logic                     room_i,
     output logic                     admit_o,
     output logic                     has_job_o,
@@ -56,6 +57,7 @@ module sluice_l7_filter
     output logic                     done_valid_o,
     output logic                     done_bad_o,
     output logic                     idle_valid_o,   // a packet without a job goes its way
+    output logic                     unstaged_o,     // a packet goes past the staging buffer
 
     output logic    job_valid_o,
     input  logic    job_ready_i,
@@ -128,7 +130,8 @@ module sluice_l7_filter
   l7_job_t job;
 
   sluice_l7_classify #(
-      .Ports(Ports)
+      .Ports         (Ports),
+      .MessagePackets(MessagePackets)
   ) u_classify (
       .clk_i,
       .rst_ni,
@@ -212,6 +215,7 @@ module sluice_l7_filter
   assign advance = (pass_valid_o && pass_ready_i) || (drops && (!last_o || record_room)) || moves;
 
   assign idle_valid_o = advance && first_o && !(stages && has_job);
+  assign unstaged_o = advance && first_o && !stages;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

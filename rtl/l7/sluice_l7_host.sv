@@ -212,9 +212,10 @@ module sluice_l7_host
   );
 
   sluice_l7_receive #(
-      .Packets(Cfg.packets),
-      .Entries(Cfg.entries),
-      .Rings  (Cfg.rings)
+      .Packets       (Cfg.packets),
+      .Entries       (Cfg.entries),
+      .Rings         (Cfg.rings),
+      .MessagePackets(Cfg.message_packets)
   ) u_receive (
       .clk_i,
       .rst_ni,

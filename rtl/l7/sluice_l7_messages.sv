@@ -75,11 +75,11 @@ module sluice_l7_messages
 
   // A message, by the place of its entry.
   typedef struct packed {
-    logic         mark;
-    logic [6:0]   packets;
-    logic         decided;
-    l7_decision_t decision;
-    slot_t        tail;      // of those that wait
+    logic                   mark;
+    logic [PacketsBits-1:0] packets;
+    logic                   decided;
+    l7_decision_t           decision;
+    slot_t                  tail;      // of those that wait
   } message_t;
 
   // What a verdict means for its slot, once the packet has ended and is in the table.
@@ -200,7 +200,7 @@ module sluice_l7_messages
   logic second_q, push_q, first_q, needs_q, owner_q, repeat_q;
   slot_t slot_q;
   place_t place_q;
-  logic [6:0] packets_q;
+  logic [PacketsBits-1:0] packets_q;
   logic mark_q;
   ruling_t ruling_q;
 

@@ -7,6 +7,8 @@ package sluice_l7_pkg;
   // "Parameter is not used": a package serves several blocks, and each uses a part of it.
   // verilator lint_off UNUSEDPARAM
 
+  /// Width of a message's number of packets, and of a packet's number, as on the wire.
+  localparam int unsigned PacketsBits = 8;
   /// Width of a position in a view: 0 to `L7ViewBytes`.
   localparam int unsigned PositionBits = $clog2(L7ViewBytes + 1);
   /// Width of a message's place in the engine, given back with its verdict. Enough for every target.
@@ -84,9 +86,9 @@ package sluice_l7_pkg;
     /// Of a direct one.
     l7_decision_t decision;
     l7_key_t key;
-    /// Packets of its message, 1 to 64, and which of them it is.
-    logic [6:0] packets;
-    logic [5:0] number;
+    /// Packets of its message, 1 or more, and which of them it is.
+    logic [PacketsBits-1:0] packets;
+    logic [PacketsBits-1:0] number;
   } l7_packet_t;
 
   /// A packet whose last beat has come. `bad`: its UDP checksum is wrong.
@@ -101,7 +103,7 @@ package sluice_l7_pkg;
   /// Bytes of a packet, or of its part of a message.
   localparam int unsigned LengthBits = 14;
   /// Bytes of a message with its headers.
-  localparam int unsigned TotalBits = 20;
+  localparam int unsigned TotalBits = LengthBits + PacketsBits;
 
   /// Which entry of the message table a packet belongs to.
   typedef struct packed {
@@ -131,8 +133,8 @@ package sluice_l7_pkg;
     /// Bytes of headers and payload, and of the payload.
     logic [LengthBits-1:0] length;
     logic [LengthBits-1:0] payload;
-    logic [6:0] packets;
-    logic [5:0] number;
+    logic [PacketsBits-1:0] packets;
+    logic [PacketsBits-1:0] number;
     logic [31:0] source;
     logic [15:0] port;
     logic [31:0] session;
@@ -153,15 +155,15 @@ package sluice_l7_pkg;
 
   /// What a completion says, but for its status and length.
   typedef struct packed {
-    logic [7:0]  ring;
+    logic [7:0] ring;
     logic [31:0] cookie;
     logic [31:0] source;
     logic [15:0] port;
     logic [31:0] session;
     logic [31:0] message;
-    logic [7:0]  application;
-    logic [7:0]  message_type;
-    logic [6:0]  packets;
+    logic [7:0] application;
+    logic [7:0] message_type;
+    logic [PacketsBits-1:0] packets;
   } l7_sender_t;
 
   /// A packet's way into host memory.
@@ -224,11 +226,12 @@ package sluice_l7_pkg;
     sideband_t side;
   } l7_side_t;
 
-  /// A target's configuration, with another number of matchers where that is not 0.
-  function automatic l7_cfg_t l7_cfg_of(int unsigned target, int unsigned matchers);
+  /// A target's configuration, with other numbers of matchers and of a message's packets where these are not 0.
+  function automatic l7_cfg_t l7_cfg_of(int unsigned target, int unsigned matchers, int unsigned packets);
     l7_cfg_t cfg;
     cfg = l7_cfg(target);
     if (matchers != 0) cfg.matchers = matchers;
+    if (packets != 0) cfg.message_packets = packets;
     return cfg;
   endfunction
 

@@ -170,7 +170,7 @@ module sluice_l7_places
     end
   end
 
-  entry_t [Choices-1:0] read, there;
+  entry_t [Choices-1:0] read;
   logic [Choices-1:0] same, empty, own, same_q, empty_q, own_q, live;
   logic places;
   logic [ChoiceBits-1:0] chosen, wrote_choice_q;
@@ -190,10 +190,14 @@ module sluice_l7_places
   assign done = done_valid_i || forget_q;
   assign done_now = forget_q ? forget_done_q : done_i;
 
+  logic same_wrote, own_wrote;
+  assign same_wrote = wrote_entry_q.valid && wrote_entry_q.key == read_op_q.packet.key;
+  assign own_wrote  = wrote_entry_q.key.module_id == read_op_q.packet.key.module_id;
+
   for (genvar c = 0; c < int'(Choices); c++) begin : gen_choice
     localparam int unsigned Half = c / Ways;
     set_t clear_set;
-    logic written, born_there, born_mark, dead_there, done_here;
+    logic written, born_there, born_mark, dead_there, done_here, passed;
 
     assign clear_set = cfg_req_i.index[SetBits-1:0];
     assign written   = (places || forget_q) && chosen == ChoiceBits'(c);
@@ -213,10 +217,11 @@ module sluice_l7_places
         .rd_data_o(read[c])
     );
 
-    assign there[c] = (wrote_q && wrote_choice_q == ChoiceBits'(c) && wrote_set_q == read_set_q[Half]) ? wrote_entry_q : read[c];
-    assign same[c] = there[c].valid && there[c].key == read_op_q.packet.key;
-    assign empty[c] = !there[c].valid;
-    assign own[c] = there[c].key.module_id == read_op_q.packet.key.module_id;
+    // What was written as it was read. Both are compared: to choose between keys first is a LUT a bit.
+    assign passed   = wrote_q && wrote_choice_q == ChoiceBits'(c) && wrote_set_q == read_set_q[Half];
+    assign same[c]  = passed ? same_wrote : read[c].valid && read[c].key == read_op_q.packet.key;
+    assign empty[c] = passed ? !wrote_entry_q.valid : !read[c].valid;
+    assign own[c]   = passed ? own_wrote : read[c].key.module_id == read_op_q.packet.key.module_id;
 
     // On its way from its birth to its end: a bit for each, with one writer, and it is while they differ.
     sluice_ram_lut #(

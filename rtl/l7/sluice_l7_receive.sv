@@ -21,6 +21,7 @@ module sluice_l7_receive
     parameter int unsigned Packets = 256,
     parameter int unsigned Entries = 2048,
     parameter int unsigned Rings = 256,
+    parameter int unsigned MessagePackets = 64,  // of a message at most
     localparam int unsigned RingBits = $clog2(Rings),
     localparam int unsigned PlaceBits = $clog2(Entries)
 ) (
@@ -96,12 +97,17 @@ module sluice_l7_receive
 );
 
   localparam int unsigned SlotBits = $clog2(Packets);
+  localparam int unsigned NumberBits = (MessagePackets > 1) ? $clog2(MessagePackets) : 1;
   localparam int unsigned Depth = 8;
   // What may come into a queue from the pipeline behind an operation that is chosen.
   localparam int unsigned Steps = 4;
   localparam int unsigned LevelBits = $clog2(Depth + 1);
   // A packet aside is tried in 2^AsideBits cycles.
   localparam int unsigned AsideBits = 3;
+
+  if (MessagePackets < 1 || MessagePackets > L7MostPackets) begin : gen_bad_packets
+    $fatal(1, "l7_receive: MessagePackets is %0d, expected 1 to %0d (%m)", MessagePackets, L7MostPackets);
+  end
 
   // What becomes of a message's packets.
   typedef enum logic [1:0] {
@@ -118,8 +124,8 @@ module sluice_l7_receive
     logic [ModuleBits-1:0] module_id;
     mode_e mode;
     l7_event_e kind;
-    logic [6:0] packets;
-    logic [L7MostPackets-1:0] came;
+    logic [PacketsBits-1:0] packets;
+    logic [MessagePackets-1:0] came;
     logic [TagBits:0] under_way;  // packets that wait aside, or that host memory does not have yet
     logic [LengthBits-1:0] chunk;
     logic [LengthBits-1:0] room;  // for the last packet
@@ -252,7 +258,7 @@ module sluice_l7_receive
   known_t known1, known2_q, known3_q, known_next;
   buffer_t buffer1, buffer2_q, buffer3_q, buffer_next;
   logic write, write_buffer;
-  logic [5:0] factor1;
+  logic [NumberBits-1:0] factor1;
   logic [LengthBits-1:0] chunk1;
   logic mine2_q, ring2_q, free2_q, soon2_q, mine3_q, ring3_q, free3_q, soon3_q;
   logic [15:0] number2_q, number3_q;
@@ -301,7 +307,7 @@ module sluice_l7_receive
       .rd_data_o(buffer1)
   );
 
-  assign factor1 = op1_q.claims ? 6'(ticket1.packets - 7'd1) : ticket1.number;
+  assign factor1 = op1_q.claims ? NumberBits'(ticket1.packets - PacketsBits'(1)) : ticket1.number[NumberBits-1:0];
   assign chunk1 = op1_q.claims ? ticket1.payload : known1.chunk;
   assign descriptor_ring_o = op1_q.ring;
 
@@ -325,20 +331,20 @@ module sluice_l7_receive
   l7_descriptor_t descriptor3_q;
   // verilator lint_on UNUSEDSIGNAL
   logic [TotalBits-1:0] length2, length3_q, needs3_q;
-  logic [L7MostPackets-1:0] this2, came2, before2, all2, came3_q;
+  logic [MessagePackets-1:0] this2, came2, before2, all2, came3_q;
   logic dup3_q, all3_q, aged3_q, last3_q, last2;
   logic [L7AgeBits-1:0] age2;
   logic begins2;
-  logic [6:0] packets2;
+  logic [PacketsBits-1:0] packets2;
 
   assign length2 = (descriptor_i.length > 32'(2 ** TotalBits - 1)) ? '1 : descriptor_i.length[TotalBits-1:0];
-  assign this2 = L7MostPackets'(1) << ticket2_q.number;
+  assign this2 = MessagePackets'(1) << ticket2_q.number;
   assign begins2 = op2_q.kind == Packet && op2_q.decided.member.begins;
   assign before2 = begins2 ? '0 : known2_q.came;
   assign came2 = before2 | ((op2_q.kind == Packet) ? this2 : '0);
   assign packets2 = begins2 ? ticket2_q.packets : known2_q.packets;
-  assign all2 = {L7MostPackets{1'b1}} >> (7'(L7MostPackets) - packets2);
-  assign last2 = 7'(ticket2_q.number) + 7'd1 == ticket2_q.packets;
+  assign all2 = {MessagePackets{1'b1}} >> (PacketsBits'(MessagePackets) - packets2);
+  assign last2 = ticket2_q.number + PacketsBits'(1) == ticket2_q.packets;
   assign age2 = now_i - known2_q.last;
 
   always_ff @(posedge clk_i) begin
@@ -354,7 +360,7 @@ module sluice_l7_receive
     descriptor3_q <= descriptor_i;
     length3_q <= length2;
     // Headers, and all of the payload but that of the last packet of several.
-    needs3_q      <= offset2_q + TotalBits'(ticket2_q.length) - ((ticket2_q.packets == 7'd1) ? '0 : TotalBits'(ticket2_q.payload));
+    needs3_q      <= offset2_q + TotalBits'(ticket2_q.length) - ((ticket2_q.packets == PacketsBits'(1)) ? '0 : TotalBits'(ticket2_q.payload));
     came3_q <= came2;
     dup3_q <= |(before2 & this2);
     all3_q <= came2 == all2;

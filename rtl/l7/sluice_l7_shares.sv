@@ -1,11 +1,14 @@
 /// Room of the staging buffer: packets and beats, of which modules have some for themselves (table `l7_share`, which has weights too).
 ///
-/// A packet of `beats_i` beats fits when the module has both left of its own, or when both are left of what nobody has
-/// reserved (`shared_o`): so a module with a share waits for no other one. `take_i` gives the packet its room, in a cycle with `fits_o`;
-/// `back_*` gives it back. Room that has come back is there from the next cycle on. The host reserves no more than there is.
+/// A packet reserves its room before it is sent here. The one that `ask_i` names fits when its module has both left of its own, or when
+/// both are left of what nobody has reserved: so a module with a share waits for no other one. `take_i` takes the room: of the module's own,
+/// or of what all share. Where `plenty` says that all share room for two packets of any length, a packet whose length is not known yet takes that of the longest,
+/// and what it does not need comes back in the next cycle. `back_*` gives a packet's room back: those that leave the buffer, and those that never came into it.
+/// The host reserves no more than there is, and leaves two packets' room to all.
 ///
 /// Configuration: answered a cycle after `cfg_valid_i`. A clear empties a module's counts; no packet is there then.
-/// Latency: 0 cycles. Throughput: a packet a cycle in, and one back. Never stalls.
+/// Latency: 0 cycles from `ask_i` to `fits` and `own`; room that has come back is there after 2 cycles, and told (`freed_*`) with that.
+/// Throughput: a packet a cycle in, and two back. Never stalls.
 module sluice_l7_shares
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -14,6 +17,7 @@ module sluice_l7_shares
     parameter int unsigned Modules = 64,
     parameter int unsigned Packets = 256,
     parameter int unsigned Beats = 1024,
+    parameter int unsigned MostBeats = 144,
     localparam int unsigned IndexBits = $clog2(Modules),
     localparam int unsigned PacketBits = $clog2(Packets + 1),
     localparam int unsigned BeatBits = $clog2(Beats + 1)
@@ -21,16 +25,17 @@ module sluice_l7_shares
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic [IndexBits-1:0] module_i,
-    input  logic [ BeatBits-1:0] beats_i,
-    output logic                 fits_o,
-    output logic                 shared_o,
-    input  logic                 take_i,
+    // "Bits of signal are not used": modules are numbered as for the largest target.
+    // verilator lint_off UNUSEDSIGNAL
+    input  room_ask_t  ask_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input  room_take_t take_i,
+    output room_t      room_o,
 
-    input logic                 back_valid_i,
-    input logic [IndexBits-1:0] back_module_i,
-    input logic [ BeatBits-1:0] back_beats_i,
-    input logic                 back_shared_i,
+    input logic        [1:0]                back_valid_i,
+    input logic        [1:0][IndexBits-1:0] back_module_i,
+    input beat_count_t [1:0]                back_beats_i,
+    input logic        [1:0]                back_own_i,
 
     output logic empty_o,
 
@@ -52,18 +57,34 @@ module sluice_l7_shares
     logic [BeatBits-1:0]   beats;
   } count_t;
 
+  // Packets of any length: one that is taken in this cycle, and the next.
+  localparam int unsigned PlentyPackets = L7SharedPackets;
+  localparam int unsigned PlentyBeats = PlentyPackets * MostBeats;
+
+  if (Packets < PlentyPackets || Beats < PlentyBeats || BeatBits > 16) begin : gen_bad_room
+    $fatal(
+        1,
+        "l7_shares: Packets, Beats are %0d, %0d, expected at least %0d and %0d, at most 65535 (%m)",
+        Packets,
+        Beats,
+        PlentyPackets,
+        PlentyBeats
+    );
+  end
+
   logic clear, write;
-  logic [IndexBits-1:0] index;
+  logic [IndexBits-1:0] index, module_in;
   cfg_status_e status;
   // "Bits of signal are not used": the weight is not for what is done here, and the rest not for the scheduler.
   // verilator lint_off UNUSEDSIGNAL
   l7_share_row_t row_in, row_read, row, weight_row;
   // verilator lint_on UNUSEDSIGNAL
 
-  assign clear  = cfg_req_i.clear;
-  assign index  = cfg_req_i.index[IndexBits-1:0];
+  assign clear = cfg_req_i.clear;
+  assign index = cfg_req_i.index[IndexBits-1:0];
+  assign module_in = ask_i.module_id[IndexBits-1:0];
   assign status = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Modules), 4'(L7ShareRowWords));
-  assign write  = cfg_valid_i && cfg_req_i.write && status == StatusOk;
+  assign write = cfg_valid_i && cfg_req_i.write && status == StatusOk;
   assign row_in = clear ? '0 : cfg_req_i.data[L7ShareRowBits-1:0];
 
   sluice_ram_lut #(
@@ -75,7 +96,7 @@ module sluice_l7_shares
       .we_i   (write || clear),
       .waddr_i(index),
       .wdata_i(row_in),
-      .raddr_i({weight_index_i, module_i, index}),
+      .raddr_i({weight_index_i, module_in, index}),
       .rdata_o({weight_row, row, row_read})
   );
 
@@ -101,62 +122,132 @@ module sluice_l7_shares
     room_q.beats   <= (reserved_beats_q > 32'(Beats)) ? '0 : BeatBits'(32'(Beats) - reserved_beats_q);
   end
 
-  // Each count has one writer: what has come, and what has gone, of the module's own.
-  count_t own_in, own_out, own_gone, used, shared_used_q, all_q;
-  logic fits_own, fits_shared, fits_all;
+  // Each count has one writer: what has come, and what has gone by either way, of the module's own.
+  count_t own_in, used, shared_used_q, all_q;
+  count_t [1:0] own_out;
+  logic fits_own, fits_shared, fits_all, takes_own;
 
-  assign used = '{packets: own_in.packets - own_out.packets, beats: own_in.beats - own_out.beats};
-  assign fits_own = 17'(used.packets) < 17'(row.packets) && 17'(used.beats) + 17'(beats_i) <= 17'(row.beats);
-  assign fits_shared = shared_used_q.packets < room_q.packets &&
-      17'(shared_used_q.beats) + 17'(beats_i) <= 17'(room_q.beats);
-  assign fits_all = all_q.packets < PacketBits'(Packets) && 17'(all_q.beats) + 17'(beats_i) <= 17'(Beats);
-  assign fits_o = (fits_own || fits_shared) && fits_all;
-  assign shared_o = !fits_own;
+  assign takes_own = take_i.valid && take_i.own;
 
   sluice_ram_lut #(
       .Width($bits(count_t)),
       .Depth(Modules)
   ) u_in (
       .clk_i,
-      .we_i   ((take_i && fits_own) || clear),
-      .waddr_i(clear ? index : module_i),
-      .wdata_i(clear ? '0 : {own_in.packets + PacketBits'(1), own_in.beats + beats_i}),
-      .raddr_i(module_i),
+      .we_i   (takes_own || clear),
+      .waddr_i(clear ? index : module_in),
+      .wdata_i(clear ? '0 : {own_in.packets + PacketBits'(1), own_in.beats + BeatBits'(take_i.beats)}),
+      .raddr_i(module_in),
       .rdata_o(own_in)
   );
-  sluice_ram_lut #(
-      .Width    ($bits(count_t)),
-      .Depth    (Modules),
-      .ReadPorts(2)
-  ) u_out (
-      .clk_i,
-      .we_i   ((back_valid_i && !back_shared_i) || clear),
-      .waddr_i(clear ? index : back_module_i),
-      .wdata_i(clear ? '0 : {own_gone.packets + PacketBits'(1), own_gone.beats + back_beats_i}),
-      .raddr_i({module_i, back_module_i}),
-      .rdata_o({own_out, own_gone})
-  );
 
-  logic takes_shared, back_shared;
-  assign takes_shared = take_i && !fits_own;
-  assign back_shared  = back_valid_i && back_shared_i;
-  assign empty_o      = all_q.packets == '0;
+  for (genvar b = 0; b < 2; b++) begin : gen_back
+    count_t gone;
 
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      shared_used_q <= '0;
-      all_q         <= '0;
-    end else begin
-      all_q.packets <= all_q.packets + PacketBits'(take_i) - PacketBits'(back_valid_i);
-      all_q.beats <= all_q.beats + (take_i ? beats_i : '0) - (back_valid_i ? back_beats_i : '0);
-      shared_used_q.packets <= shared_used_q.packets + PacketBits'(takes_shared) - PacketBits'(back_shared);
-      shared_used_q.beats <= shared_used_q.beats + (takes_shared ? beats_i : '0) - (back_shared ? back_beats_i : '0);
+    sluice_ram_lut #(
+        .Width    ($bits(count_t)),
+        .Depth    (Modules),
+        .ReadPorts(2)
+    ) u_out (
+        .clk_i,
+        .we_i   ((back_valid_i[b] && back_own_i[b]) || clear),
+        .waddr_i(clear ? index : back_module_i[b]),
+        .wdata_i(clear ? '0 : {gone.packets + PacketBits'(1), gone.beats + BeatBits'(back_beats_i[b])}),
+        .raddr_i({module_in, back_module_i[b]}),
+        .rdata_o({own_out[b], gone})
+    );
+  end
+
+  assign used = '{
+          packets: own_in.packets - own_out[0].packets - own_out[1].packets,
+          beats: own_in.beats - own_out[0].beats - own_out[1].beats
+      };
+  assign fits_own = 17'(used.packets) < 17'(row.packets) && 17'(used.beats) + 17'(ask_i.beats) <= 17'(row.beats);
+  assign fits_shared = shared_used_q.packets < room_q.packets &&
+      17'(shared_used_q.beats) + 17'(ask_i.beats) <= 17'(room_q.beats);
+  assign fits_all = all_q.packets < PacketBits'(Packets) && 17'(all_q.beats) + 17'(ask_i.beats) <= 17'(Beats);
+
+  // What comes back, a cycle later.
+  count_t back_shared, back_all, back_shared_q, back_all_q;
+
+  always_comb begin
+    back_shared = '{packets: '0, beats: BeatBits'(take_i.less)};
+    back_all = '{packets: '0, beats: BeatBits'(take_i.less)};
+    for (int unsigned b = 0; b < 2; b++) begin
+      if (back_valid_i[b] && !back_own_i[b]) begin
+        back_shared.packets += PacketBits'(1);
+        back_shared.beats += BeatBits'(back_beats_i[b]);
+      end
+      if (back_valid_i[b]) begin
+        back_all.packets += PacketBits'(1);
+        back_all.beats += BeatBits'(back_beats_i[b]);
+      end
     end
   end
 
+  logic all_tight, plenty_q;
+  assign all_tight = 32'(all_q.packets) + PlentyPackets > Packets || 32'(all_q.beats) + PlentyBeats > Beats;
+  logic [1:0] freed_q, freed_own_q;
+  logic [1:0][ModuleBits-1:0] back_module_q, freed_module_q;
+  logic freed_all_q, changed_q, changed_all_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      back_shared_q <= '0;
+      back_all_q <= '0;
+      shared_used_q <= '0;
+      all_q <= '0;
+      plenty_q <= 1'b0;
+      freed_q <= '0;
+      freed_own_q <= '0;
+      freed_all_q <= 1'b0;
+      changed_q <= 1'b0;
+      changed_all_q <= 1'b0;
+    end else begin
+      back_shared_q <= back_shared;
+      back_all_q <= back_all;
+      shared_used_q.packets <= shared_used_q.packets + PacketBits'(take_i.valid && !take_i.own) - back_shared_q.packets;
+      shared_used_q.beats <= shared_used_q.beats + ((take_i.valid && !take_i.own) ? BeatBits'(take_i.beats) : '0) -
+          back_shared_q.beats;
+      all_q.packets <= all_q.packets + PacketBits'(take_i.valid) - back_all_q.packets;
+      all_q.beats <= all_q.beats + (take_i.valid ? BeatBits'(take_i.beats) : '0) - back_all_q.beats;
+      // A packet that is taken in this cycle is the first of the two.
+      plenty_q <= 32'(shared_used_q.packets) + PlentyPackets <= 32'(room_q.packets) &&
+          32'(shared_used_q.beats) + PlentyBeats <= 32'(room_q.beats) && !all_tight;
+      freed_q <= back_valid_i & back_own_i;
+      freed_own_q <= freed_q;
+      // Rows that change make room too; and where they have changed, another's room may be what is waited for.
+      changed_q <= write || back_shared != '0 || (back_all != '0 && all_tight);
+      changed_all_q <= changed_q;
+      freed_all_q <= changed_all_q;
+    end
+    for (int unsigned b = 0; b < 2; b++) back_module_q[b] <= ModuleBits'(back_module_i[b]);
+    freed_module_q <= back_module_q;
+  end
+
+  assign room_o = '{
+          fits: (fits_own || fits_shared) && fits_all,
+          own: fits_own,
+          plenty: plenty_q,
+          freed_own: freed_own_q,
+          freed_module: freed_module_q,
+          freed_all: freed_all_q
+      };
+  assign empty_o = all_q.packets == '0;
+
 `ifndef SYNTHESIS
-  RoomIsTakenWhereItIs_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !take_i || fits_o);
+  // Rows that change may take room away that was answered before.
+  logic [2:0] written_q;
+  always_ff @(posedge clk_i) written_q <= rst_ni ? {written_q[1:0], write || clear} : '0;
+
+  NoMoreThanThereIs_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(all_q.packets) <= Packets && 32'(all_q.beats) <= Beats);
+  OnlyWhereThereIsRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni || written_q != '0) !take_i.valid ||
+                   (take_i.own ? fits_own : fits_shared || plenty_q));
+  WithoutPacketsNothingIsTaken_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) all_q.packets == '0 && back_all_q == '0 && back_all == '0 |->
+                   all_q == '0 && shared_used_q == '0);
 `endif
 
 endmodule

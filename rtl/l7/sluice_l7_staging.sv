@@ -1,7 +1,8 @@
 /// The staging buffer: packets wait here for their decision, and leave in the order of decisions.
 ///
-/// In: `want_i` asks for room for the packet of `side_i`; in a cycle with `room_o`, `admit_i` gives it the room that its length asks
-/// for, and the slot `slot_o`, which stands until the next admission. Its beats come with `put_i` in cycles with `ready_o`; the last
+/// In: a packet reserves its room before it is sent here (`ask_i`, `take_i`: sluice_l7_shares), in the order in which packets come; at most
+/// `Ahead` have done so and have not come. One that is not staged gives its room back when it comes (`unstaged_i`). `want_i` asks for a slot;
+/// in a cycle with `room_o`, `admit_i` gives the packet of `side_i` the slot `slot_o`, which stands until the next admission. Its beats come with `put_i` in cycles with `ready_o`; the last
 /// one has to be there before the packet is decided.
 /// Out: `decided_*` says what becomes of the packet in a slot. One that is not dropped leaves on `m_*`, with its queue, or for host memory
 /// (`m_consumed_o`). Each has a record, with
@@ -19,10 +20,16 @@ module sluice_l7_staging
     parameter int unsigned Bytes   = 64,
     parameter int unsigned Modules = 64,
     parameter int unsigned Packets = 256,
-    parameter int unsigned Beats   = 1024
+    parameter int unsigned Beats   = 1024,
+    parameter int unsigned Ahead   = 16
 ) (
     input logic clk_i,
     input logic rst_ni,
+
+    input  room_ask_t  ask_i,
+    input  room_take_t take_i,
+    output room_t      room_answer_o,
+    input  logic       unstaged_i,
 
     input  logic                   want_i,
     output logic                   room_o,
@@ -69,20 +76,19 @@ module sluice_l7_staging
   localparam int unsigned IndexBits = $clog2(Modules);
   localparam int unsigned SlotBits = $clog2(Packets);
   localparam int unsigned CellBits = $clog2(Beats);
-  localparam int unsigned BeatBits = $clog2(Beats + 1);
   localparam int unsigned ByteBits = $clog2(Bytes);
   localparam int unsigned MostBeats = (MaxFrameBytes + Bytes - 1) / Bytes;
 
   typedef logic [CellBits-1:0] cell_t;
   typedef struct packed {
     l7_side_t side;
-    logic [BeatBits-1:0] beats;
-    logic shared;
+    beat_count_t beats;
+    logic own;
     cell_t head;
   } packet_t;
 
-  if (2 ** CellBits != Beats || Beats < MostBeats) begin : gen_bad_beats
-    $fatal(1, "l7_staging: Beats is %0d, expected a power of two, at least %0d (%m)", Beats, MostBeats);
+  if (2 ** CellBits != Beats) begin : gen_bad_beats
+    $fatal(1, "l7_staging: Beats is %0d, expected a power of two (%m)", Beats);
   end
   if (2 ** SlotBits != Packets || SlotBits > TagBits) begin : gen_bad_packets
     $fatal(1, "l7_staging: Packets is %0d, expected a power of two up to %0d (%m)", Packets, 2 ** TagBits);
@@ -91,8 +97,8 @@ module sluice_l7_staging
   // ---------------------------------------------------------------------------------------------------------------
   // In: a slot a packet, a cell a beat. A cell's link is written when the next one is known.
 
-  logic fits, shared, shared_now, shared_q, slot_valid, cell_valid, back;
-  logic [BeatBits-1:0] beats;
+  logic own, own_now, own_q, slot_valid, cell_valid, back;
+  beat_count_t beats;
   logic [SlotBits-1:0] free_slot, slot_q, slot;
   cell_t free_cell, before_q;
   packet_t packet_in, packet_out;
@@ -101,18 +107,18 @@ module sluice_l7_staging
   packet_t packet_q;
   // verilator lint_on UNUSEDSIGNAL
 
-  assign beats = BeatBits'((15'(side_i.side.length) + 15'(Bytes - 1)) >> ByteBits);
-  assign room_o = want_i && fits && slot_valid;
+  assign beats = beats_of(side_i.side.length, ByteBits);
+  assign room_o = want_i && slot_valid;
   assign slot = admit_i ? free_slot : slot_q;
   assign slot_o = TagBits'(slot);
-  assign shared_now = admit_i ? shared : shared_q;
+  assign own_now = admit_i ? own : own_q;
   assign ready_o = cell_valid;
-  assign packet_in = '{side: side_i, beats: beats, shared: shared_now, head: free_cell};
+  assign packet_in = '{side: side_i, beats: beats, own: own_now, head: free_cell};
 
   always_ff @(posedge clk_i) begin
     if (admit_i) begin
-      slot_q   <= free_slot;
-      shared_q <= shared;
+      slot_q <= free_slot;
+      own_q  <= own;
     end
     if (put_i) before_q <= free_cell;
   end
@@ -120,22 +126,40 @@ module sluice_l7_staging
   logic leave;
   logic [SlotBits-1:0] leave_slot;
 
+  // Whose room it is, of packets that have reserved it and have not come.
+  logic ahead_ready, ahead_valid;
+  logic [$clog2(Ahead+1)-1:0] unused_ahead_level;
+
+  sluice_fifo #(
+      .Width(1),
+      .Depth(Ahead)
+  ) u_ahead (
+      .clk_i,
+      .rst_ni,
+      .valid_i(take_i.valid),
+      .ready_o(ahead_ready),
+      .data_i (take_i.own),
+      .valid_o(ahead_valid),
+      .ready_i(admit_i || unstaged_i),
+      .data_o (own),
+      .level_o(unused_ahead_level)
+  );
+
   sluice_l7_shares #(
       .Modules(Modules),
       .Packets(Packets),
-      .Beats  (Beats)
+      .Beats(Beats),
+      .MostBeats(MostBeats)
   ) u_shares (
       .clk_i,
       .rst_ni,
-      .module_i     (side_i.side.module_id[IndexBits-1:0]),
-      .beats_i      (beats),
-      .fits_o       (fits),
-      .shared_o     (shared),
-      .take_i       (admit_i),
-      .back_valid_i (leave),
-      .back_module_i(packet_q.side.side.module_id[IndexBits-1:0]),
-      .back_beats_i (packet_q.beats),
-      .back_shared_i(packet_q.shared),
+      .ask_i,
+      .take_i,
+      .room_o(room_answer_o),
+      .back_valid_i({unstaged_i, leave}),
+      .back_module_i({side_i.side.module_id[IndexBits-1:0], packet_q.side.side.module_id[IndexBits-1:0]}),
+      .back_beats_i({beats, packet_q.beats}),
+      .back_own_i({own, packet_q.own}),
       .empty_o,
       .weight_index_i,
       .weight_o,
@@ -189,7 +213,7 @@ module sluice_l7_staging
   logic fetched_q, fetch, turn, busy_q, sends, last, step, beat_valid_q, beat_room;
   l7_decision_t decision_q;
   logic fault_q, consumed_q, fetched_consumed_q;
-  logic [BeatBits-1:0] left_q;
+  beat_count_t left_q;
   logic [SlotBits-1:0] slot_out_q, fetched_slot_q;
   l7_decision_t fetched_decision_q;
   logic fetched_fault_q;
@@ -222,7 +246,7 @@ module sluice_l7_staging
       left_q     <= packet_out.beats;
     end else if (step) begin
       cell_q <= cell_next;
-      left_q <= left_q - BeatBits'(1);
+      left_q <= left_q - beat_count_t'(1);
     end
   end
 
@@ -242,7 +266,7 @@ module sluice_l7_staging
   );
 
   assign sends = busy_q && !decision_q.drop;
-  assign last = left_q == BeatBits'(1);
+  assign last = left_q == beat_count_t'(1);
   assign beat_room = !beat_valid_q || m_ready_i;
   assign step = busy_q && (!sends || beat_room) && (!last || record_ready_i);
   assign back = step;
@@ -294,6 +318,8 @@ module sluice_l7_staging
 `ifndef SYNTHESIS
   BeatsComeWhereThereIsAPlace_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !put_i || cell_valid);
+  RoomIsReservedFirst_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) (!take_i.valid || ahead_ready) && (!(admit_i || unstaged_i) || ahead_valid));
   RecordsHold_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) record_valid_o && !record_ready_i |=> record_valid_o);
 `endif

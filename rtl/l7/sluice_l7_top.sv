@@ -19,7 +19,8 @@ module sluice_l7_top
 #(
     parameter int unsigned Target = 0,
     parameter int unsigned Matchers = 0,  // 0: as many as the target has
-    localparam l7_cfg_t Cfg = l7_cfg_of(Target, Matchers),
+    parameter int unsigned MessagePackets = 0,  // of a message at most; 0: as many as the target has
+    localparam l7_cfg_t Cfg = l7_cfg_of(Target, Matchers, MessagePackets),
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned TagsBits = 16 * DestBits
 ) (
@@ -142,7 +143,7 @@ module sluice_l7_top
       .trace_o             (trace_stamp_o)
   );
 
-  logic in_valid, in_ready, in_last;
+  logic in_valid, in_ready, in_last, l7_ready;
   logic [8*Bytes-1:0] in_data;
   logic [Bytes-1:0] in_keep;
   sideband_t in_side;
@@ -173,6 +174,25 @@ module sluice_l7_top
       .system_generation_i(system_generation)
   );
 
+  // A packet waits here for its room.
+  room_ask_t ask;
+  room_take_t take;
+  // "Bits of signal are not used": one input has no others to send on, and knows lengths.
+  // verilator lint_off UNUSEDSIGNAL
+  room_t room;
+  // verilator lint_on UNUSEDSIGNAL
+  logic reserved_q, may;
+
+  assign ask  = '{module_id: in_side.module_id, beats: beats_of(in_side.length, $clog2(Bytes))};
+  assign may  = reserved_q || room.fits;
+  assign take = '{valid: in_valid && !reserved_q && room.fits, own: room.own, beats: ask.beats, less: '0};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) reserved_q <= 1'b0;
+    else if (in_valid && may) reserved_q <= !(l7_ready && in_last);
+  end
+  assign in_ready = l7_ready && may;
+
   l7_dma_t read_desc, write_desc;
   assign {m_axis_dma_read_desc_tag, m_axis_dma_read_desc_len, m_axis_dma_read_desc_addr} = read_desc;
   assign {m_axis_dma_write_desc_tag, m_axis_dma_write_desc_len, m_axis_dma_write_desc_addr} = write_desc;
@@ -200,8 +220,8 @@ module sluice_l7_top
       .clk_i,
       .rst_ni,
       .epoch_i             (trace_epoch_o),
-      .s_axis_tvalid       (in_valid),
-      .s_axis_tready       (in_ready),
+      .s_axis_tvalid       (in_valid && may),
+      .s_axis_tready       (l7_ready),
       .s_axis_tdata        (in_data),
       .s_axis_tkeep        (in_keep),
       .s_axis_tlast        (in_last),
@@ -217,6 +237,9 @@ module sluice_l7_top
       .m_axis_queue,
       .leave_valid_o       (leave_valid),
       .leave_o             (leave),
+      .ask_i               (ask),
+      .take_i              (take),
+      .room_o              (room),
       // One input has no order to choose.
       .charge_valid_o      (unused_charge_valid),
       .charge_module_o     (unused_charge_module),

@@ -4,13 +4,16 @@
 /// cycle. A queue is a ring of `queue_packets` cell numbers; admission made room for them.
 /// Per destination a `sluice_nic_drr` chooses the module, whichever of its queues have packets, and is told what was
 /// served of either; of that module the high queue goes first. At destination `Late` it is a `sluice_late_drr`, and what stands
-/// behind it says what a packet has cost (`charge_*`), once for each. Chosen copies wait in a short queue
+/// behind it says what a packet has cost (`charge_*`), once for each, and whether there is room for it (sluice_engine_pkg::room_t). A module
+/// whose next packet finds none is left out of the choice until room has come back: its own, or some of all.
+/// Chosen packets take their room. With plenty of it one is chosen in a cycle; else one in 3, for its length has to be read first. Chosen copies wait in a short queue
 /// (`copy_*`) for the reader, with their sideband and in it their destination's tag.
 ///
 /// Latency: 7 cycles from stored to copy when idle. Throughput: one packet a cycle in, one copy out.
 /// Stall behaviour: a destination whose copies are not taken stops choosing, the others go on.
 module sluice_nic_queues
   import sluice_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_nic_pkg::*;
 #(
     parameter nic_cfg_t Cfg = NicCfgDefault,
@@ -35,6 +38,7 @@ module sluice_nic_queues
     input logic [  DestBits-1:0] stored_dests_i,
     input logic [ModuleBits-1:0] stored_module_i,
     input logic                  stored_high_i,
+    input logic [          13:0] stored_length_i,
 
     // Verdict on the packet whose first cell is `meta_cell_o`, one cycle later.
     output logic                    meta_read_o,
@@ -47,11 +51,17 @@ module sluice_nic_queues
     output sideband_t [Dests-1:0]               copy_meta_o,
 
     // Of destination `Late`: what packets cost, and weights, answered in the same cycle.
-    input  logic                       charge_valid_i,
-    input  logic [ModuleIndexBits-1:0] charge_module_i,
-    input  logic [                9:0] charge_i,
-    output logic [ModuleIndexBits-1:0] weight_index_o,
-    input  logic [               15:0] weight_i,
+    output room_ask_t                        ask_o,
+    output room_take_t                       take_o,
+    // "Bits of signal are not used": modules are numbered as for the largest target.
+    // verilator lint_off UNUSEDSIGNAL
+    input  room_t                            room_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input  logic                             charge_valid_i,
+    input  logic       [ModuleIndexBits-1:0] charge_module_i,
+    input  logic       [                9:0] charge_i,
+    output logic       [ModuleIndexBits-1:0] weight_index_o,
+    input  logic       [               15:0] weight_i,
 
     // Quantum rows, read back at `quantum_index_i`.
     input  logic                       quantum_write_i,
@@ -67,11 +77,13 @@ module sluice_nic_queues
 
   if (Late >= Dests) begin : gen_no_late
     assign weight_index_o = '0;
+    assign ask_o = '0;
+    assign take_o = '0;
     // "Signal is not used": there is none such destination.
     // verilator lint_off UNUSEDSIGNAL
     logic unused_late;
     // verilator lint_on UNUSEDSIGNAL
-    assign unused_late = &{charge_valid_i, charge_module_i, charge_i, weight_i};
+    assign unused_late = &{charge_valid_i, charge_module_i, charge_i, weight_i, room_i};
   end
 
   // Packets of the low queue and, above, of the high one: running counts.
@@ -87,6 +99,7 @@ module sluice_nic_queues
     logic [DestBits-1:0]   dests;
     logic [ModuleBits-1:0] module_id;
     logic                  high;
+    beat_count_t           beats;
   } stored_t;
 
   stored_t stored, head_q;
@@ -98,7 +111,8 @@ module sluice_nic_queues
           first_cell: stored_cell_i,
           dests: stored_dests_i,
           module_id: stored_module_i,
-          high: stored_high_i
+          high: stored_high_i,
+          beats: beats_of(stored_length_i, $clog2(Cfg.bus_bytes))
       };
 
   always_ff @(posedge clk_i) begin
@@ -173,6 +187,8 @@ module sluice_nic_queues
 
   for (genvar d = 0; d < Dests; d++) begin : gen_dest
     localparam int unsigned LevelBits = $clog2(CopyDepth + 1);
+    // At destination `Late` with the packet's beats.
+    localparam int unsigned RingBits = CellBits + ((d == Late) ? BeatCountBits : 0);
     logic arrives, unused_ready;
     packets_t in_count, in_count_d, choice_in, choice_out, choice_next;
     logic choice_high, other_is_empty;
@@ -213,18 +229,22 @@ module sluice_nic_queues
         .raddr_i(choice_module[d]),
         .rdata_o(choice_out)
     );
+    logic [RingBits-1:0] ring_out;
+    logic ring_read;
+
     sluice_ram_1r1w #(
-        .Width(CellBits),
+        .Width(RingBits),
         .Depth(2 * Cfg.modules * Cfg.queue_packets)
     ) u_ring (
         .clk_i,
         .wr_en_i  (enqueue[d]),
         .wr_addr_i({head_q.high, enqueue_module, in_count[head_q.high][SlotBits-1:0]}),
-        .wr_data_i(head_q.first_cell),
-        .rd_en_i  (choose[d]),
+        .wr_data_i(RingBits'({head_q.beats, head_q.first_cell})),
+        .rd_en_i  (ring_read),
         .rd_addr_i({choice_high, choice_module[d], choice_out[choice_high][SlotBits-1:0]}),
-        .rd_data_o(ring_cells[d])
+        .rd_data_o(ring_out)
     );
+    assign ring_cells[d] = ring_out[CellBits-1:0];
 
     assign arrives = meta_valid_q && 32'(meta_dest_q) == d;
     always_comb begin
@@ -243,6 +263,64 @@ module sluice_nic_queues
       // Weights stand with what is behind it.
       assign drr_quantum_index[d] = '0;
 
+      // The packet that is next of the module that is looked at is read in every cycle, and compared with the room that there is: what is known
+      // in a cycle is of the one before, and holds while it is the same packet.
+      localparam beat_count_t MostBeats = beat_count_t'((MaxFrameBytes + Cfg.bus_bytes - 1) / Cfg.bus_bytes);
+      localparam int unsigned HeadBits = 1 + ModuleIndexBits + PacketBits;
+      logic [HeadBits-1:0] head, read_head_q;
+      beat_count_t beats;
+      logic queued, read_q, compared, fits_q, lacks_q, own_q, high_q, known, short_q;
+      logic [ModuleIndexBits-1:0] compared_module_q;
+      logic [Cfg.modules-1:0] blocked_q, freed;
+
+      assign ring_read = 1'b1;
+      assign beats = ring_out[CellBits+:BeatCountBits];
+      assign head = {choice_high, choice_module[d], choice_out[choice_high]};
+      assign queued = queued_q[d][choice_module[d]];
+      assign compared = read_q && read_head_q == head && !choose[d];
+      assign known = fits_q && high_q == choice_high;
+      assign ask_o = '{module_id: ModuleBits'(choice_module[d]), beats: beats};
+
+      always_ff @(posedge clk_i) begin
+        if (!rst_ni) begin
+          read_q  <= 1'b0;
+          fits_q  <= 1'b0;
+          lacks_q <= 1'b0;
+          short_q <= 1'b0;
+        end else begin
+          read_q  <= queued && !choose[d];
+          fits_q  <= compared && room_i.fits;
+          lacks_q <= compared && !room_i.fits && !room_i.plenty;
+          short_q <= choose[d] && !known;
+        end
+        read_head_q <= head;
+        own_q <= room_i.own;
+        high_q <= choice_high;
+        compared_module_q <= choice_module[d];
+      end
+
+      always_comb begin
+        freed = {Cfg.modules{room_i.freed_all}};
+        for (int unsigned b = 0; b < 2; b++)
+        if (room_i.freed_own[b]) freed[room_i.freed_module[b][ModuleIndexBits-1:0]] = 1'b1;
+      end
+
+      // Room that comes back in the cycle in which a module is found to lack it was not looked at.
+      always_ff @(posedge clk_i) begin
+        if (!rst_ni) blocked_q <= '0;
+        else begin
+          if (lacks_q) blocked_q[compared_module_q] <= 1'b1;
+          for (int unsigned m = 0; m < Cfg.modules; m++) if (freed[m]) blocked_q[m] <= 1'b0;
+        end
+      end
+
+      assign take_o = '{
+              valid: choose[d],
+              own: known && own_q,
+              beats: known ? beats : MostBeats,
+              less: short_q ? MostBeats - beats : '0
+          };
+
       sluice_late_drr #(
           .Modules   (Cfg.modules),
           .CostBits  (10),
@@ -252,10 +330,11 @@ module sluice_nic_queues
       ) u_drr (
           .clk_i,
           .rst_ni,
-          .queued_i(queued_q[d]),
+          .queued_i(queued_q[d] & ~blocked_q),
           .valid_o (choice_valid[d]),
           .module_o(choice_module[d]),
           .take_i  (choose[d]),
+          .room_i  (known || room_i.plenty),
           .charge_valid_i,
           .charge_module_i,
           .charge_i,
@@ -265,6 +344,8 @@ module sluice_nic_queues
           .clear_index_i
       );
     end else begin : gen_early
+      assign ring_read = choose[d];
+
       sluice_nic_drr #(
           .Modules(Cfg.modules)
       ) u_drr (

@@ -545,6 +545,9 @@ module sluice_nic_top
 
   // No module has all places of a matcher: what it sends finds one when it gets there.
   localparam int unsigned IndexBits = $clog2(Cfg.modules);
+  room_ask_t room_ask;
+  room_take_t room_take;
+  room_t room;
   logic charge_valid;
   // "Bits of signal are not used": modules are numbered as for the largest target.
   // verilator lint_off UNUSEDSIGNAL
@@ -577,6 +580,9 @@ module sluice_nic_top
       .m_axis_tkeep       (egress_tkeep),
       .m_axis_tlast       (egress_tlast),
       .m_axis_tuser       (egress_tuser),
+      .ask_o              (room_ask),
+      .take_o             (room_take),
+      .room_i             (room),
       .charge_valid_i     (charge_valid),
       .charge_module_i    (charge_module[IndexBits-1:0]),
       .charge_i           (charge),
@@ -660,6 +666,9 @@ module sluice_nic_top
       .m_axis_queue(m_axis_queue_o),
       .leave_valid_o(l7_leave_valid),
       .leave_o(l7_leave),
+      .ask_i(room_ask),
+      .take_i(room_take),
+      .room_o(room),
       .charge_valid_o(charge_valid),
       .charge_module_o(charge_module),
       .charge_o(charge),

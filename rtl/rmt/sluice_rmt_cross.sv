@@ -2,8 +2,8 @@
 /// right (docs/design/rmt.md, "Operands").
 ///
 /// Three lanes of 16 bits, chosen in three steps of four by the source's own bits, so that nothing is decoded before
-/// (c4); what is cut off and the shift come a cycle later, beside the rotators. A source without a meaning, a shift of 3
-/// and a cut of 3 give zero.
+/// (c4); the shift comes a cycle later, beside the rotators. A source without a meaning, a shift of 3 and a cut of 3 give
+/// zero.
 ///
 /// Latency: `nearly_o` in c4, `x_o` two cycles later, in c6. Throughput: a packet a cycle. Never stalls.
 module sluice_rmt_cross
@@ -28,8 +28,8 @@ module sluice_rmt_cross
   logic [2:0][63:0][15:0] sources;
   (* keep *) logic [2:0][15:0] lanes;
   logic [2:0][15:0] lanes_q;
-  logic [2:0][1:0] from_d, from_q;  // lane that goes to each of X's; 3: none
-  logic [2:0][15:0] x_d;
+  logic [1:0] shift_q;
+  logic [47:0] x_d;
 
   function automatic logic [15:0] choose(logic [3:0][15:0] of, logic [1:0] which);
     return which[1] ? (which[0] ? of[3] : of[2]) : (which[0] ? of[1] : of[0]);
@@ -74,19 +74,22 @@ module sluice_rmt_cross
   end
 
   always_comb begin
-    for (int unsigned l = 0; l < 3; l++) begin
-      from_d[l] = 2'd3;
-      for (int unsigned i = l; i < 3; i++) begin
-        if (32'(shift_i) == i - l && 32'(cut_i) + i < 3) from_d[l] = 2'(i);
-      end
-      x_d[l] = choose({16'd0, lanes_q}, from_q[l]);
-    end
+    case (shift_q)
+      2'd0: x_d = lanes_q;
+      2'd1: x_d = {16'd0, lanes_q[2], lanes_q[1]};
+      2'd2: x_d = {32'd0, lanes_q[2]};
+      default: x_d = '0;
+    endcase
   end
 
   always_ff @(posedge clk_i) begin
     if (valid_i[4]) begin
-      lanes_q <= lanes;
-      from_q  <= from_d;
+      shift_q <= shift_i;
+      // What is cut off is a reset of the registers, which takes no LUT.
+      for (int unsigned l = 0; l < 3; l++) begin
+        if (32'(cut_i) + l < 3) lanes_q[l] <= lanes[l];
+        else lanes_q[l] <= '0;
+      end
     end
     if (valid_i[5]) x_o <= x_d;
   end

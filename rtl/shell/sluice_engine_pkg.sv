@@ -56,6 +56,41 @@ package sluice_engine_pkg;
     logic                  system_generation;
   } token_t;
 
+  localparam int unsigned BeatCountBits = 10;
+  typedef logic [BeatCountBits-1:0] beat_count_t;
+
+  // Room in the buffer of an engine behind the queues, which these reserve before they send a packet there: sluice_nic_queues asks,
+  // sluice_l7_shares answers in the same cycle.
+  typedef struct packed {
+    logic [ModuleBits-1:0] module_id;
+    beat_count_t           beats;
+  } room_ask_t;
+
+  // `fits`: there is room for the packet that is asked for, `own`: of the module's own. `plenty`: there is for any two packets, and stays
+  // until the second one is taken. `freed_own`, `freed_all`: room has come back, of the modules' own or of what all share.
+  typedef struct packed {
+    logic                       fits;
+    logic                       own;
+    logic                       plenty;
+    logic [1:0]                 freed_own;
+    logic [1:0][ModuleBits-1:0] freed_module;
+    logic                       freed_all;
+  } room_t;
+
+  // A packet takes room, of the module that is asked for. Where its length is not known yet it takes a longest packet's, of what all share,
+  // and `less` of it comes back in the next cycle.
+  typedef struct packed {
+    logic        valid;
+    logic        own;
+    beat_count_t beats;
+    beat_count_t less;
+  } room_take_t;
+
+  // Beats of a packet, on a bus of 2^`byte_bits` bytes.
+  function automatic beat_count_t beats_of(logic [13:0] length, int unsigned byte_bits);
+    return beat_count_t'((32'(length) + (32'd1 << byte_bits) - 32'd1) >> byte_bits);
+  endfunction
+
   // A node of the configuration ring. `wide_words` is 0 where rows have up to MessageDataWords words, otherwise the
   // words of its longest row: up to 127.
   typedef struct packed {

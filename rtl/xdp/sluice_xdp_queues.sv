@@ -363,6 +363,7 @@ module sluice_xdp_queues
       .valid_o        (chosen_valid),
       .module_o       (chosen),
       .take_i         (start),
+      .room_i         (1'b1),
       .charge_valid_i (charge_valid_i),
       .charge_module_i(charge_module_i[IndexBits-1:0]),
       .charge_i       (charge_i),

@@ -72,11 +72,12 @@ fn test_tells_by_its_exit_code_what_became_of_the_script() {
     assert_eq!((called.code, &value["passed"], &value["failures"][0]["line"]), (1, &false.into(), &2.into()));
     f.write("bad.stf", "packet 0 00\nadd nothing x()\n");
     let called = f.sluice(&["p4", "test", basic, "bad.stf"]);
-    assert!(
-        called.code == 2 && called.err.contains("error[E0791]") && called.err.contains("bad.stf:2:5"),
-        "{}",
-        called.err
-    );
+    assert!(called.code == 1 && called.out.contains("bad.stf:2: error[E0791]"), "{}", called.out);
+    f.write("none.stf", "paket 0 00\n");
+    let called = f.sluice(&["p4", "test", basic, "none.stf"]);
+    assert!(called.code == 2 && called.err.contains("error[E0790]") && called.err.contains("none.stf:1:1"));
+    let called = f.sluice(&["p4", "test", basic, "--trace"]);
+    assert!(called.code == 0 && called.out.contains("    table Forward.routes: hit, Forward."), "{}", called.out);
     f.write("noise.stf", [0xff, 0xfe]);
     assert_eq!(f.sluice(&["p4", "test", basic, "noise.stf"]).code, 2);
     assert_eq!(f.sluice(&["p4", "test", basic, "no.stf"]).code, 2);
@@ -87,4 +88,21 @@ fn test_tells_by_its_exit_code_what_became_of_the_script() {
     assert!(called.code == 3 && called.err.contains("E0794"), "{}", called.err);
     let called = f.sluice(&["p4", "test", basic, "--undefined", "random", "--seed", "3"]);
     assert!(called.code == 0 && called.out.starts_with("seed: 3\n"), "{}", called.out);
+}
+
+#[test]
+fn info_writes_what_a_controller_may_name_in_three_forms() {
+    let f = Folder::new();
+    let text = f.sluice(&["p4", "info", "programs/p4/basic.p4"]).ok();
+    assert!(text.contains("tables {\n  preamble {\n    id: ") && text.contains("arch: \"v1model\""), "{text}");
+    let json = f.sluice(&["p4", "info", "programs/p4/basic.p4", "--format", "json"]).ok();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let id = value["tables"][0]["preamble"]["id"].as_u64().unwrap();
+    assert!(text.contains(&format!("id: {id}\n")), "{text}");
+    f.sluice(&["p4", "info", "programs/p4/basic.p4", "--format", "binary", "-o", "basic.pb"]).ok();
+    let binary = std::fs::read(f.path("basic.pb")).unwrap();
+    assert!(binary.windows(7).any(|seven| seven == b"v1model"));
+    f.write("bad.p4", "#include <core.p4>\n");
+    let called = f.sluice(&["p4", "info", "bad.p4"]);
+    assert!(called.code == 2 && called.err.contains("error[E0794]"), "{}", called.err);
 }

@@ -62,6 +62,8 @@ pub struct Engine {
     pub ports: PortRows,
     /// The message table.
     pub table: Table<Fate>,
+    /// Packets of a message at most.
+    most_packets: usize,
     /// Packets that have searched for their entries.
     pub searches: u32,
 }
@@ -69,7 +71,12 @@ pub struct Engine {
 impl Engine {
     /// After a reset.
     pub fn new(target: &Target) -> Self {
-        Self { ports: PortRows::default(), table: Table::new(target), searches: 0 }
+        Self {
+            ports: PortRows::default(),
+            table: Table::new(target),
+            most_packets: target.message_packets,
+            searches: 0,
+        }
     }
 
     /// A packet of a module comes; `rule` is asked for verdicts, and gives none for malformed messages. No queue has a ring.
@@ -93,7 +100,7 @@ impl Engine {
     ) -> Arrived {
         let only = |outcome| Arrived { outcome, member: None };
         // Its fields are looked at when it has its entry.
-        let packet = match by_headers(frame, self.ports.of(module, generation)) {
+        let packet = match by_headers(frame, self.ports.of(module, generation), self.most_packets) {
             Sort::Frame(_) => return only(Outcome { fate: Fate::Frame, fault: false }),
             Sort::Dropped(reason) => return only(dropped(reason.reason())),
             Sort::Packet(packet) => packet,
@@ -135,7 +142,7 @@ impl Engine {
 
     /// Whether a packet searches the message table for its message.
     pub fn searches_for(&mut self, frame: &[u8], module: u8, generation: bool) -> bool {
-        let sort = by_headers(frame, self.ports.of(module, generation));
+        let sort = by_headers(frame, self.ports.of(module, generation), self.most_packets);
         matches!(sort, Sort::Packet(packet) if matches!(packet.kind, Kind::Application(_)))
     }
 

@@ -1,6 +1,7 @@
 //! Message dispatch: rules as tenants write them, what the NIC sees of a message, matcher programs and their models.
 //! `docs/design/l7.md` is the specification.
 
+mod came;
 pub mod compile;
 pub mod device;
 pub mod engine;

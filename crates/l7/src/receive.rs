@@ -3,6 +3,7 @@
 //! Time and host memory are told to it: when a write is in memory, and when a message is given up. What it cannot know either is whether a
 //! descriptor that was posted has been fetched; whoever runs it says whether the engine had one.
 
+use crate::came::Came;
 use crate::engine::{Fate, Outcome};
 use crate::table::Place;
 use sluice_formats::Reason;
@@ -154,7 +155,7 @@ struct Message {
     mode: Mode,
     live: bool,
     packets: u8,
-    came: u64,
+    came: Came,
     under_way: u32,
     chunk: usize,
     /// For the last packet.
@@ -165,7 +166,7 @@ struct Message {
 
 impl Message {
     fn is_whole(&self) -> bool {
-        self.came == u64::MAX >> (64 - u32::from(self.packets)) && self.under_way == 0
+        self.came.is_all(self.packets) && self.under_way == 0
     }
 }
 
@@ -277,7 +278,7 @@ impl Receive {
 
     fn message(mode: Mode, ticket: &Ticket) -> Message {
         let (packets, chunk, expiry) = (ticket.packets, ticket.payload, ticket.expiry);
-        Message { mode, live: true, packets, came: 0, under_way: 0, chunk, room: 0, last: 0, expiry }
+        Message { mode, live: true, packets, came: Came::default(), under_way: 0, chunk, room: 0, last: 0, expiry }
     }
 
     fn later(&mut self, place: Place, ticket: &Ticket, frame: &[u8], effects: &mut Effects) -> Delivery {
@@ -286,7 +287,7 @@ impl Receive {
         match &mut message.mode {
             Mode::Frames => Delivery::Left(Fate::Frame),
             Mode::Dropped(reason) => Delivery::Dropped(*reason),
-            Mode::Buffer { .. } if message.came >> ticket.number & 1 == 1 => Delivery::Dropped(Reason::L7Duplicate),
+            Mode::Buffer { .. } if message.came.has(ticket.number) => Delivery::Dropped(Reason::L7Duplicate),
             Mode::Buffer { descriptor, ended, total } => {
                 let fits = if is_last { ticket.payload <= message.room } else { ticket.payload == message.chunk };
                 if !fits {
@@ -331,10 +332,9 @@ impl Receive {
         if matches!(message.mode, Mode::Buffer { .. }) && !matches!(delivery, Delivery::Consumed(_)) {
             return;
         }
-        if message.came >> ticket.number & 1 == 0 {
+        if message.came.add(ticket.number) {
             message.last = now;
         }
-        message.came |= 1 << ticket.number;
         message.under_way += u32::from(effects.write.is_some());
         effects.ended = Self::end(message);
     }

@@ -5,6 +5,7 @@
 //! one of the half whose set has more that were never used, or in which fewer messages are on their way, and the first way of it. Messages that
 //! are on their way keep theirs.
 
+use crate::came::Came;
 use sluice_formats::l7::rows::L7SecretRow;
 use sluice_formats::l7::target::{TABLE_HASHES, TABLE_WAYS, Target};
 
@@ -65,7 +66,7 @@ pub struct Contradicts {
 struct Entry<D> {
     key: Key,
     packets: u8,
-    came: u64,
+    came: Came,
     decision: Option<D>,
     /// It has a buffer that is in use.
     held: bool,
@@ -73,7 +74,7 @@ struct Entry<D> {
 
 impl<D> Entry<D> {
     fn is_finished(&self) -> bool {
-        !self.held && self.decision.is_some() && self.came == u64::MAX >> (64 - u32::from(self.packets))
+        !self.held && self.decision.is_some() && self.came.is_all(self.packets)
     }
 }
 
@@ -182,7 +183,7 @@ impl<D: Copy> Table<D> {
         let Some(&(_, _, place)) = free.iter().min_by_key(|(rank, taken, _)| (*rank, *taken)) else {
             return Begun::NoState;
         };
-        let entry = Entry { key, packets, came: 1, decision: None, held: false };
+        let entry = Entry { key, packets, came: Came::first(), decision: None, held: false };
         let before = self.change(place, |place| place.replace(entry));
         self.evicted += u64::from(before.is_some());
         Begun::Entered(place)
@@ -195,7 +196,7 @@ impl<D: Copy> Table<D> {
             if entry.packets != packets {
                 return Err(Contradicts { message: entry.packets, packet: packets });
             }
-            entry.came |= 1 << number;
+            entry.came.add(number);
             Ok(entry.decision)
         })
     }

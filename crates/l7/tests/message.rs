@@ -115,7 +115,7 @@ const DAMAGES: [(Damage, Short); 16] = [
     (|d| d.bad_ipv4_sum = true, Short::Dropped(Dropped::Ipv4Checksum)),
     (|d| d.longer = true, Short::Dropped(Dropped::Length)),
     (|d| d.shortened = Some(63), Short::Dropped(Dropped::Header)),
-    (|d| d.bytes[52] = 0, Short::Dropped(Dropped::Count)),
+    (|d| d.bytes[52] = 0, Short::Dropped(Dropped::Count { found: 0, most: 64 })),
     (|d| d.bytes[53] = 70, Short::Dropped(Dropped::Sequence)),
     (|d| d.bytes[54] = 1, Short::Dropped(Dropped::Flag)),
     (|d| d.bytes[42] = 3, Short::Dropped(Dropped::NoApplication)),
@@ -150,8 +150,8 @@ fn a_message_has_1_to_64_packets_and_the_last_ones_number_is_one_less() {
         (1, 1, Short::Dropped(Dropped::Sequence)),
         (64, 63, Short::Packet(0)),
         (64, 64, Short::Dropped(Dropped::Sequence)),
-        (65, 0, Short::Dropped(Dropped::Count)),
-        (255, 255, Short::Dropped(Dropped::Count)),
+        (65, 0, Short::Dropped(Dropped::Count { found: 65, most: 64 })),
+        (255, 255, Short::Dropped(Dropped::Count { found: 255, most: 64 })),
     ] {
         let header = Header { msg_len_in_pkts: count, pkt_seq_num_in_msg: number, ..header() };
         assert_eq!(sort(&frame(&Addresses::to_port(9000), header, b""), &ports), expected, "{number} of {count}");
@@ -317,8 +317,8 @@ fn a_message_is_cut_into_packets_of_one_length_and_put_together_again() {
     assert_eq!(wrong(&[(1, &[0; 256])], 1000), BuildError::Value { index: 1, found: 256 });
     assert_eq!(wrong(&[(1, &[0; 255])], 256), BuildError::Fields { found: 257, most: 256 });
     assert_eq!(wrong(&[(1, &[0; 255]), (2, &[0; 254])], 1000), BuildError::Fields { found: 513, most: 512 });
-    assert_eq!(wrong(&[(16, &[0; 650])], 10), BuildError::Packets { found: 66 });
-    assert_eq!(segments(&addresses, header(), &fields(&[(16, &[0; 634])]), 10).unwrap().len(), 64);
+    assert_eq!(wrong(&[(16, &[0; 2_545])], 10), BuildError::Packets { found: 256 });
+    assert_eq!(segments(&addresses, header(), &fields(&[(16, &[0; 2_544])]), 10).unwrap().len(), 255);
 }
 
 /// What the project's other readers of headers say of a packet that the filter takes, and of one that it drops for its sums.

@@ -107,6 +107,8 @@ problems! {
     TooMuch "E0770" "does not fit the pipeline: {what}" { what }
     /// What the reference does not run.
     Reference "E0794" "the reference does not run {what}" { what }
+    /// What P4Info cannot say.
+    Info "E0796" "P4Info, {what}: {why}" { what, why }
 }
 
 /// One mistake, where it is, and how the text there came into the program.

@@ -2,12 +2,13 @@
 //!
 //! A program goes through `source` (files, directives, macros: words), `syntax` (a tree) and `check` (names, types,
 //! constants). What the choices were: docs/decisions/p4-front-end.md. `interpret` runs what is checked; `stf` are scripts
-//! of packets for it.
+//! of packets for it; `info` is what the control plane is told.
 
 mod back;
 mod check;
 mod compile;
 mod error;
+mod info;
 mod interpret;
 mod ir;
 mod middle;
@@ -18,6 +19,7 @@ mod syntax;
 
 pub use compile::{Compiled, Model};
 pub use error::{MOST_ERRORS, P4Error, P4Errors, Problem};
+pub use info::Info;
 pub use interpret::Sent;
 pub use reference::{Reference, Undefined};
 

@@ -1,7 +1,7 @@
 //! The reference as others use it: a program that packets go through.
 
 use crate::error::{Notes, P4Errors, Problem, place};
-use crate::interpret::{Sent, Switch, lower};
+use crate::interpret::{Event, Sent, Switch, lower};
 use crate::source::{Sources, Span};
 use crate::{Program, check};
 
@@ -25,9 +25,20 @@ pub struct Reference {
 impl Program {
     /// Makes a program run; `seed` is that of `random` and of noise. One that v1model cannot run is refused.
     pub fn reference(&self, undefined: Undefined, seed: u64) -> Result<Reference, P4Errors> {
+        self.runs(undefined, seed, false)
+    }
+
+    /// The same, and scripts tell what each packet does: statements, tables, and what is written.
+    pub fn traced(&self, undefined: Undefined, seed: u64) -> Result<Reference, P4Errors> {
+        let mut reference = self.runs(undefined, seed, true)?;
+        reference.switch.machine.trace = Some(Vec::new());
+        Ok(reference)
+    }
+
+    fn runs(&self, undefined: Undefined, seed: u64, traced: bool) -> Result<Reference, P4Errors> {
         let nothing = check::Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&nothing);
-        match lower(&self.tree, facts, false) {
+        match lower(&self.tree, facts, traced) {
             Ok(code) => {
                 let switch = Switch::new(code, seed, undefined == Undefined::Random);
                 Ok(Reference { switch, sources: self.sources.clone() })
@@ -47,6 +58,23 @@ impl Reference {
     pub fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, String> {
         let sent = self.switch.packet(port, bytes);
         sent.map_err(|stopped| format!("{}{}", stopped.what, self.place(stopped.span)))
+    }
+
+    /// What happened since this was asked last, a line each.
+    pub(crate) fn events(&mut self) -> Vec<String> {
+        let Some(trace) = &mut self.switch.machine.trace else { return Vec::new() };
+        let events = std::mem::take(trace);
+        let first = |span: Span| self.sources.slice(span).lines().next().unwrap_or_default().trim_end();
+        let line = |event: &Event| match event {
+            Event::Statement(span) => format!("{}: {}", place(*span, &self.sources), first(*span)),
+            Event::Value(span, value) => format!("    {} = {value}", first(*span)),
+            Event::Table(at, hit, action) => {
+                let code = &self.switch.code;
+                let word = if *hit { "hit" } else { "miss" };
+                format!("    table {}: {word}, {}", code.tables[*at].name, code.actions[*action].name)
+            }
+        };
+        events.iter().map(line).collect()
     }
 
     /// ` at FILE:LINE:COLUMN`, if a place is known.

@@ -1,9 +1,13 @@
 //! Programs on the pipeline: what the compiler takes gives the packets that scripts and the reference say.
 
+use sluice_formats::random::{Rng, test_seed};
 use sluice_p4::stf::Script;
-use sluice_p4::{Model, Reader, Undefined};
+use sluice_p4::{Model, Reader, Reference, Undefined};
 use sluice_rmt::target::DEFAULT;
 use std::path::{Path, PathBuf};
+
+/// Random packets for each program.
+const PACKETS: usize = 2_000;
 
 fn scripts(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -11,6 +15,45 @@ fn scripts(folder: &str) -> Vec<PathBuf> {
     all.retain(|path| path.extension().is_some_and(|e| e == "stf"));
     all.sort();
     all
+}
+
+/// With the entries that a script has left, packets made of its own are what the reference says: with other bytes, shorter, longer.
+fn agree(name: &str, script: &str, reference: &mut Reference, model: &mut Model) {
+    let packets: Vec<Vec<u8>> = script.lines().filter_map(packet).collect();
+    assert!(!packets.is_empty(), "{name}: no packets");
+    let mut rng = Rng::new(test_seed(&format!("p4_model_{name}")));
+    let mut sent = 0;
+    for _ in 0..PACKETS {
+        let (mut bytes, other) = (rng.choose(&packets).unwrap().clone(), rng.choose(&packets).unwrap());
+        for _ in 0..rng.below(4) {
+            let at = rng.index(bytes.len());
+            bytes[at] = match rng.below(4) {
+                0 => rng.below(256) as u8,
+                1 => bytes[at].wrapping_add(1),
+                2 => bytes[at] ^ 1 << rng.below(8),
+                // What stands there in another packet.
+                _ => other.get(at).copied().unwrap_or(0),
+            };
+        }
+        match rng.below(4) {
+            0 => bytes.truncate(1 + rng.index(bytes.len())),
+            1 => (0..rng.below(40)).for_each(|_| bytes.push(rng.below(256) as u8)),
+            _ => {}
+        }
+        let port = rng.below(8) as u16;
+        let expected = reference.packet(port, &bytes).unwrap();
+        let found = model.packet(port, &bytes).unwrap_or_else(|why| panic!("{name}: {bytes:02x?} from {port}: {why}"));
+        assert_eq!(found, expected, "{name}: {bytes:02x?} from port {port}");
+        sent += expected.len();
+    }
+    println!("{name}: {PACKETS} packets agree, {sent} sent");
+}
+
+/// The bytes of a line that sends a packet.
+fn packet(line: &str) -> Option<Vec<u8>> {
+    let (_, bytes) = line.trim().strip_prefix("packet")?.trim().split_once(' ')?;
+    let digits: Vec<u8> = bytes.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
+    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
 /// Programs that fit; the others are refused with a code and a place.
@@ -22,7 +65,8 @@ fn what_is_compiled_passes_its_script() {
         let name = path.file_stem().unwrap().to_string_lossy().to_string();
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run");
         let program = Reader::new().folder(folder).check(&path.with_extension("p4")).unwrap();
-        let script = Script::parse("s.stf", &std::fs::read_to_string(&path).unwrap()).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let script = Script::parse("s.stf", &text).unwrap();
         let mut reference = program.reference(Undefined::Zero, 1).unwrap();
         match program.compile(&DEFAULT, 0, 4) {
             Err(errors) => {
@@ -30,11 +74,13 @@ fn what_is_compiled_passes_its_script() {
                 assert!(["E0750", "E0770"].contains(&errors.code()));
             }
             Ok(compiled) => {
-                let report = script.run_on(&mut reference, &mut Model::new(compiled)).unwrap();
+                let mut model = Model::new(compiled);
+                let report = script.run_on(&mut reference, &mut model);
                 println!("{name}: {}", if report.passed() { "passed" } else { "FAILED" });
                 if !report.passed() {
                     wrong.push((name, report.failures));
                 } else {
+                    agree(&name, &text, &mut reference, &mut model);
                     fit.push(name);
                 }
             }

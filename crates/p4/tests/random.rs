@@ -19,7 +19,7 @@ fn seconds() -> f64 {
 fn texts(extension: &str) -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut all = Vec::new();
-    for folder in ["tests/files", "tests/run", "../../programs/p4", "include"] {
+    for folder in ["tests/files", "tests/run", "tests/info", "../../programs/p4", "include"] {
         let mut paths: Vec<_> = std::fs::read_dir(root.join(folder)).unwrap().map(|e| e.unwrap().path()).collect();
         paths.retain(|path| path.extension().is_some_and(|e| e == extension));
         paths.sort();
@@ -39,6 +39,11 @@ fn read(bytes: &[u8]) {
     if let Err(errors) = &checked {
         assert!(!errors.0.is_empty() && errors.0.len() <= sluice_p4::MOST_ERRORS);
         assert!(errors.to_string().contains(" --> "));
+    }
+    match checked.as_ref().map(Program::info) {
+        Ok(Ok(info)) => assert!(!info.text().is_empty() && !info.binary().is_empty() && !info.json().is_empty()),
+        Ok(Err(errors)) => assert!(["E0794", "E0796"].contains(&errors.code()), "{errors}"),
+        Err(_) => {}
     }
     if let Ok(program) = reader.parse(path) {
         let printed = program.to_string();
@@ -77,7 +82,7 @@ fn fuzz_p4_text() {
 fn run(bytes: &[u8], program: &Program) {
     let text = String::from_utf8_lossy(bytes);
     let mut reference = program.reference(Undefined::Random, 1).unwrap_or_else(|errors| panic!("{errors}"));
-    match Script::parse("s.stf", &text).and_then(|script| script.run(&mut reference)) {
+    match Script::parse("s.stf", &text).map(|script| script.run(&mut reference)) {
         Ok(report) => assert!(report.failures.iter().all(|failure| failure.line <= text.lines().count())),
         Err(errors) => assert!(errors.to_string().contains(" --> s.stf:"), "{errors}"),
     }

@@ -22,4 +22,5 @@ pub static TOP: Top = Top {
     is_nic: false,
     tells_steps: false,
     tells_decisions: false,
+    shortest_frame: sluice_formats::limits::MIN_FRAME_BYTES,
 };

@@ -6,8 +6,10 @@ use crate::locate::Variant;
 use crate::plugin::{Instance, Plugin, Until};
 use crate::row_write::{RowWriter, WriteError};
 use crate::top;
+use sluice_device::RingDriver;
 use sluice_formats::Table;
 use sluice_formats::l7::rows::L7TraceRow;
+use sluice_formats::l7::target::Target as L7Target;
 use sluice_formats::rows::{GenerationRow, SidebandRow};
 use std::collections::{BTreeSet, HashMap};
 
@@ -29,6 +31,7 @@ pub struct Dispatched {
 pub struct Dispatcher {
     rtl: Instance,
     rows: RowWriter,
+    rings: RingDriver,
 }
 
 fn failed(what: impl Into<String>) -> RtlError {
@@ -45,8 +48,9 @@ fn unwritten(error: WriteError) -> RtlError {
 impl Dispatcher {
     /// Opens the plug-in of a target and writes the engine's rows, in their order.
     pub fn open(target: &str, variant: Variant, seed: u64, rows: &[(Table, u32, Vec<u32>)]) -> Result<Self, RtlError> {
-        let rtl = Plugin::find(&top::L7, target, variant)?.open(seed)?;
-        let mut dispatcher = Self { rtl, rows: RowWriter::new(&top::L7) };
+        let plugin = Plugin::find(&top::L7, target, variant)?;
+        let rings = RingDriver::new(L7Target::by_name(target).rings);
+        let mut dispatcher = Self { rtl: plugin.open(seed)?, rows: RowWriter::new(&top::L7), rings };
         for (table, index, words) in rows {
             let is_of_rules = matches!(
                 *table,
@@ -67,6 +71,14 @@ impl Dispatcher {
         Ok(dispatcher)
     }
 
+    pub(crate) fn rings_mut(&mut self) -> &mut RingDriver {
+        &mut self.rings
+    }
+
+    pub(crate) fn parts_mut(&mut self) -> (&mut Instance, &mut RowWriter) {
+        (&mut self.rtl, &mut self.rows)
+    }
+
     fn events(&mut self) -> Result<Vec<(u64, What)>, RtlError> {
         let bytes = self.rtl.take_events().to_vec();
         let mut all = Vec::new();
@@ -75,6 +87,7 @@ impl Dispatcher {
     }
 
     /// Packets of modules in a generation, back to back or with so many ticks from one's begin to the next's, and what became of each.
+    /// Behind it nothing is on its way into host memory.
     pub fn run(&mut self, packets: &[(u8, Vec<u8>)], generation: bool, gap: u64) -> Result<Vec<Dispatched>, RtlError> {
         // The entrance of the top stamps packets.
         let modules: BTreeSet<u8> = packets.iter().map(|(module, _)| *module).collect();
@@ -97,7 +110,7 @@ impl Dispatcher {
         let mut decided: HashMap<u32, (L7TraceRow, u64)> = HashMap::new();
         loop {
             let before = (came.len(), decided.len());
-            self.rtl.run(&Until { quiet_cycles: QUIET_CYCLES, max_cycles: 100_000, ..Until::default() })?;
+            let stop = self.rtl.run(&Until { quiet_cycles: QUIET_CYCLES, max_cycles: 100_000, ..Until::default() })?;
             for (tick, what) in self.events()? {
                 match what {
                     What::Arrived { first, .. } => came.push(first),
@@ -106,7 +119,7 @@ impl Dispatcher {
                 }
             }
             let waits = self.rtl.now() < begin + gap * packets.len() as u64;
-            if decided.len() == packets.len() || (before == (came.len(), decided.len()) && !waits) {
+            if (decided.len() == packets.len() && !stop.cycles()) || (before == (came.len(), decided.len()) && !waits) {
                 break;
             }
         }

@@ -13,6 +13,7 @@ mod device_events;
 mod device_maps;
 mod device_rings;
 pub mod dispatch;
+mod dispatch_rings;
 mod engine_counts;
 mod engine_maps;
 pub mod error;

@@ -1,4 +1,4 @@
-//! Rows written to a top that is driven by one owner alone: one after the other, each answered before the next.
+//! Rows written to, and read from, a top that is driven by one owner alone: one after the other, each answered before the next.
 
 use crate::error::RtlError;
 use crate::event::{What, decode};
@@ -10,7 +10,7 @@ use sluice_formats::{Message, Op, Status, Table};
 /// Cycles for an answer of the ring.
 const ANSWER: u64 = 50_000;
 
-/// Why a row was not written.
+/// Why a row was not written, or not read.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The simulation.
@@ -31,7 +31,7 @@ pub enum WriteError {
     },
 }
 
-/// Writes rows, each to the node that holds its table.
+/// Writes and reads rows, each to the node that holds its table.
 #[derive(Debug)]
 pub(crate) struct RowWriter {
     top: &'static Top,
@@ -57,9 +57,25 @@ impl RowWriter {
         index: u32,
         data: Vec<u32>,
     ) -> Result<(), WriteError> {
+        self.ask(rtl, Op::Write, table, index, data).map(drop)
+    }
+
+    /// The words of a row. What else happens meanwhile is not told.
+    pub fn read_words(&mut self, rtl: &mut Instance, table: Table, index: u32) -> Result<Vec<u32>, WriteError> {
+        self.ask(rtl, Op::Read, table, index, Vec::new())
+    }
+
+    fn ask(
+        &mut self,
+        rtl: &mut Instance,
+        op: Op,
+        table: Table,
+        index: u32,
+        data: Vec<u32>,
+    ) -> Result<Vec<u32>, WriteError> {
         let refused = |what: String| WriteError::Refused { table: table.name(), index, what };
         self.sequence = self.sequence.wrapping_add(1);
-        let (op, status, node) = (Op::Write, Status::Ok, table.node().number());
+        let (status, node) = (Status::Ok, table.node().number());
         let message = Message { op, status, node, sequence: self.sequence, table: table.number(), index, data };
         rtl.send(&message.encode(), true);
         rtl.run(&Until { replies: 1, max_cycles: ANSWER, ..Until::default() })?;
@@ -72,7 +88,7 @@ impl RowWriter {
         })
         .map_err(|e| RtlError::Failed { what: e.to_string() })?;
         match answer.ok_or_else(|| refused("no answer".into()))?.map_err(refused)? {
-            Message { status: Status::Ok, .. } => Ok(()),
+            Message { status: Status::Ok, data, .. } => Ok(data),
             Message { status, .. } => Err(refused(format!("{status:?}"))),
         }
     }

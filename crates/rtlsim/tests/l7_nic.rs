@@ -10,6 +10,7 @@ use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_formats::Target;
 use sluice_formats::l7::codes::{L7PortKind, L7Status};
 use sluice_formats::l7::rows::L7PortRow;
+use sluice_formats::l7::target::DEFAULT as L7_DEFAULT;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_l7::object::object;
@@ -159,7 +160,7 @@ impl Bench {
                 ports.push((row, application.clone()));
             }
         }
-        Traffic::new(self.rng.fork(), ports)
+        Traffic::new(self.rng.fork(), ports, L7_DEFAULT.message_packets)
     }
 
     /// Offers packets of all tenants.

@@ -26,6 +26,20 @@ struct Sender {
     weight: u16,
     /// Ticks from a message to the next; 0 is none.
     apart: f64,
+    /// Packets and beats of the staging buffer that are its own.
+    own: (u16, u16),
+}
+
+impl Sender {
+    fn new(steps: u32, weight: u16, apart: f64) -> Self {
+        Self { steps, weight, apart, own: (0, 0) }
+    }
+
+    /// Its n-th packet.
+    fn packet(&self, n: u32) -> Vec<u8> {
+        let header = Header { app_id: 1, msg_id: n, msg_len_in_pkts: 1, ..Header::default() };
+        frame(&Addresses::to_port(9000), header, &ping_pong_payload(self.steps as usize, 0))
+    }
 }
 
 /// What became of a tenant's messages.
@@ -64,6 +78,7 @@ fn run(target: &'static Target, seed: u64, senders: &[Sender], ticks: u64) -> Ve
         spec.make_room(&object);
         let given = spec.l7.as_mut().unwrap();
         (given.weight, given.messages) = (Some(sender.weight), Some(16));
+        (given.packets, given.beats) = sender.own;
         loads.push(linker.admit(spec).unwrap());
         loads.push(linker.load(id, &object).unwrap());
         settings.ports[number] = PortSettings { untagged: Some(id), ..PortSettings::default() };
@@ -77,14 +92,11 @@ fn run(target: &'static Target, seed: u64, senders: &[Sender], ticks: u64) -> Ve
         let to = nic.now() + 1_000;
         let mut offers = Vec::new();
         for (number, sender) in senders.iter().enumerate() {
-            let body = ping_pong_payload(sender.steps as usize, 0);
             let next = |seen: &Seen| begin + (f64::from(seen.offered) * sender.apart) as u64;
             while sender.apart > 0.0 && next(&seen[number]) < to {
                 let at = next(&seen[number]);
+                let bytes = sender.packet(seen[number].offered);
                 seen[number].offered += 1;
-                let header =
-                    Header { app_id: 1, msg_id: seen[number].offered, msg_len_in_pkts: 1, ..Header::default() };
-                let bytes = frame(&Addresses::to_port(9000), header, &body);
                 offers.push(Offer { port: number as u8, bytes, at, bad: false });
             }
         }
@@ -128,8 +140,7 @@ fn short_programs_do_not_wait_for_long_ones() {
     let mut alone = 0;
     for heavy in [0.0, 10.0, 20.0, 30.0] {
         let apart = |rate: f64| if rate > 0.0 { CLOCK / 1e6 / rate } else { 0.0 };
-        let senders =
-            [Sender { steps: 2, weight: 16, apart: apart(7.0) }, Sender { steps: 48, weight: 16, apart: apart(heavy) }];
+        let senders = [Sender::new(2, 16, apart(7.0)), Sender::new(48, 16, apart(heavy))];
         let seen = run(&DEFAULT, seed, &senders, ticks);
         let light = &seen[0];
         assert_eq!(
@@ -166,7 +177,7 @@ fn steps_are_shared_by_weight() {
         if !is_there(target) {
             continue;
         }
-        let senders = [0, 1].map(|n| Sender { steps: steps[n], weight: weights[n], apart: 8.0 });
+        let senders = [0, 1].map(|n| Sender::new(steps[n], weights[n], 8.0));
         let seen = run(target, test_seed("l7_nic_steps"), &senders, ticks);
         // While both had packets waiting: behind the first quarter, up to the last one that was offered.
         let (from, to) = (ticks / 4, ticks);
@@ -181,4 +192,27 @@ fn steps_are_shared_by_weight() {
         println!("{}: {done:?} steps, share {share:.4}, due {due:.4}", target.name);
         assert!((share / due - 1.0).abs() < 0.01 && ((1.0 - share) / (1.0 - due) - 1.0).abs() < 0.01);
     }
+}
+
+/// Long programs fill what the staging buffer has for all; a tenant with room of its own does not notice.
+#[test]
+fn a_tenant_with_room_of_its_own_waits_for_nobody() {
+    if !is_there(&TINY) {
+        return;
+    }
+    let (seed, ticks) = (test_seed("l7_nic_room"), if support::long() { 400_000 } else { 40_000 });
+    let light = Sender { own: (28, 448), ..Sender::new(2, 16, 60.0) };
+    let mut report = String::new();
+    let most = [0.0, 5.0].map(|apart| {
+        let seen = run(&TINY, seed, &[light, Sender::new(11, 16, apart)], ticks);
+        let (median, most) = (seen[0].at(0.5), seen[0].at(0.99));
+        assert_eq!((seen[0].lost, seen[0].latencies.len()), (0, seen[0].offered as usize));
+        let _ =
+            writeln!(report, "light median {median}, 99 % {most}; heavy {} of {}", seen[1].out.len(), seen[1].offered);
+        // What all share is too little for the long ones.
+        assert!(apart == 0.0 || (seen[1].lost > 0 && seen[1].out.len() > 1_000), "{report}");
+        most
+    });
+    println!("{report}");
+    assert!(most[1] <= most[0] + 24, "{report}");
 }

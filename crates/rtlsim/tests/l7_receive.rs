@@ -23,6 +23,11 @@ fn a_burst_waits_for_its_descriptors() {
 }
 
 #[test]
+fn a_message_has_as_many_packets_as_the_engine_takes() {
+    receiving::a_message_has_as_many_packets_as_the_engine_takes("tiny");
+}
+
+#[test]
 fn a_beat_a_cycle_goes_into_host_memory() {
     receiving::a_beat_a_cycle_goes_into_host_memory("tiny");
 }

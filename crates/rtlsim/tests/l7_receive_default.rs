@@ -18,6 +18,11 @@ fn messages_of_one_packet_go_into_their_buffers() {
 }
 
 #[test]
+fn a_message_has_as_many_packets_as_the_engine_takes() {
+    receiving::a_message_has_as_many_packets_as_the_engine_takes("default");
+}
+
+#[test]
 fn a_burst_waits_for_its_descriptors() {
     receiving::a_burst_waits_for_its_descriptors("default");
 }

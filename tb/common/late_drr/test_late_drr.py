@@ -10,6 +10,7 @@ Claims
 - no more than Places packets are taken and not charged, and Spare more of modules that have none
 - a choice has a packet, holds until it is taken, and everything that is queued is served
 - a module alone has a packet a cycle while there are places
+- without room nothing is chosen, and modules that have none behind hold up nobody else
 """
 
 from collections import deque
@@ -17,10 +18,20 @@ from itertools import cycle, repeat
 
 import cocotb
 import pytest
-from cocotb.triggers import FallingEdge, RisingEdge
+from cocotb.triggers import FallingEdge, RisingEdge, Timer
 from sluice_tb import bench_rng, run_bench, start
 
-INPUTS = ["queued_i", "take_i", "charge_valid_i", "charge_module_i", "charge_i", "weight_i", "clear_i", "clear_index_i"]
+INPUTS = [
+    "queued_i",
+    "take_i",
+    "room_i",
+    "charge_valid_i",
+    "charge_module_i",
+    "charge_i",
+    "weight_i",
+    "clear_i",
+    "clear_index_i",
+]
 GUEST_WAIT = 20
 
 
@@ -57,11 +68,13 @@ class Bench:
         self.served = dict.fromkeys(weights, 0)
         self.waits = {}
         self.now = 0
+        # Modules whose packets find no room, and since when the choice looked at one of them.
+        self.full, self.found = set(), {}
         self.places, self.spare = int(dut.Places.value), int(dut.Spare.value)
         self.servers = Servers(self.spare or 4)
 
     async def begin(self):
-        await start(self.dut, limit=2_000_000, **dict.fromkeys(INPUTS, 0))
+        await start(self.dut, limit=2_000_000, **dict.fromkeys(INPUTS, 0) | {"room_i": 1})
         cocotb.start_soon(self._answer())
         for module in range(int(self.dut.Modules.value)):
             self.dut.clear_i.value, self.dut.clear_index_i.value = 1, module
@@ -83,14 +96,22 @@ class Bench:
         dut, servers, queued = self.dut, self.servers, self.queued()
         # Where the scheduler counts no places, somebody else does.
         take = take and (self.places or servers.total() < 16)
-        dut.queued_i.value = sum(1 << m for m in queued)
+        # One that finds no room is left out, two cycles later.
+        dut.queued_i.value = sum(1 << m for m in queued if self.found.get(m, self.now) + 2 > self.now)
         servers.step()
         charge = servers.ended.popleft() if servers.ended else None
         dut.charge_valid_i.value = charge is not None
         dut.charge_module_i.value, dut.charge_i.value = charge or (0, 0)
         await FallingEdge(dut.clk_i)
         dut.weight_i.value = self.weights.get(int(dut.weight_index_o.value), 0)
-        choice = int(dut.module_o.value) if int(dut.valid_o.value) else None
+        looked_at = int(dut.module_o.value)
+        if looked_at in self.full:
+            self.found.setdefault(looked_at, self.now)
+        if self.full:
+            dut.room_i.value = looked_at not in self.full
+            await Timer(1, "step")
+        choice = looked_at if int(dut.valid_o.value) else None
+        assert choice not in self.full
         taken = choice if take else None
         dut.take_i.value = taken is not None
         if choice is not None:
@@ -211,6 +232,21 @@ async def all_that_is_queued_is_served(dut):
         taken += await bench.cycle() is not None
     assert taken == put > 2_000
     assert not bench.servers.total()
+
+
+@cocotb.test()
+async def without_room_nothing_is_chosen_and_nobody_waits(dut):
+    rng = bench_rng("late_room")
+    weights = {1: 16, 2: 16, 4: 16, 6: 48}
+    bench = await Bench(dut, weights).begin()
+    bench.queues = {m: repeat(rng.randint(1, 48)) for m in weights}
+    for turn in range(12):
+        bench.full, bench.found = set(rng.sample(sorted(weights), turn % 4)), {}
+        before, begin = dict(bench.served), bench.now
+        await bench.run(2_000)
+        free = [m for m in weights if m not in bench.full]
+        done = sum(bench.served[m] - before[m] for m in free)
+        assert done > 0.9 * len(bench.servers.of) * (bench.now - begin), (bench.full, done)
 
 
 @cocotb.test()

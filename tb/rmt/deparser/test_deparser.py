@@ -1,8 +1,9 @@
 """sluice_rmt_deparser.
 
 Claims
-- every packet of 1 byte and more leaves as docs/design/rmt.md says, byte by byte, with its keep, new length, destinations and route; bytes
-  behind its end are zero; any rows that the checker allows, any stalls on any side, both bus widths
+- every packet of 1 byte and more leaves as docs/design/rmt.md says, byte by byte, with its keep, new length,
+  destinations and route; bytes behind its end are zero; any rows that the checker allows, any stalls on any side,
+  both bus widths
 - packets that come dropped, that no pattern takes, too short or too long ones leave nothing; one verdict a packet, in
   order, its event in the same cycle; one leave
 - a packet takes max(beats in, beats out) cycles and none lies between packets; 64-byte packets one a cycle

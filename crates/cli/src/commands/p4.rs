@@ -3,12 +3,13 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::p4::check::Check;
+use crate::p4::info::Info;
 use crate::p4::print::Print;
 use crate::p4::test::Test;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// Checks P4-16 programs, prints them in one form, and runs them with scripts of packets
+/// Checks P4-16 programs, prints them in one form, runs them with scripts of packets, and writes P4Info
 #[derive(Args, Debug)]
 pub struct P4Args {
     #[command(subcommand)]
@@ -18,6 +19,7 @@ pub struct P4Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(Check),
+    Info(Info),
     Print(Print),
     Test(Test),
 }
@@ -27,6 +29,7 @@ impl P4Args {
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         match &self.command {
             Command::Check(check) => check.run(out),
+            Command::Info(info) => info.run(out),
             Command::Print(print) => print.run(out),
             Command::Test(test) => test.run(out),
         }

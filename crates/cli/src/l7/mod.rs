@@ -5,6 +5,7 @@ pub mod compile;
 pub mod explain_match;
 mod message;
 mod placed;
+mod ring_messages;
 pub mod run;
 
 use crate::failure::Failure;

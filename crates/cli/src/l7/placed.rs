@@ -4,9 +4,9 @@ use super::compile::misfit;
 use super::{failure, read};
 use crate::failure::Failure;
 use crate::run::play::failed;
-use sluice_device::{DeviceError, Engine, Message, RingError, Rings};
+use sluice_device::{Message, RingHost, Rings};
 use sluice_formats::l7::target::{Target as Sizes, host};
-use sluice_formats::{EngineId, Node, Status, Table, Target};
+use sluice_formats::{EngineId, Node, Table, Target};
 use sluice_l7::device::L7Engine;
 use sluice_l7::engine::Fate;
 use sluice_l7::object::object;
@@ -14,9 +14,19 @@ use sluice_l7::receive::Delivery;
 use sluice_object::{Destination, LinkError, Linker, Load, Step, TenantSpec};
 use std::path::PathBuf;
 
-/// Buffers of a ring, as a power of two, and bytes of each: the longest message has 64 packets of 1,500 bytes.
-const LOG_BUFFERS: u8 = 4;
+/// Bytes of a buffer: the longest message has 64 packets of 1,500 bytes.
 const BUFFER_BYTES: u32 = 96 << 10;
+
+/// The ring of a tenant's queue.
+struct Ring {
+    id: u16,
+    module: u8,
+    queue: u8,
+    /// Its number on the device.
+    ring: u8,
+    /// Words of its row, when the linker has opened it.
+    row: Option<Vec<u32>>,
+}
 
 /// A linker with the tenants, and the engine's rows that it has written.
 pub struct Placed {
@@ -25,8 +35,8 @@ pub struct Placed {
     tenants: u16,
     /// In their order.
     pub rows: Vec<(Table, u32, Vec<u32>)>,
-    /// Module and number of rings that are open, with their queue.
-    rings: Vec<(u8, u8, u8)>,
+    /// Those that are open on some device.
+    rings: Vec<Ring>,
 }
 
 impl Placed {
@@ -65,35 +75,48 @@ impl Placed {
         }));
     }
 
-    /// The model with these rows; with rings for all queues, if they are wanted.
-    pub fn engine(&mut self, rings: bool) -> Result<L7Engine, Failure> {
+    /// The model with these rows.
+    pub fn engine(&self) -> Result<L7Engine, Failure> {
         let mut engine = L7Engine::new(self.target);
-        self.rows.iter().try_for_each(|(table, index, words)| write(&mut engine, *table, *index, words))?;
-        for id in (1..=self.tenants).filter(|_| rings) {
-            let module = self.linker.tenant(id)?.module;
-            for (queue, ring) in (0..).zip(self.linker.rings(id)?) {
-                let ring = ring as u8;
-                let memory = engine.give_memory(module, ring, LOG_BUFFERS).map_err(failed)?;
-                let load = self.linker.open_ring(id, queue, memory)?;
-                for step in &load.steps {
-                    if let Step::Write { node: Node::L7, table, index, words } = step {
-                        write(&mut engine, *table, *index, words)?;
-                    }
-                }
-                engine.post(module, ring, &[BUFFER_BYTES; 1 << LOG_BUFFERS]).map_err(failed)?;
-                self.rings.push((module, ring, queue));
-            }
-        }
+        self.rows.iter().try_for_each(|(table, index, words)| {
+            RingHost::write_row(&mut engine, *table, *index, words).map_err(failed)
+        })?;
         Ok(engine)
     }
 
+    /// Opens rings for all queues on a device, each with 2^`log_size` buffers. Each device gives them memory at the same addresses.
+    pub fn open_rings(&mut self, host: &mut impl RingHost, log_size: u8) -> Result<(), Failure> {
+        if self.rings.is_empty() {
+            for id in 1..=self.tenants {
+                let module = self.linker.tenant(id)?.module;
+                let of = |(queue, ring): (u8, u32)| Ring { id, module, queue, ring: ring as u8, row: None };
+                self.rings.extend((0..).zip(self.linker.rings(id)?).map(of));
+            }
+        }
+        for ring in &mut self.rings {
+            let memory = host.give_memory(ring.module, ring.ring, log_size).map_err(failed)?;
+            // The linker opens a ring once: the second device gets the same row.
+            if ring.row.is_none() {
+                let load = self.linker.open_ring(ring.id, ring.queue, memory)?;
+                ring.row = load.steps.iter().find_map(|step| match step {
+                    Step::Write { node: Node::L7, table: Table::L7Ring, words, .. } => Some(words.clone()),
+                    _ => None,
+                });
+            }
+            let row = ring.row.as_deref().unwrap_or_default();
+            host.write_row(Table::L7Ring, ring.ring.into(), row).map_err(failed)?;
+            host.post(ring.module, ring.ring, &vec![BUFFER_BYTES; 1 << log_size]).map_err(failed)?;
+        }
+        Ok(())
+    }
+
     /// Takes messages out of rings, each with its module and queue, and posts their buffers again.
-    pub fn take(&self, engine: &mut L7Engine) -> Result<Vec<(u8, u8, Message)>, Failure> {
+    pub fn take(&self, host: &mut impl Rings) -> Result<Vec<(u8, u8, Message)>, Failure> {
         let mut all = Vec::new();
-        for (module, ring, queue) in &self.rings {
-            let taken = engine.take(*module, *ring, usize::MAX).map_err(failed)?;
+        for Ring { module, ring, queue, .. } in &self.rings {
+            let taken = host.take(*module, *ring, usize::MAX).map_err(failed)?;
             if !taken.is_empty() {
-                engine.post(*module, *ring, &vec![BUFFER_BYTES; taken.len()]).map_err(failed)?;
+                host.post(*module, *ring, &vec![BUFFER_BYTES; taken.len()]).map_err(failed)?;
             }
             all.extend(taken.into_iter().map(|message| (*module, *queue, message)));
         }
@@ -108,12 +131,5 @@ impl Placed {
             Delivery::Consumed(ring) => Delivery::Consumed(ring.wrapping_sub(first)),
             other => other,
         }
-    }
-}
-
-fn write(engine: &mut L7Engine, table: Table, index: u32, words: &[u32]) -> Result<(), Failure> {
-    match Engine::write(engine, Node::L7, table, index, words) {
-        Status::Ok => Ok(()),
-        status => Err(failed(DeviceError::from(RingError::Row { table, index, status }))),
     }
 }

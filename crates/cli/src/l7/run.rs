@@ -1,6 +1,7 @@
 //! `sluice l7 run`: packets of a capture through rules, on the model or on the engine in RTL.
 
 use super::placed::Placed;
+use super::ring_messages::{InRing, Only, apart};
 use crate::captures::Capture;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -9,8 +10,8 @@ use crate::run::interrupt;
 use crate::table::Table;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use sluice_device::Message;
 use sluice_formats::l7::rows::L7TraceRow;
+use sluice_formats::l7::target::MOST_RING_LOG;
 use sluice_formats::limits::TAG_BYTES;
 use sluice_formats::target::ALL;
 use sluice_formats::{EngineId, Reason, Target};
@@ -39,13 +40,13 @@ enum Device {
 ///
 /// Each file of rules is a tenant's. A frame with VLAN ID n is for the n-th one, and its tag is taken off; one without a tag is for the first. Prints what
 /// becomes of packets by queue and reason; on the RTL also cycles a message and the latency of decisions, in cycles from a packet's
-/// first beat. With --rings each queue has a ring with buffers in host memory, and the messages in them are shown. Exits with 0; with 1 when --device both finds a
+/// first beat. With --rings each queue has a ring with buffers in host memory, and the messages in them are shown; --device both compares them byte for byte. Exits with 0; with 1 when --device both finds a
 /// difference.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice l7 run programs/l7/course_reviews.l7 --in programs/l7/course_reviews.pcap
   sluice l7 run programs/l7/course_reviews.l7 --in programs/l7/course_reviews.pcap --device both --packets
-  sluice l7 run programs/l7/course_reviews.l7 --in programs/l7/course_reviews.pcap --rings
+  sluice l7 run programs/l7/course_reviews.l7 --in programs/l7/course_reviews.pcap --rings --device both
   sluice l7 run programs/l7/course_reviews.l7 programs/l7/urls.l7 --in programs/l7/course_reviews.pcap --device rtl --gap 200 --json")]
 pub struct RunArgs {
     /// Rules, *.l7, one file a tenant
@@ -66,7 +67,7 @@ pub struct RunArgs {
     /// Packets at most
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Messages go into rings of their queues; prints each. Only on the model
+    /// Messages go into rings of their queues; prints each
     #[arg(long)]
     rings: bool,
     /// Prints what becomes of each packet
@@ -75,6 +76,14 @@ pub struct RunArgs {
     /// One JSON document instead of text
     #[arg(short = 'j', long)]
     json: bool,
+}
+
+/// Where model and RTL differ.
+struct Differences {
+    /// Number of a packet, what the model says, what the RTL says.
+    packets: Vec<(usize, String, String)>,
+    /// Messages in rings that only one of them has.
+    messages: Vec<(InRing, Only)>,
 }
 
 /// What is known of a packet.
@@ -97,9 +106,6 @@ impl RunArgs {
             .iter()
             .find(|t| t.name == self.target)
             .ok_or_else(|| Failure::input("E0502", format!("--target {}: expected one of {}", self.target, names())))?;
-        if self.rings && self.device != Device::Model {
-            return Err(Failure::input("E0502", "--rings: only the model has them here, expected --device model"));
-        }
         let most = target.modules as usize - 1;
         if self.rules.len() > most {
             let what = format!("{} files of rules, the target {} has {most} tenants", self.rules.len(), target.name);
@@ -107,18 +113,21 @@ impl RunArgs {
         }
         let mut placed = Placed::new(target, &self.rules)?;
         let frames = self.frames()?;
-        let mut engine = placed.engine(self.rings)?;
+        let mut engine = placed.engine()?;
+        if self.rings {
+            placed.open_rings(&mut engine, log_buffers(frames.len()))?;
+        }
         let mut messages = Vec::new();
         let mut seen = Vec::with_capacity(frames.len());
         for (module, frame) in &frames {
             seen.push(model(&placed, &mut engine, *module, frame));
             messages.extend(placed.take(&mut engine)?);
         }
-        let (mut differences, mut cycles) = (Vec::new(), None);
+        let (mut differences, mut only, mut cycles) = (Vec::new(), Vec::new(), None);
         if self.device != Device::Model {
             let mut rtl = Dispatcher::open(target.name, Variant::Test, 0, &placed.rows).map_err(unavailable)?;
             let before = rtl.cycles();
-            let decided = rtl.run(&frames, true, self.gap).map_err(unavailable)?;
+            let (decided, taken) = self.simulate(&mut placed, &mut rtl, &frames)?;
             let (first, last) = (decided.first().map(|d| d.came), decided.iter().map(|d| d.decided).max());
             cycles = first.zip(last).map(|(first, last)| last - first + 1).or(Some(rtl.cycles() - before));
             for (number, (packet, rtl)) in seen.iter_mut().zip(&decided).enumerate() {
@@ -129,9 +138,33 @@ impl RunArgs {
                 }
                 took(packet, rtl, told);
             }
+            if self.device == Device::Both {
+                only = apart(&messages, &taken);
+            }
+            messages = taken;
         }
-        self.report(&seen, &messages, cycles, &differences, out)?;
-        Ok(ExitCode::from(u8::from(!differences.is_empty())))
+        let agree = differences.is_empty() && only.is_empty();
+        self.report(&seen, &messages, cycles, &Differences { packets: differences, messages: only }, out)?;
+        Ok(ExitCode::from(u8::from(!agree)))
+    }
+
+    /// What the RTL does with the packets, and the messages in its rings. A ring has buffers for as many packets as come between two looks at it.
+    fn simulate(
+        &self,
+        placed: &mut Placed,
+        rtl: &mut Dispatcher,
+        frames: &[(u8, Vec<u8>)],
+    ) -> Result<(Vec<Dispatched>, Vec<InRing>), Failure> {
+        if !self.rings {
+            return Ok((rtl.run(frames, true, self.gap).map_err(unavailable)?, Vec::new()));
+        }
+        placed.open_rings(rtl, log_buffers(frames.len()))?;
+        let (mut decided, mut taken) = (Vec::with_capacity(frames.len()), Vec::new());
+        for some in frames.chunks(1 << MOST_RING_LOG) {
+            decided.extend(rtl.run(some, true, self.gap).map_err(unavailable)?);
+            taken.extend(placed.take(rtl)?);
+        }
+        Ok((decided, taken))
     }
 
     /// Module and bytes of each frame.
@@ -167,9 +200,9 @@ impl RunArgs {
     fn report(
         &self,
         seen: &[Seen],
-        messages: &[(u8, u8, Message)],
+        messages: &[InRing],
         cycles: Option<u64>,
-        differences: &[(usize, String, String)],
+        differences: &Differences,
         out: &mut Output,
     ) -> Result<(), Failure> {
         let steps: Vec<u64> = seen.iter().filter_map(|s| s.steps).map(u64::from).collect();
@@ -213,10 +246,17 @@ impl RunArgs {
             let median = latencies[latencies.len() / 2];
             out.line(format!("decided after {least} to {most} cycles, half of them within {median}"))?;
         }
-        for (number, model, rtl) in differences {
+        for (number, model, rtl) in &differences.packets {
             out.line(format!("packet {number} differs: the model says {model}, the RTL {rtl}"))?;
         }
-        if self.device == Device::Both && differences.is_empty() {
+        for ((module, queue, message), device) in &differences.messages {
+            let file = self.rules[usize::from(*module) - 1].display();
+            let (number, bytes) = (message.completion.message, message.bytes.len());
+            out.line(format!(
+                "message {number} in ring {queue} of {file} differs: only the {device} has it with these {bytes} bytes"
+            ))?;
+        }
+        if self.device == Device::Both && differences.packets.is_empty() && differences.messages.is_empty() {
             out.line("model and RTL agree")?;
         }
         Ok(())
@@ -225,11 +265,11 @@ impl RunArgs {
     fn value(
         &self,
         seen: &[Seen],
-        messages: &[(u8, u8, Message)],
+        messages: &[InRing],
         fates: &BTreeMap<(u8, String), u64>,
         (steps, latencies): (&[u64], &[u64]),
         cycles: Option<u64>,
-        differences: &[(usize, String, String)],
+        differences: &Differences,
     ) -> Value {
         let packets = seen.iter().map(|s| {
             json!({ "module": s.module, "to": text(s.delivery), "fault": s.fault, "steps": s.steps, "latency": s.latency })
@@ -257,9 +297,21 @@ impl RunArgs {
                 "bytes": message.bytes.len(),
             })).collect::<Vec<_>>(),
             "each": if self.packets { packets.collect() } else { Vec::new() },
-            "differences": differences.iter().map(|(number, model, rtl)| json!({ "packet": number, "model": model, "rtl": rtl })).collect::<Vec<_>>(),
+            "differences": differences.packets.iter().map(|(number, model, rtl)| json!({ "packet": number, "model": model, "rtl": rtl })).collect::<Vec<_>>(),
+            "ring_differences": differences.messages.iter().map(|((module, queue, message), device)| json!({
+                "rules": self.rules[usize::from(*module) - 1].display().to_string(),
+                "queue": queue,
+                "message": message.completion.message,
+                "bytes": message.bytes.len(),
+                "only": device.to_string(),
+            })).collect::<Vec<_>>(),
         })
     }
+}
+
+/// Buffers of a ring, as a power of two: the RTL gets so many packets at once.
+fn log_buffers(packets: usize) -> u8 {
+    (packets.max(16).next_power_of_two().ilog2() as u8).min(MOST_RING_LOG)
 }
 
 /// What the model says of a packet.
@@ -274,6 +326,9 @@ fn told(decision: &L7TraceRow) -> Option<Delivery> {
     if decision.dropped {
         let of = |r: &Reason| r.engine() == Some(EngineId::L7) && r.kind() == u32::from(decision.kind);
         return Reason::ALL.into_iter().find(of).map(Delivery::Dropped);
+    }
+    if decision.consumed {
+        return Some(Delivery::Consumed(decision.queue_id));
     }
     let fate = if decision.message { Fate::Queue(decision.queue_id) } else { Fate::Frame };
     Some(Delivery::Left(fate))

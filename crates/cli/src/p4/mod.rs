@@ -1,6 +1,7 @@
 //! What `sluice p4` is made of.
 
 pub mod check;
+pub mod info;
 pub mod print;
 pub mod test;
 

@@ -40,6 +40,9 @@ pub struct Test {
     /// Seed of `random` and of noise; without one it is drawn for noise, and printed
     #[arg(long)]
     seed: Option<u64>,
+    /// Shows what each packet does: statements, tables, and what is written
+    #[arg(long)]
+    trace: bool,
     /// One JSON document instead of text
     #[arg(short = 'j', long)]
     json: bool,
@@ -98,15 +101,23 @@ impl Test {
             UndefinedArg::Zero => Undefined::Zero,
             UndefinedArg::Random => Undefined::Random,
         };
-        let mut reference = match program.reference(undefined, seed) {
+        let reference = match self.trace {
+            false => program.reference(undefined, seed),
+            true => program.traced(undefined, seed),
+        };
+        let mut reference = match reference {
             Ok(reference) => reference,
             Err(errors) => return self.refused(out, &failure(&errors)),
         };
-        let report = script.run(&mut reference).map_err(|errors| Failure::input(errors.code(), errors))?;
+        let report = script.run(&mut reference);
         let name = path.display().to_string();
         if self.json {
             out.json(&report_json(&name, &report, seed))?;
         } else {
+            for (line, events) in &report.traces {
+                out.line(format!("{name}:{line}: packet"))?;
+                events.iter().try_for_each(|event| out.line(format!("  {event}")))?;
+            }
             for failure in &report.failures {
                 out.line(format!("{name}:{}: {}", failure.line, failure.what))?;
             }
@@ -146,6 +157,8 @@ fn drawn() -> u64 {
 fn report_json(name: &str, report: &Report, seed: u64) -> Value {
     let failures: Vec<Value> =
         report.failures.iter().map(|failure| json!({ "line": failure.line, "what": failure.what })).collect();
+    let traces: Vec<Value> =
+        report.traces.iter().map(|(line, events)| json!({ "line": line, "events": events })).collect();
     json!({
         "script": name,
         "passed": report.passed(),
@@ -154,5 +167,6 @@ fn report_json(name: &str, report: &Report, seed: u64) -> Value {
         "sent": report.sent,
         "expectations": report.expected,
         "failures": failures,
+        "traces": traces,
     })
 }

@@ -114,6 +114,7 @@ impl Play<'_> {
             }
             let until = changes.peek().map_or(self.limit, |c| c.before.min(self.limit));
             let batch = if state.under_way.is_empty() { BATCH } else { SMALL_BATCH };
+            let batch = self.host.rings.iter().map(RunRing::most_packets).fold(batch, usize::min);
             let room = (until - state.offered).min(batch as u64) as usize;
             let mut batch = Vec::with_capacity(room);
             while batch.len() < room && !ended {

@@ -17,6 +17,7 @@ pub struct RunRing {
     module: u8,
     number: u8,
     buffer: u32,
+    buffers: usize,
     messages: u64,
     bytes: u64,
     expired: u64,
@@ -34,6 +35,7 @@ pub fn of(nic: &Nic, linker: &Linker) -> Result<Vec<RunRing>, Failure> {
             module,
             number: first + ring.queue,
             buffer: ring.bytes,
+            buffers: 1 << ring.log_size,
             messages: 0,
             bytes: 0,
             expired: 0,
@@ -43,6 +45,11 @@ pub fn of(nic: &Nic, linker: &Linker) -> Result<Vec<RunRing>, Failure> {
 }
 
 impl RunRing {
+    /// Packets after which the host has to look at it, so that it does not run dry: those before may still be on their way.
+    pub fn most_packets(&self) -> usize {
+        self.buffers / 2
+    }
+
     /// Takes what has ended, and posts as many buffers again.
     pub fn serve(&mut self, device: &mut dyn Device) -> Result<(), Failure> {
         let rings = device.rings().map_err(failed)?;

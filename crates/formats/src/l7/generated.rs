@@ -26,6 +26,7 @@ pub(super) fn package() -> String {
         ("MostPackets", qnp::MOST_PACKETS),
         ("TableHashes", target::TABLE_HASHES),
         ("TableWays", target::TABLE_WAYS),
+        ("SharedPackets", target::SHARED_PACKETS),
         ("DescriptorBytes", target::DESCRIPTOR_BYTES),
         ("CompletionBytes", target::COMPLETION_BYTES),
         ("DefaultExpiry", (target::EXPIRY_NS / target::EXPIRY_TICK_NS) as usize),

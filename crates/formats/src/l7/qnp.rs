@@ -10,8 +10,8 @@ pub const UDP: usize = 34;
 pub const QNP: usize = 42;
 /// Bytes of the QNP header.
 pub const QNP_BYTES: usize = HEADER_BYTES - QNP;
-/// Most packets of a message.
-pub const MOST_PACKETS: usize = 64;
+/// Most packets of a message on the wire; a target has its own limit, [`super::target::Target::message_packets`].
+pub const MOST_PACKETS: usize = 255;
 
 /// What a packet is.
 pub mod flag {

@@ -1,5 +1,7 @@
 //! Sizes of the l7 engine.
 
+use crate::limits::MAX_FRAME_BYTES;
+
 /// Alternatives of a row.
 pub const ALTERNATIVES: usize = 4;
 /// Most bytes that a row compares.
@@ -16,6 +18,8 @@ pub const SLOTS: usize = 16;
 pub const MOST_STEPS: u32 = 255;
 /// Weight of a tenant who has none, among those whose packets wait for the engine.
 pub const WEIGHT: u16 = 16;
+/// Longest packets whose room in the staging buffer nobody has for himself.
+pub const SHARED_PACKETS: usize = 2;
 /// Steps of a turn for each of a tenant's weight.
 pub const STEPS_A_TURN: u32 = 4;
 /// Most rows of a state with many alternatives, as a power of two.
@@ -80,6 +84,8 @@ pub struct Target {
     pub entries: usize,
     /// Rings; their numbers are those of queues.
     pub rings: usize,
+    /// Packets of a message at most, up to [`super::qnp::MOST_PACKETS`].
+    pub message_packets: usize,
     /// Descriptors of a ring that are fetched before they are needed.
     pub prefetch: usize,
     /// Reads of descriptors that are on their way.
@@ -104,6 +110,7 @@ pub const DEFAULT: Target = Target {
     messages: 512,
     entries: 2048,
     rings: 256,
+    message_packets: 64,
     prefetch: 8,
     reads: 16,
     writes: 64,
@@ -121,10 +128,11 @@ pub const TINY: Target = Target {
     ports: 16,
     groups: 8,
     packets: 32,
-    beats: 512,
+    beats: 1024,
     messages: 32,
     entries: 128,
     rings: 16,
+    message_packets: 64,
     prefetch: 4,
     reads: 4,
     writes: 8,
@@ -144,8 +152,18 @@ impl Target {
         ALL.iter().find(|t| t.name == name).unwrap_or(&ALL[0])
     }
 
+    /// Packets of the staging buffer that tenants may have for themselves.
+    pub fn own_packets(&self) -> usize {
+        self.packets - SHARED_PACKETS
+    }
+
+    /// Beats of the staging buffer that tenants may have for themselves.
+    pub fn own_beats(&self) -> usize {
+        self.beats - SHARED_PACKETS * (MAX_FRAME_BYTES as usize).div_ceil(self.bus_bytes)
+    }
+
     /// Every resource by name, in the order of the RTL's configuration struct.
-    pub fn resources(&self) -> [(&'static str, u32); 16] {
+    pub fn resources(&self) -> [(&'static str, u32); 17] {
         [
             ("bus_bytes", self.bus_bytes as u32),
             ("modules", self.modules as u32),
@@ -160,6 +178,7 @@ impl Target {
             ("messages", self.messages as u32),
             ("entries", self.entries as u32),
             ("rings", self.rings as u32),
+            ("message_packets", self.message_packets as u32),
             ("prefetch", self.prefetch as u32),
             ("reads", self.reads as u32),
             ("writes", self.writes as u32),

@@ -4,7 +4,8 @@ use super::ports::{Known, Ports};
 use crate::rules::Kind;
 use crate::view::{Malformed, View};
 use sluice_formats::Reason;
-use sluice_formats::l7::qnp::{HEADER_BYTES, Header, MOST_PACKETS, QNP, QNP_BYTES, RAW_HEADER_BYTES, UDP, flag};
+use sluice_formats::l7::qnp::{HEADER_BYTES, Header, QNP, QNP_BYTES, RAW_HEADER_BYTES, UDP, flag};
+use sluice_formats::l7::target::DEFAULT;
 use sluice_packet::checksum::{Sum, is_valid};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -58,8 +59,13 @@ pub enum Dropped {
     #[error("ends before the QNP header does")]
     Header,
     /// 0, or more than there may be.
-    #[error("the number of packets is not 1 to 64")]
-    Count,
+    #[error("the number of packets is {found}, expected 1 to {most}")]
+    Count {
+        /// Packets that the header says.
+        found: u8,
+        /// Most that the engine takes.
+        most: usize,
+    },
     /// The packet's number is not below the number of packets.
     #[error("the packet's number is not below the number of packets")]
     Sequence,
@@ -85,7 +91,7 @@ impl Dropped {
     pub fn reason(self) -> Reason {
         match self {
             Self::Ipv4Checksum | Self::UdpChecksum => Reason::L7Checksum,
-            Self::Length | Self::Header | Self::Count | Self::Sequence | Self::Flag | Self::Fields(_) => {
+            Self::Length | Self::Header | Self::Count { .. } | Self::Sequence | Self::Flag | Self::Fields(_) => {
                 Reason::L7Malformed
             }
             Self::NoApplication => Reason::L7NoApp,
@@ -120,9 +126,9 @@ pub struct Packet<'a> {
     pub view: Option<View<'a>>,
 }
 
-/// What a frame, from its Ethernet header on, is at these ports.
+/// What a frame, from its Ethernet header on, is at these ports; messages have as many packets as on the target `default`.
 pub fn filter<'a>(frame: &'a [u8], ports: &Ports) -> Sort<'a> {
-    match by_headers(frame, ports) {
+    match by_headers(frame, ports, DEFAULT.message_packets) {
         Sort::Packet(packet) => match packet.seen().transpose() {
             Ok(view) => Sort::Packet(Packet { view, ..packet }),
             Err(malformed) => Sort::Dropped(Dropped::Fields(malformed)),
@@ -131,13 +137,13 @@ pub fn filter<'a>(frame: &'a [u8], ports: &Ports) -> Sort<'a> {
     }
 }
 
-/// The same before its fields are looked at: a packet has no view yet.
-pub fn by_headers<'a>(frame: &'a [u8], ports: &Ports) -> Sort<'a> {
+/// The same before its fields are looked at: a packet has no view yet. A message has `most` packets at most.
+pub fn by_headers<'a>(frame: &'a [u8], ports: &Ports, most: usize) -> Sort<'a> {
     let known = match candidates(frame, ports) {
         Ok(known) => known,
         Err(no_message) => return Sort::Frame(no_message),
     };
-    match packet(frame, known) {
+    match packet(frame, known, most) {
         Ok(packet) => Sort::Packet(packet),
         Err(dropped) => Sort::Dropped(dropped),
     }
@@ -186,7 +192,7 @@ fn candidates<'p>(frame: &[u8], ports: &'p Ports) -> Result<&'p [Known], NoMessa
 }
 
 /// The frame has all of the headers up to UDP's, and somebody has its port.
-fn packet<'a>(frame: &'a [u8], known: &[Known]) -> Result<Packet<'a>, Dropped> {
+fn packet<'a>(frame: &'a [u8], known: &[Known], most: usize) -> Result<Packet<'a>, Dropped> {
     if !is_valid(&frame[IPV4..UDP]) {
         return Err(Dropped::Ipv4Checksum);
     }
@@ -199,7 +205,7 @@ fn packet<'a>(frame: &'a [u8], known: &[Known]) -> Result<Packet<'a>, Dropped> {
     let sender = Sender { address: [frame[26], frame[27], frame[28], frame[29]], port: word(frame, UDP) };
 
     let has_header = known[0].kind != Kind::Raw;
-    let header = if has_header { header(udp, known)? } else { raw_header(frame) };
+    let header = if has_header { header(udp, known, most)? } else { raw_header(frame) };
     let taker = match known[0].kind {
         Kind::Application(_) => {
             known.iter().find(|k| k.kind == Kind::Application(header.app_id)).ok_or(Dropped::NoApplication)?
@@ -217,19 +223,19 @@ fn packet<'a>(frame: &'a [u8], known: &[Known]) -> Result<Packet<'a>, Dropped> {
 }
 
 /// The QNP header, where it does not contradict itself.
-fn header(udp: &[u8], known: &[Known]) -> Result<Header, Dropped> {
+fn header(udp: &[u8], known: &[Known], most: usize) -> Result<Header, Dropped> {
     let bytes = udp.get(QNP - UDP..).and_then(|bytes| bytes.first_chunk::<QNP_BYTES>());
     let header = Header::from_bytes(bytes.ok_or(Dropped::Header)?);
     let count = header.msg_len_in_pkts;
-    if count == 0 || usize::from(count) > MOST_PACKETS {
-        return Err(Dropped::Count);
+    if count == 0 || usize::from(count) > most {
+        return Err(Dropped::Count { found: count, most });
     }
     if header.pkt_seq_num_in_msg >= count {
         return Err(Dropped::Sequence);
     }
     // Acknowledgements are for the process that sent the message: at its endpoint.
-    let most = if known[0].kind == Kind::Endpoint { flag::ACK } else { flag::DATA };
-    if header.pkt_flag > most {
+    let most_flag = if known[0].kind == Kind::Endpoint { flag::ACK } else { flag::DATA };
+    if header.pkt_flag > most_flag {
         return Err(Dropped::Flag);
     }
     Ok(header)

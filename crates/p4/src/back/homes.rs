@@ -68,12 +68,15 @@ fn field(code: &Code, graph: &Graph, loc: Loc) -> Option<((usize, Vec<u32>), u32
     }
 }
 
+/// A field of a header: its first bit there, its width, its variable.
+type Field = (u32, u32, Loc);
+
 impl Homes {
     /// A container for each variable; those in `larger` do not lie in the smallest class that holds them.
     pub fn new(code: &Code, graph: &Graph, wanted: &BTreeSet<Loc>, larger: &BTreeSet<Loc>) -> Result<Homes, Refusal> {
         let mut homes = Homes::default();
         homes.node = homes.take(2, false)?.0;
-        let mut headers: BTreeMap<(usize, Vec<u32>), Vec<(u32, u32, Loc)>> = BTreeMap::new();
+        let mut headers: BTreeMap<(usize, Vec<u32>), Vec<Field>> = BTreeMap::new();
         let mut others = Vec::new();
         for loc in wanted {
             let width = graph.locs.width(*loc);
@@ -94,7 +97,7 @@ impl Homes {
         }
         for mut fields in headers.into_values() {
             fields.sort();
-            let mut group: Vec<(u32, u32, Loc)> = Vec::new();
+            let mut group: Vec<Field> = Vec::new();
             for field in fields {
                 let end = group.iter().map(|(bit, width, _)| (bit + width).div_ceil(8)).max().unwrap_or(0);
                 if !group.is_empty() && field.0 / 8 >= end {

@@ -176,9 +176,36 @@ impl Checker<'_> {
             return Type::Unknown;
         }
         if signature.external {
+            self.known_arguments(&parameters, call);
             self.library_function(&signature.name, call);
         }
         result
+    }
+
+    /// What has no direction in the architecture is known before the program runs.
+    fn known_arguments(&mut self, parameters: &[Param], call: &Call<'_>) {
+        for (i, argument) in call.arguments.iter().enumerate() {
+            let parameter = match &argument.name {
+                Some(name) => parameters.iter().find(|p| p.name == name.text),
+                None => parameters.get(i),
+            };
+            let value = &argument.value;
+            let Some(Param { direction: Direction::None, name, .. }) = parameter else { continue };
+            let ty = self.known(&self.type_of(value));
+            if ty != Type::Unknown && !self.is_object(&ty) && !self.is_known_before(value) && !self.is_data(value) {
+                let what = sluice_packet::text::quote(self.sources.slice(value.at.span));
+                let why = format!("which `{name}` of `{}` needs, for it has no direction", call.name);
+                self.note(value.at.span, Problem::Constant { what, why });
+            }
+        }
+    }
+
+    /// Whether a value is data that the control plane gives to an action.
+    fn is_data(&self, value: &Expr) -> bool {
+        let ExprKind::Name { global, name } = &value.kind else { return false };
+        let found = self.scopes.find(&name.text, *global).last().map(|id| &self.definition(*id).kind);
+        let data = super::declarations::ACTION_DATA;
+        matches!(found, Some(Kind::Variable { read_only: Some(why), .. }) if *why == data)
     }
 
     /// Gives parameters their arguments. What comes back are the types that type parameters stand for.

@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// Why a parameter without direction is not written; its value is known before the program runs.
 pub(super) const WITHOUT_DIRECTION: &str = "it is a parameter without direction";
 /// Why one of an action is not written; its value comes from the control plane.
-const ACTION_DATA: &str = "it is a parameter of an action without direction";
+pub(super) const ACTION_DATA: &str = "it is a parameter of an action without direction";
 
 impl Checker<'_> {
     pub(super) fn declaration(&mut self, declaration: &Declaration) {

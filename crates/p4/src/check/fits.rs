@@ -14,6 +14,7 @@ impl Checker<'_> {
         match (&from, &to) {
             (Type::Unknown, _) | (_, Type::Unknown | Type::Any) => true,
             (Type::Int, Type::Bit(_) | Type::Signed(_)) => true,
+            (Type::Int, Type::Named(..)) if matches!(self.renamed(&to), Some(Type::Bit(_) | Type::Signed(_))) => true,
             (Type::Dots, _) => !self.is_object(&to),
             (Type::Invalid, _) => matches!(self.fields(&to), Some((Fields::Header | Fields::Union, _))),
             (Type::Braces(values), _) => self.braces_fit(values, &to),

@@ -4,6 +4,7 @@
 
 use super::native::Native;
 use super::shape::Shape;
+use super::told::Told;
 use super::value::{Number, Value};
 use crate::source::Span;
 use crate::syntax::ast::{Binary, Direction, Unary};
@@ -85,11 +86,22 @@ pub(crate) enum Callee {
     Native(NativeCall),
 }
 
+/// Whose method is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Owner {
+    /// Nobody's, or the packet's.
+    None,
+    /// An object's.
+    Object(usize),
+    /// That of the object whose number is in a slot: a parameter.
+    Slot(usize),
+}
+
 /// A function or method of the architecture, or of the language.
 #[derive(Debug)]
 pub(crate) struct NativeCall {
     pub what: Native,
-    pub object: Option<usize>,
+    pub object: Owner,
     pub result: Shape,
     /// Fields that a clone, resubmitted or recirculated packet keeps, where the call lists them.
     pub kept: Vec<Place>,
@@ -116,10 +128,14 @@ pub(crate) struct Parameter {
 
 #[derive(Debug)]
 pub(crate) enum St {
-    /// Where the next statement stands, for the compiler's messages.
-    Mark(Span),
     Evaluate(Ex),
+    /// For a trace and the compiler's messages: a statement begins here.
+    Here(Span),
+    /// For a trace: what a place holds that is written there.
+    Show(Span, Place),
     Assign(Target, Ex),
+    /// What the target has goes to a slot, the value is computed with it.
+    Update(Target, usize, Ex),
     /// A variable without value.
     Fresh(usize, Shape),
     Set(usize, Ex),
@@ -287,6 +303,8 @@ pub(crate) struct Table {
     /// Direct counter and meter.
     pub direct: Vec<usize>,
     pub has_selector: bool,
+    /// Its action profile or selector.
+    pub implementation: Option<usize>,
 }
 
 /// An extern that keeps something from packet to packet.
@@ -343,4 +361,5 @@ pub(crate) struct Code {
     pub value_sets: Vec<String>,
     pub errors: Vec<Rc<str>>,
     pub pipeline: Pipeline,
+    pub told: Told,
 }

@@ -9,13 +9,16 @@ pub(crate) mod numbers;
 mod run;
 mod shape;
 pub(crate) mod tables;
+mod told;
 mod v1model;
 pub(crate) mod value;
 
 pub(crate) use code::{Code, Entry, Key, Match, MatchKind, ObjectKind, Table};
 pub(crate) use lower::lower;
+pub(crate) use run::Event;
 pub(crate) use shape::{Fields, Shape};
 pub(crate) use tables::{EntryRefused, rank_of};
+pub(crate) use told::ToldParameter;
 pub use v1model::Sent;
 pub(crate) use v1model::{Cells, MeterRates, Node, Session, Switch};
 pub(crate) use value::Value;

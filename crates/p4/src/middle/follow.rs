@@ -177,12 +177,19 @@ impl<'c, 'l> Follower<'c, 'l> {
 
     fn statement(&mut self, statement: &'c St) -> Way<Flow> {
         match statement {
-            St::Mark(span) => self.span = *span,
+            St::Here(span) => self.span = *span,
+            St::Show(..) => {}
             St::Evaluate(ex) => {
                 self.value(ex)?;
             }
             St::Assign(target, ex) => {
                 let (slot, path, low) = self.find(target)?;
+                let value = self.value(ex)?;
+                self.write(target, slot, &path, low, value)?;
+            }
+            St::Update(target, old, ex) => {
+                let (slot, path, low) = self.find(target)?;
+                self.slots[*old] = self.current(target, slot, &path, low)?;
                 let value = self.value(ex)?;
                 self.write(target, slot, &path, low, value)?;
             }

@@ -60,7 +60,7 @@ impl<'c> Follower<'c, '_> {
             }
             Native::UpdateChecksum => self.update_checksum(call)?,
             Native::Assert | Native::Assume => return self.refuse_at(call.span, "`assert` and `assume`"),
-            other => return self.refuse_at(call.span, format!("{}", word(other))),
+            other => return self.refuse_at(call.span, word(other).to_string()),
         }
         Ok(nothing)
     }

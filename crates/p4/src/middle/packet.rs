@@ -19,6 +19,9 @@ const UNKNOWN: [&str; 6] = [
     "deq_qdepth",
 ];
 
+/// What a checksum covers: its first byte, words of 16 bits, the byte of the sum.
+type Covered = (u32, u32, u32);
+
 impl<'c> Follower<'c, '_> {
     /// Follows the packet to its end.
     pub fn packet(&mut self) -> Way<Leaf> {
@@ -229,7 +232,7 @@ impl<'c> Follower<'c, '_> {
     }
 
     /// Where the checksums stand: what each covers has to be bytes in a row, with the sum among them.
-    fn found_sums(&mut self, fields: &[(Loc, Bits)]) -> Way<Vec<(Loc, (u32, u32, u32))>> {
+    fn found_sums(&mut self, fields: &[(Loc, Bits)]) -> Way<Vec<(Loc, Covered)>> {
         let mut found = Vec::new();
         for sum in self.sums.clone() {
             let loc = self.leaf(sum.slot, &sum.path, 16);

@@ -5,6 +5,9 @@ use super::{Sources, Span};
 use std::collections::HashSet;
 use std::rc::Rc;
 
+/// Bytes of text in quotes behind which no further line belongs to it.
+const MOST_QUOTED: usize = 1 << 16;
+
 /// Words of all texts; each text of a word is held once.
 #[derive(Debug, Default)]
 pub(super) struct Lexer {
@@ -73,12 +76,13 @@ impl Lexer {
         }
     }
 
-    /// Text in quotes, in one line; a backslash takes the next character with it.
+    /// Text in quotes, of one line or more but not over a directive; a backslash takes the next character with it.
     fn quoted(&mut self, rest: &str) -> (Kind, usize) {
         let bytes = rest.as_bytes();
         let mut at = 1;
-        while at < bytes.len() && bytes[at] != b'\n' {
+        while at < bytes.len() {
             match bytes[at] {
+                b'\n' if at > MOST_QUOTED || begins_directive(&rest[at + 1..]) => break,
                 b'\\' => at += 1,
                 b'"' => return (Kind::Text(self.intern(&rest[1..at])), at + 1),
                 _ => {}
@@ -88,6 +92,11 @@ impl Lexer {
         // Only the line, so that what comes below is still read.
         (Kind::Bad("text in quotes that does not end"), rest.find('\n').unwrap_or(rest.len()))
     }
+}
+
+/// Whether a line has a directive.
+fn begins_directive(line: &str) -> bool {
+    line.trim_start_matches([' ', '\t']).starts_with('#')
 }
 
 fn word_length(bytes: &[u8]) -> usize {

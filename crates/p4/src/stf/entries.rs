@@ -77,13 +77,14 @@ fn all_ones(width: u32) -> Value {
     Value::of_big((BigUint::from(1u8) << width) - 1u8, width)
 }
 
-/// Value and mask of digits of which some are `*`.
-fn starred(word: &Word, text: &str, width: u32) -> Result<Match, Wrong> {
+/// Value and mask of digits of which some may be `*`. As public drivers do it, what is above them does not count.
+fn digits(word: &Word, text: &str, width: u32) -> Result<Match, Wrong> {
     let (digits, base) = radix(text);
     let bits = match base {
         16 => 4,
+        8 => 3,
         2 => 1,
-        _ => return wrong(word, "`*` stands among hexadecimal or binary digits"),
+        _ => return wrong(word, "`*` stands among hexadecimal, octal or binary digits"),
     };
     let (mut value, mut mask) = (BigUint::default(), BigUint::default());
     if digits.len() > MOST_DIGITS {
@@ -100,12 +101,6 @@ fn starred(word: &Word, text: &str, width: u32) -> Result<Match, Wrong> {
             }
             _ => return wrong(word, "it is no number"),
         }
-    }
-    // Digits that are not there are zeros, as in any number; but the topmost `*` goes up to the top.
-    if !digits.starts_with('*') {
-        let all = (BigUint::from(1u8) << width) - 1u8;
-        let written = (BigUint::from(1u8) << (bits * digits.len() as u32)) - 1u8;
-        mask |= (&all | &written) ^ &written;
     }
     let low = |number: BigUint| number & ((BigUint::from(1u8) << width) - 1u8);
     if value.bits() > u64::from(width) {
@@ -154,7 +149,8 @@ fn matched(pair: &Pair, key: &Key) -> Result<Match, Wrong> {
         }
         MatchKind::Ternary => match text.split_once("&&&") {
             Some((text, mask)) => Ok(Match::Masked(one(text)?, value(word, mask, &key.shape)?)),
-            None if text.contains('*') => starred(word, text, width),
+            None if text.contains('*') => digits(word, text, width),
+            None if radix(text).1 != 10 && key.shape != Shape::Bool => digits(word, text, width),
             None => Ok(match one(text)? {
                 Value::Bool(bit) => Match::Exact(Value::Bool(bit)),
                 value => Match::Masked(value, all_ones(width)),

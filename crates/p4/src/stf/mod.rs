@@ -21,7 +21,6 @@ use command::Command;
 /// A script that was read.
 #[derive(Clone, Debug)]
 pub struct Script {
-    name: String,
     text: String,
     commands: Vec<Command>,
 }
@@ -30,6 +29,6 @@ impl Script {
     /// Reads a script; `name` is that of its file.
     pub fn parse(name: &str, text: &str) -> Result<Script, StfErrors> {
         let commands = parse::parse(name, text)?;
-        Ok(Script { name: name.to_string(), text: text.to_string(), commands })
+        Ok(Script { text: text.to_string(), commands })
     }
 }

@@ -4,12 +4,12 @@ use super::Script;
 use super::command::{Command, CommandKind, Compare, Word};
 use super::compare::{Expected, Failure};
 use super::entries;
-use super::error::{StfErrors, StfProblem};
+use super::error::StfProblem;
 use super::line::Wrong;
 use super::names;
 use crate::interpret::{Cells, EntryRefused, MeterRates, Node, ObjectKind, Session};
 use crate::{Model, Reference};
-use sluice_packet::mistake::{Mistake, Mistakes};
+use sluice_packet::mistake::Problem as _;
 use sluice_packet::text;
 use std::collections::{BTreeMap, HashMap};
 
@@ -27,6 +27,8 @@ pub struct Report {
     pub expected: usize,
     /// What went otherwise, in the order of the lines.
     pub failures: Vec<Failure>,
+    /// Lines of the script that sent packets in, and what each packet did, if the program is traced.
+    pub traces: Vec<(usize, Vec<String>)>,
 }
 
 impl Report {
@@ -53,16 +55,16 @@ struct Running<'r> {
 
 impl Script {
     /// Runs the script with packets through the model of the pipeline, and entries as the reference keeps them.
-    pub fn run_on(&self, reference: &mut Reference, model: &mut Model) -> Result<Report, StfErrors> {
+    pub fn run_on(&self, reference: &mut Reference, model: &mut Model) -> Report {
         self.run_with(reference, Some(model))
     }
 
-    /// Runs the script; what is wrong with it is an error, what goes otherwise than it says stands in the report.
-    pub fn run(&self, reference: &mut Reference) -> Result<Report, StfErrors> {
+    /// Runs the script; what cannot be done or goes otherwise than it says stands in the report with its line.
+    pub fn run(&self, reference: &mut Reference) -> Report {
         self.run_with(reference, None)
     }
 
-    fn run_with(&self, reference: &mut Reference, model: Option<&mut Model>) -> Result<Report, StfErrors> {
+    fn run_with(&self, reference: &mut Reference, model: Option<&mut Model>) -> Report {
         let mut running = Running {
             reference,
             model,
@@ -75,13 +77,15 @@ impl Script {
         };
         for command in &self.commands {
             running.line = text::position(&self.text, command.span.start).line;
-            let done = running.command(command);
-            done.map_err(|(span, problem)| Mistakes(vec![Mistake::new(&self.name, &self.text, span, problem)]))?;
+            if let Err((_, problem)) = running.command(command) {
+                let what = format!("error[{}]: {problem}", problem.code());
+                running.report.failures.push(Failure { line: running.line, what });
+            }
         }
         let mut report = running.report;
         report.failures.extend(running.expected.compare(&running.sent));
         report.failures.sort_by_key(|failure| failure.line);
-        Ok(report)
+        report
     }
 }
 
@@ -302,6 +306,15 @@ impl Running<'_> {
                 let what = format!("error[{GIVEN_UP}]: {}{place}", stopped.what);
                 self.report.failures.push(Failure { line: self.line, what });
             }
+        }
+        self.traced();
+    }
+
+    /// Takes what the packet of this line did.
+    fn traced(&mut self) {
+        let events = self.reference.events();
+        if !events.is_empty() {
+            self.report.traces.push((self.line, events));
         }
     }
 

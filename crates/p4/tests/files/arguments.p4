@@ -13,7 +13,7 @@ control c(inout bit<8> x) {
         g(1); g(1, 2);
         g(1, 2, 3); // error: [E0726] it takes 1 or 2
         constant(5);
-        constant(x);
+        constant(x); // error: [E0740] needs, for it has no direction
         nothing(1); // error: [E0720] nothing
         x(1); // error: [E0722] a variable
     }

@@ -9,3 +9,11 @@ control c(inout bit<8> x, R<bit<8>> given) {
     R<bit<8>> v; // error: [E0730] an instance has arguments
     apply { }
 }
+// What has no direction in the architecture is known before the program runs.
+extern void known(bit<8> x);
+action known_or_not(inout bit<8> y, bit<8> z) {
+    known(1);
+    known(z);
+    known(y); // error: [E0740] needs, for it has no direction
+    known(x = y + 1); // error: [E0740] needs, for it has no direction
+}

@@ -100,8 +100,8 @@ impl L7Space {
         type Amount<'a> = &'a dyn Fn(&L7Given) -> u32;
         let sums: [(&'static str, &str, Amount, usize); 3] = [
             ("messages on their way", "l7.messages", &messages, target.messages),
-            ("packets of the staging buffer", "l7.packets", &|given| given.packets.into(), target.packets),
-            ("beats of the staging buffer", "l7.beats", &|given| given.beats.into(), target.beats),
+            ("packets of the staging buffer", "l7.packets", &|given| given.packets.into(), target.own_packets()),
+            ("beats of the staging buffer", "l7.beats", &|given| given.beats.into(), target.own_beats()),
         ];
         if given.weight == Some(0) {
             return Err(spec.wrong("l7.weight", 0, format!("1 to 65535, or no weight for {WEIGHT}")));

@@ -64,6 +64,7 @@ impl<'p> Lowerer<'p> {
             DeclarationKind::Action { name, parameters, body } => {
                 let id = self.declared(name)?;
                 let full = self.path(given_name(&declaration.annotations).unwrap_or(&name.text));
+                self.tell_action(name, parameters, &declaration.annotations)?;
                 let parameters = self.parameters(parameters)?;
                 let body = self.statements(body)?;
                 self.code.actions.push(Action { name: full, parameters, body });
@@ -72,8 +73,9 @@ impl<'p> Lowerer<'p> {
             DeclarationKind::Table { name, properties } => {
                 self.table(name, properties, &declaration.annotations)?;
             }
-            DeclarationKind::ValueSet { name, .. } => {
+            DeclarationKind::ValueSet { name, size, .. } => {
                 let id = self.declared(name)?;
+                self.tell_value_set(id, name, size, &declaration.annotations)?;
                 let full = self.path(given_name(&declaration.annotations).unwrap_or(&name.text));
                 self.code.value_sets.push(full);
                 self.bind(id, Binding::ValueSet(self.code.value_sets.len() - 1));

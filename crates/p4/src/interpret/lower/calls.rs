@@ -2,10 +2,10 @@
 
 use super::{Binding, Frame, Lowered, Lowerer};
 use crate::check::{DefId, Kind, Param, Signature, Type, substitute};
-use crate::interpret::code::{Argument, Call, Callee, Ex, Function, NativeCall, Place, Target};
+use crate::interpret::code::{Argument, Call, Callee, Ex, Function, NativeCall, Owner, Place, Target};
 use crate::interpret::native::Native;
 use crate::interpret::shape::Shape;
-use crate::interpret::value::Value;
+use crate::interpret::value::{Number, Value};
 use crate::syntax::ast::{self, Direction, Expr, ExprKind, Name};
 use std::rc::Rc;
 
@@ -103,8 +103,16 @@ impl<'p> Lowerer<'p> {
     pub(super) fn argument(&mut self, parameter: &Param, value: &'p Expr, of_action: bool) -> Lowered<Argument> {
         let shape = self.shape(&parameter.ty);
         if shape == Shape::Nothing && !of_action {
-            // An object: it is known where it is used.
-            return Ok(Argument::Absent);
+            let number = match self.owner(value)? {
+                Owner::Object(at) => Ex::Constant(Value::Bits(at as u128)),
+                Owner::Slot(slot) => {
+                    let shape = Shape::Number(Number { width: 64, signed: false });
+                    Ex::Read(Place { slot, steps: Vec::new(), fixed: Some(Box::default()), shape })
+                }
+                // The packet: there is one at a time.
+                Owner::None => return Ok(Argument::Absent),
+            };
+            return Ok(Argument::In(number, shape));
         }
         Ok(match parameter.direction {
             Direction::None | Direction::In => Argument::In(self.value(value, Some(&parameter.ty))?, shape),
@@ -251,7 +259,7 @@ impl<'p> Lowerer<'p> {
             let number = Shape::Number(crate::interpret::value::Number { width: 32, signed: false });
             arguments.push(Argument::In(self.value(&argument.value, Some(&Type::Bit(32)))?, number));
         }
-        let callee = NativeCall { what, object: None, result: Shape::Nothing, kept: Vec::new() };
+        let callee = NativeCall { what, object: Owner::None, result: Shape::Nothing, kept: Vec::new() };
         Ok(Ex::Call(Box::new(Call { callee: Callee::Native(callee), arguments, span })))
     }
 
@@ -269,11 +277,9 @@ impl<'p> Lowerer<'p> {
             let dot = if owner_type.is_empty() { "" } else { "." };
             return self.refuse(span, format!("`{owner_type}{dot}{name}`, which v1model has not"));
         };
-        let object = match owner.and_then(|owner| self.facts.name(owner)).and_then(|id| self.binding(id)) {
-            Some(Binding::Object(at)) => Some(*at),
-            Some(Binding::Packet) => None,
-            None if owner.is_none() => None,
-            _ => return self.refuse(span, "this object here"),
+        let object = match owner {
+            Some(owner) => self.owner(owner)?,
+            None => Owner::None,
         };
         let mut kept = Vec::new();
         if let Native::CloneData | Native::ResubmitData | Native::RecirculateData = what
@@ -281,9 +287,33 @@ impl<'p> Lowerer<'p> {
         {
             self.kept(&data.value, &mut kept)?;
         }
+        if what == Native::Digest
+            && let Some(data) = given.of(1, "data")
+        {
+            let ty = self.put(&parameters[1].ty);
+            self.tell_digest(ty, data.at.span);
+        }
         let arguments = self.arguments(parameters, given, false)?;
         let result = self.shape(&self.type_of(expression));
         Ok((Callee::Native(NativeCall { what, object, result, kept }), arguments))
+    }
+
+    /// The object that an expression is: one with a name, a parameter, or one that is made here.
+    fn owner(&mut self, value: &'p Expr) -> Lowered<Owner> {
+        let span = value.at.span;
+        if let ExprKind::Call(_, _, arguments) = &value.kind {
+            let ty = self.type_of(value);
+            return match self.made(&ty, arguments, "", span)? {
+                Binding::Object(at) => Ok(Owner::Object(at)),
+                _ => self.refuse(span, "this instance here"),
+            };
+        }
+        match self.facts.name(value).and_then(|id| self.binding(id)) {
+            Some(Binding::Object(at)) => Ok(Owner::Object(*at)),
+            Some(Binding::ObjectSlot(slot)) => Ok(Owner::Slot(*slot)),
+            Some(Binding::Packet) => Ok(Owner::None),
+            _ => self.refuse(span, "this object here"),
+        }
     }
 
     /// Places among what a copy keeps.

@@ -18,10 +18,14 @@ impl<'p> Lowerer<'p> {
         let Kind::Instance(ty) = &self.facts.definition(id).kind else { return Ok(()) };
         let ty = self.put(ty);
         let name = given_name(annotations).unwrap_or(&instance.name.text);
+        let before = self.code.objects.len();
         if instance.implements.is_some() {
             return self.refuse(instance.name.span, "an extern with methods that the program implements");
         }
         let binding = self.made(&ty, &instance.arguments, name, instance.name.span)?;
+        if let (Binding::Object(_), Some(told)) = (&binding, self.code.told.objects.get_mut(before)) {
+            told.annotations = annotations.to_vec();
+        }
         self.bind(id, binding);
         Ok(())
     }
@@ -70,6 +74,7 @@ impl<'p> Lowerer<'p> {
             other => return self.refuse(span, format!("extern `{other}`, which v1model has not")),
         };
         let name = self.path(name);
+        self.tell_object(types, &given, span)?;
         self.code.objects.push(Object { name, kind });
         Ok(Binding::Object(self.code.objects.len() - 1))
     }
@@ -153,7 +158,11 @@ impl<'p> Lowerer<'p> {
             let slot = self.slot();
             let is_packet = matches!(&ty, Type::Named(id, _)
                 if matches!(&*self.facts.definition(*id).name, "packet_in" | "packet_out"));
-            let binding = if is_packet { Binding::Packet } else { Binding::Slot(slot, shape.clone()) };
+            let binding = match is_packet {
+                true => Binding::Packet,
+                false if shape == Shape::Nothing => Binding::ObjectSlot(slot),
+                false => Binding::Slot(slot, shape.clone()),
+            };
             self.bind(id, binding);
             let name = parameter.name.text.clone();
             let default = match &parameter.default {

@@ -12,6 +12,7 @@ mod places;
 mod shapes;
 mod statements;
 mod tables;
+mod tell;
 
 use super::code::{Code, Ex};
 use super::shape::Shape;
@@ -37,6 +38,8 @@ enum Binding {
     Slot(usize, Shape),
     Value(Value),
     Object(usize),
+    /// A parameter that is an object: its number is in the slot.
+    ObjectSlot(usize),
     Control(usize),
     Parser(usize),
     Table(usize),
@@ -70,12 +73,12 @@ struct Lowerer<'p> {
     made: Vec<(DefId, Vec<Type>, usize)>,
     /// What the functions that are being lowered return.
     results: Vec<Type>,
-    /// Whether statements say where they stand.
-    marks: bool,
+    /// Whether statements say where they are and what they wrote.
+    traced: bool,
 }
 
-/// Lowers a program for `V1Switch`; with `marks`, statements say where they stand.
-pub(crate) fn lower(tree: &Program, facts: &Facts, marks: bool) -> Lowered<Code> {
+/// Lowers a program for `V1Switch`; one that is traced can tell what its packets do.
+pub(crate) fn lower(tree: &Program, facts: &Facts, traced: bool) -> Lowered<Code> {
     let mut lowerer = Lowerer {
         facts,
         code: Code { errors: facts.errors.clone(), ..Code::default() },
@@ -86,7 +89,7 @@ pub(crate) fn lower(tree: &Program, facts: &Facts, marks: bool) -> Lowered<Code>
         fields: HashMap::new(),
         made: Vec::new(),
         results: Vec::new(),
-        marks,
+        traced,
     };
     lowerer.program(tree)?;
     Ok(lowerer.code)

@@ -3,7 +3,7 @@
 use super::constants::fold;
 use super::{Binding, Lowered, Lowerer};
 use crate::check::{Kind, Type};
-use crate::interpret::code::{Case, Ex, St};
+use crate::interpret::code::{Case, Ex, Place, St};
 use crate::interpret::value::Value;
 use crate::syntax::ast::{
     Binary, Declaration, DeclarationKind, Expr, ExprKind, ForOver, Name, Statement, StatementKind, SwitchCase,
@@ -13,15 +13,15 @@ impl<'p> Lowerer<'p> {
     pub(super) fn statements(&mut self, all: &'p [Statement]) -> Lowered<Vec<St>> {
         let mut out = Vec::with_capacity(all.len());
         for statement in all {
-            if self.marks && !matches!(statement.kind, StatementKind::Block(..) | StatementKind::Empty) {
-                out.push(St::Mark(statement.span));
-            }
             self.statement(statement, &mut out)?;
         }
         Ok(out)
     }
 
     fn statement(&mut self, statement: &'p Statement, out: &mut Vec<St>) -> Lowered<()> {
+        if self.traced && !matches!(statement.kind, StatementKind::Empty | StatementKind::Block(..)) {
+            out.push(St::Here(statement.span));
+        }
         let one = |lowerer: &mut Self, statement: &'p Statement| lowerer.statements(std::slice::from_ref(statement));
         out.push(match &statement.kind {
             StatementKind::Empty => return Ok(()),
@@ -57,6 +57,20 @@ impl<'p> Lowerer<'p> {
             }
             StatementKind::Declaration(declaration) => return self.variable(declaration, out),
         });
+        let written = match &statement.kind {
+            StatementKind::Assign(left, ..) => Some(left),
+            StatementKind::Call(Expr { kind: ExprKind::Call(callee, _, arguments), .. }) => match &callee.kind {
+                ExprKind::Member(_, member) if &*member.text == "extract" => arguments.first().map(|a| &a.value),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(written) = written.filter(|_| self.traced)
+            && let Some(place) = self.place(written)?
+            && place.fixed.is_some()
+        {
+            out.push(St::Show(written.at.span, place));
+        }
         Ok(())
     }
 
@@ -71,7 +85,9 @@ impl<'p> Lowerer<'p> {
         let target = self.target(left)?;
         let Some(operator) = operator else { return Ok(St::Assign(target, self.value(right, Some(&ty))?)) };
         let shift = matches!(operator, Binary::ShiftLeft | Binary::ShiftRight);
-        let both = (self.value(left, None)?, self.value(right, if shift { None } else { Some(&ty) })?);
+        let (slot, shape) = (self.slot(), self.shape(&ty));
+        let old = Ex::Read(Place { slot, steps: Vec::new(), fixed: Some(Box::default()), shape });
+        let both = (old, self.value(right, if shift { None } else { Some(&ty) })?);
         let number = self.number(&ty);
         let computed = match operator {
             Binary::Concat => {
@@ -80,7 +96,7 @@ impl<'p> Lowerer<'p> {
             }
             _ => Ex::Binary(operator, number, statement.span, Box::new(both)),
         };
-        Ok(St::Assign(target, fold(computed)))
+        Ok(St::Update(target, slot, fold(computed)))
     }
 
     /// A variable or constant among statements, or among the declarations of a block.

@@ -31,6 +31,7 @@ impl<'p> Lowerer<'p> {
             size: None,
             direct: Vec::new(),
             has_selector: false,
+            implementation: None,
         };
         let mut types = Vec::new();
         for property in properties {
@@ -73,6 +74,7 @@ impl<'p> Lowerer<'p> {
         if !has_default {
             table.default = (self.no_action(&mut table, name.span)?, Vec::new());
         }
+        self.tell_table(name, properties, annotations, &table)?;
         self.code.tables.push(table);
         self.bind(id, Binding::Table(self.code.tables.len() - 1));
         Ok(())
@@ -207,7 +209,10 @@ impl<'p> Lowerer<'p> {
         };
         let Binding::Object(at) = binding else { return self.refuse(value.at.span, "this object of a table") };
         match self.code.objects[at].kind {
-            ObjectKind::Profile { selects } => table.has_selector = selects,
+            ObjectKind::Profile { selects } => {
+                table.has_selector = selects;
+                table.implementation = Some(at);
+            }
             _ => table.direct.push(at),
         }
         Ok(())

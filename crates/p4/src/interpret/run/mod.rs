@@ -8,6 +8,7 @@ mod parser;
 mod places;
 mod statements;
 mod tables;
+mod trace;
 
 use super::code::{Code, ObjectKind};
 use super::shape::Noise;
@@ -17,6 +18,7 @@ use super::value::Value;
 use crate::source::Span;
 pub(crate) use packet::Packet;
 pub(crate) use places::{part, part_mut};
+pub(crate) use trace::Event;
 
 /// Most statements and states for a packet, with all of its copies.
 pub(crate) const MOST_STEPS: u64 = 10_000_000;
@@ -84,6 +86,8 @@ pub(crate) struct Machine {
     /// Nanoseconds, for meters.
     pub time: u64,
     pub steps: u64,
+    /// What a packet does; nothing if nobody asks.
+    pub trace: Option<Vec<Event>>,
     returned: Value,
 }
 
@@ -101,6 +105,7 @@ impl Machine {
             random: Noise::new(seed ^ 0x5a5a),
             time: 0,
             steps: 0,
+            trace: None,
             returned: Value::None,
         }
     }

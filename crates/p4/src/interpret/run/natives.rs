@@ -2,7 +2,7 @@
 
 use super::places::Found;
 use super::{Machine, Run, Stop, fatal};
-use crate::interpret::code::{Argument, Call, Code, NativeCall};
+use crate::interpret::code::{Argument, Call, Code, NativeCall, Owner};
 use crate::interpret::native::Native;
 use crate::interpret::shape::Shape;
 use crate::interpret::value::Value;
@@ -21,6 +21,15 @@ impl Machine {
             _ => return self.by_values(code, native, call),
         }
         Ok(Value::None)
+    }
+
+    /// The object whose method is called.
+    pub fn object_of(&self, native: &NativeCall) -> Option<usize> {
+        match native.object {
+            Owner::None => None,
+            Owner::Object(at) => Some(at),
+            Owner::Slot(slot) => usize::try_from(self.slots[slot].bits()).ok(),
+        }
     }
 
     /// What works on values: they are copied in, and those that are written out again.

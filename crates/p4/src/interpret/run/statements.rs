@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::{Flow, Machine, Run};
+use super::{Event, Flow, Machine, Run};
 use crate::interpret::code::{Code, St};
 use crate::interpret::numbers;
 use crate::interpret::value::Value;
@@ -20,12 +20,19 @@ impl Machine {
     fn statement(&mut self, code: &Code, statement: &St) -> Run<Flow> {
         self.step()?;
         match statement {
-            St::Mark(_) => {}
             St::Evaluate(ex) => {
                 self.value(code, ex)?;
             }
+            St::Here(span) => self.event(|| Event::Statement(*span)),
+            St::Show(span, place) => self.show(code, *span, place)?,
             St::Assign(target, ex) => {
                 let found = self.find(code, target)?;
+                let value = self.value(code, ex)?;
+                self.write(target, &found, value);
+            }
+            St::Update(target, slot, ex) => {
+                let found = self.find(code, target)?;
+                self.slots[*slot] = self.current(target, &found);
                 let value = self.value(code, ex)?;
                 self.write(target, &found, value);
             }

@@ -1,6 +1,6 @@
 //! Applying tables.
 
-use super::{Machine, Run};
+use super::{Event, Machine, Run};
 use crate::interpret::code::{Code, MatchKind, Table};
 use crate::interpret::value::Value;
 
@@ -29,6 +29,7 @@ impl Machine {
         };
         let data = data.clone();
         self.requests.row = row.map(|at_row| self.tables[at].row(at_row).handle);
+        self.event(|| Event::Table(at, row.is_some(), table.actions[action].action));
         self.run_action(code, table, action, data)?;
         Ok(Value::Struct(Box::new([Value::Bool(row.is_some()), Value::Bits(action as u128)])))
     }

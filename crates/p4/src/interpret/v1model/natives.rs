@@ -73,14 +73,14 @@ impl Machine {
                 values[0] = Value::Bits(row.map_or(0, |row| self.color(native, row as usize)));
             }
             Native::RegisterRead => {
-                let cell = match native.object.map(|at| &self.objects[at]) {
+                let cell = match self.object_of(native).map(|at| &self.objects[at]) {
                     Some(Cells::Register(cells)) => cells.get(index(&values[1])).cloned(),
                     _ => None,
                 };
                 values[0] = cell.unwrap_or_else(|| shapes[0].fresh(&mut self.noise));
             }
             Native::RegisterWrite => {
-                if let Some(Cells::Register(cells)) = native.object.map(|at| &mut self.objects[at])
+                if let Some(Cells::Register(cells)) = self.object_of(native).map(|at| &mut self.objects[at])
                     && let Some(cell) = cells.get_mut(index(&values[0]))
                 {
                     *cell = std::mem::replace(&mut values[1], Value::None);
@@ -119,7 +119,7 @@ impl Machine {
 
     fn counted(&mut self, native: &NativeCall, at: &Value) {
         let bytes = self.packet.length() as u64;
-        if let Some(Cells::Counter(cells)) = native.object.map(|at| &mut self.objects[at])
+        if let Some(Cells::Counter(cells)) = self.object_of(native).map(|at| &mut self.objects[at])
             && let Some((packets, all)) = cells.get_mut(index(at))
         {
             *packets += 1;
@@ -129,7 +129,7 @@ impl Machine {
 
     fn color(&mut self, native: &NativeCall, at: usize) -> u128 {
         let (bytes, time) = (self.packet.length(), self.time);
-        match native.object.map(|at| &mut self.objects[at]) {
+        match self.object_of(native).map(|at| &mut self.objects[at]) {
             Some(Cells::Meter(meters)) => meters.color(at, bytes, time),
             _ => 0,
         }

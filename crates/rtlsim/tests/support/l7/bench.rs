@@ -1,9 +1,11 @@
 //! The engine: rows in, packets in, decisions and frames out.
 
+use crate::l7::builds;
 use crate::l7::rows::{Rows, kind};
 use sluice_formats::l7::L7Event;
 use sluice_formats::l7::qnp::HEADER_BYTES;
 use sluice_formats::l7::rows::L7TraceRow;
+use sluice_formats::l7::target::Target;
 use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
 use sluice_formats::{Message, Node, Op, Status, Table};
@@ -11,7 +13,7 @@ use sluice_l7::engine::{Engine, Fate, Job, Outcome};
 use sluice_l7::step::Verdict;
 use sluice_rtlsim::event::{What, decode};
 use sluice_rtlsim::plugin::{Instance, Until};
-use sluice_rtlsim::{Plugin, Variant, top};
+use sluice_rtlsim::top;
 use std::collections::BTreeMap;
 
 /// What a packet is expected to do, and what has been seen of it.
@@ -37,6 +39,7 @@ impl Rows for Bench {
 /// The engine's top beside its model.
 pub struct Bench {
     pub rtl: Instance,
+    pub target: &'static Target,
     pub model: Engine,
     expected: BTreeMap<u32, Expected>,
     sequence: u16,
@@ -56,18 +59,11 @@ pub struct Bench {
 impl Bench {
     /// Opens the plug-in of a target.
     pub fn open(target: &str, seed: u64) -> Option<Self> {
-        let plugin = match Plugin::find(&top::L7, target, Variant::Test) {
-            Ok(plugin) => plugin,
-            Err(error) => {
-                assert!(std::env::var_os("SLUICE_REQUIRE_PLUGINS").is_none(), "{error}");
-                println!("skipped: {error}");
-                return None;
-            }
-        };
-        let sizes = sluice_formats::l7::target::Target::by_name(target);
+        let (plugin, target) = builds::open(target)?;
         Some(Self {
             rtl: plugin.open(seed).unwrap(),
-            model: Engine::new(sizes),
+            target,
+            model: Engine::new(target),
             expected: BTreeMap::new(),
             sequence: 0,
             sent: 0,

@@ -27,14 +27,14 @@ pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
     let mut counts = std::collections::BTreeMap::<String, u64>::new();
     for round in 0..rounds {
         let Some(mut bench) = Bench::open(target, rng.next_u64()) else { return };
-        let sizes = Target::by_name(target);
+        let sizes = bench.target;
         let tenants = Tenants::random(sizes, &mut rng);
         // Not all rules fit into a tiny engine.
         if tenants.ports.is_empty() {
             continue;
         }
         tenants.write(&mut bench, sizes, &mut rng);
-        let mut traffic = Traffic::new(rng.fork(), tenants.ports.clone());
+        let mut traffic = Traffic::new(rng.fork(), tenants.ports.clone(), sizes.message_packets);
         let gaps = *rng.choose(&[0, 0, 40, 150]).unwrap();
         bench.rtl.set_gaps(0, gaps).unwrap();
         let ready = [Ready::Always, Ready::Random { chance: 150 }, Ready::Bursts { chance: 100, longest: 80 }];

@@ -8,7 +8,6 @@ use crate::l7::traffic::Traffic;
 use sluice_formats::l7::codes::{L7Goal, L7PortKind};
 use sluice_formats::l7::qnp::Header;
 use sluice_formats::l7::rows::{L7PortRow, L7RingRow, L7RingStateRow, L7TargetPart};
-use sluice_formats::l7::target::Target;
 use sluice_formats::random::{Rng, test_is_long, test_seed};
 use sluice_formats::row::Row;
 use sluice_formats::{Op, Status, Table};
@@ -94,7 +93,7 @@ pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
     for round in 0..rounds {
         let seed = rng.next_u64();
         let Some(mut bench) = HostBench::open(target, seed) else { return };
-        let sizes = Target::by_name(target);
+        let sizes = bench.target;
         let mut tenants = Tenants::random(sizes, &mut rng);
         if tenants.ports.is_empty() {
             continue;
@@ -118,7 +117,7 @@ pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
             let lengths = lengths(&mut rng, count);
             bench.post(ring, lengths);
         }
-        let mut traffic = Traffic::new(rng.fork(), tenants.ports.clone());
+        let mut traffic = Traffic::new(rng.fork(), tenants.ports.clone(), sizes.message_packets);
         let gaps = *rng.choose(&[0, 0, 40, 150]).unwrap();
         bench.rtl.set_gaps(0, gaps).unwrap();
         let ready = [Ready::Always, Ready::Random { chance: 150 }, Ready::Bursts { chance: 100, longest: 80 }];
@@ -225,6 +224,35 @@ pub fn a_beat_a_cycle_goes_into_host_memory(target: &str) {
         assert!(rate >= 0.98, "{target}, {packets} packets: {rate:.3} beats a cycle");
         bench.compare_counters();
     }
+}
+
+/// A message has as many packets as the engine takes, in any order behind the first, small or long; one more is malformed.
+pub fn a_message_has_as_many_packets_as_the_engine_takes(target: &str) {
+    let Some(mut bench) = one_queue(target, 21, 0) else { return };
+    let most = bench.target.message_packets as u8;
+    let mut rng = Rng::new(test_seed("l7_most_packets"));
+    bench.ring(3, 2, 3);
+    bench.post(3, [60_000, 60_000, 3_000_000]);
+    bench.pass(1_000);
+    for (message, packets, bytes) in [(1, most, 40), (2, most / 2 + 1, 40), (3, most, 8_900)] {
+        let mut numbers: Vec<u8> = (1..packets).collect();
+        rng.shuffle(&mut numbers);
+        // One comes twice.
+        numbers.push(numbers[0]);
+        for number in [0].into_iter().chain(numbers) {
+            bench.send(2, packet(message, packets, number, &vec![number; bytes]), 0);
+        }
+        bench.settle();
+        assert_eq!((bench.counts["whole"], bench.counts["l7_duplicate"]), (message.into(), message.into()));
+    }
+    let sent = bench.counts["consumed"];
+    assert_eq!(sent, u64::from(most) * 2 + u64::from(most / 2 + 1));
+    if let Some(more) = most.checked_add(1) {
+        bench.send(2, packet(4, more, 0, &[1; 40]), 0);
+        bench.settle();
+        assert_eq!((bench.counts["consumed"], bench.counts["l7_malformed"]), (sent, 1));
+    }
+    bench.compare_counters();
 }
 
 /// A message of which a packet does not come is given up after its application's time, to the tick, and its buffer comes back; then it may begin again.

@@ -2,7 +2,7 @@
 
 use super::frames::{self, Flow};
 use sluice_formats::l7::codes::L7PortKind;
-use sluice_formats::l7::qnp::{Header, MOST_PACKETS};
+use sluice_formats::l7::qnp::Header;
 use sluice_formats::l7::rows::L7PortRow;
 use sluice_formats::random::Rng;
 use sluice_l7::message::encode;
@@ -27,14 +27,15 @@ pub struct Traffic {
     sending: Vec<Sending>,
     sent: Vec<Sending>,
     message: u32,
+    most_packets: usize,
     /// Messages begun.
     pub begun: u64,
 }
 
 impl Traffic {
-    /// Of these ports.
-    pub fn new(rng: Rng, ports: Vec<(L7PortRow, Application)>) -> Self {
-        Self { rng, ports, sending: Vec::new(), sent: Vec::new(), message: 0, begun: 0 }
+    /// Of these ports, to an engine that takes so many packets a message.
+    pub fn new(rng: Rng, ports: Vec<(L7PortRow, Application)>, most_packets: usize) -> Self {
+        Self { rng, ports, sending: Vec::new(), sent: Vec::new(), message: 0, most_packets, begun: 0 }
     }
 
     fn flow(&mut self, to: u16) -> Flow {
@@ -59,7 +60,7 @@ impl Traffic {
         let packets = match self.rng.below(8) {
             0..=2 => 1,
             3..=6 => 1 + self.rng.below(6) as u8,
-            _ => 1 + self.rng.below(MOST_PACKETS as u64) as u8,
+            _ => 1 + self.rng.below(self.most_packets as u64) as u8,
         };
         // Mostly all fields are in the first packet, and the header says how many segments they are.
         let sound = !self.rng.chance(1, 10);
