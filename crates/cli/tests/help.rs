@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, has_plugin};
 
-const COMMANDS: [&[&str]; 23] = [
+const COMMANDS: [&[&str]; 24] = [
     &[],
     &["run"],
     &["script"],
@@ -27,6 +27,7 @@ const COMMANDS: [&[&str]; 23] = [
     &["l7", "check"],
     &["l7", "explain-match"],
     &["p4", "check"],
+    &["p4", "compile"],
     &["p4", "print"],
 ];
 

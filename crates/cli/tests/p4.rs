@@ -106,3 +106,25 @@ fn info_writes_what_a_controller_may_name_in_three_forms() {
     let called = f.sluice(&["p4", "info", "bad.p4"]);
     assert!(called.code == 2 && called.err.contains("error[E0794]"), "{}", called.err);
 }
+
+#[test]
+fn a_program_is_compiled_and_runs_on_the_pipelines_model() {
+    let f = Folder::new();
+    let text = f.sluice(&["p4", "compile", "--stages", "0-4", "programs/p4/calc.p4"]).ok();
+    f.write("calc.rmt", &text);
+    f.sluice(&["rmt", "check", "calc.rmt"]).ok();
+    let model = ["p4", "test", "--device", "model", "--stages", "0-4"];
+    let said = f.sluice(&[&model[..], &["programs/p4/calc.p4"]].concat()).ok();
+    assert!(said.contains("calc.stf: passed"), "{said}");
+    // What the pipeline does not have is said where it stands; what is no place on it, too.
+    for (words, expected) in [
+        (&["p4", "compile", "programs/p4/load_balance.p4"][..], "E0750"),
+        (&["p4", "test", "--device", "model", "programs/p4/load_balance.p4"], "programs/p4/load_balance.p4:60:9"),
+        (&["p4", "compile", "--stages", "1-9", "programs/p4/calc.p4"], "target default has stages 0 to 4"),
+    ] {
+        let called = f.sluice(words);
+        assert_eq!(called.code, 3, "{}", called.err);
+        assert!(called.err.contains(expected), "{}", called.err);
+    }
+    assert_eq!(f.sluice(&["p4", "compile", "--stages", "4-0", "programs/p4/calc.p4"]).code, 2);
+}

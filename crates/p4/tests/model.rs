@@ -74,6 +74,11 @@ fn what_is_compiled_passes_its_script() {
                 assert!(["E0750", "E0770"].contains(&errors.code()));
             }
             Ok(compiled) => {
+                // Its text is read as the same module.
+                let unit = compiled.unit(&reference).unwrap();
+                let printed = sluice_rmt::text::print(&unit, &DEFAULT);
+                let again = sluice_rmt::text::read("again.rmt", &printed, &DEFAULT).unwrap_or_else(|e| panic!("{e}"));
+                assert_eq!(again.part(&DEFAULT).unwrap(), unit.part(&DEFAULT).unwrap(), "{name}: {printed}");
                 let mut model = Model::new(compiled);
                 let report = script.run_on(&mut reference, &mut model);
                 println!("{name}: {}", if report.passed() { "passed" } else { "FAILED" });

@@ -3,13 +3,14 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::p4::check::Check;
+use crate::p4::compile::Compile;
 use crate::p4::info::Info;
 use crate::p4::print::Print;
 use crate::p4::test::Test;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// Checks P4-16 programs, prints them in one form, runs them with scripts of packets, and writes P4Info
+/// Checks P4-16 programs, prints them in one form, compiles them to the pipeline, runs them with scripts of packets, and writes P4Info
 #[derive(Args, Debug)]
 pub struct P4Args {
     #[command(subcommand)]
@@ -19,6 +20,7 @@ pub struct P4Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(Check),
+    Compile(Compile),
     Info(Info),
     Print(Print),
     Test(Test),
@@ -29,6 +31,7 @@ impl P4Args {
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         match &self.command {
             Command::Check(check) => check.run(out),
+            Command::Compile(compile) => compile.run(out),
             Command::Info(info) => info.run(out),
             Command::Print(print) => print.run(out),
             Command::Test(test) => test.run(out),

@@ -1,13 +1,15 @@
 //! What `sluice p4` is made of.
 
 pub mod check;
+pub mod compile;
 pub mod info;
 pub mod print;
 pub mod test;
 
 use crate::failure::Failure;
 use clap::Args;
-use sluice_p4::{P4Errors, Reader};
+use sluice_p4::{Compiled, P4Errors, Program, Reader};
+use sluice_rmt::target::Target;
 use std::path::PathBuf;
 
 /// How a program is read
@@ -28,6 +30,41 @@ impl ReadArgs {
         self.defines.iter().fold(reader, |reader, (name, value)| reader.define(name, value))
     }
 }
+
+/// Where on the pipeline a program runs
+#[derive(Args, Debug)]
+pub struct PlaceArgs {
+    /// Pipeline: default, tiny or wide
+    #[arg(long, value_parser = crate::rmt::target, default_value = "default")]
+    pub target: Target,
+    /// First and last stage; without it those of tenants: 1-3, on wide 1-10. With one of the system module's the program is alone
+    #[arg(long, value_name = "FIRST-LAST", value_parser = stages_of)]
+    stages: Option<(usize, usize)>,
+}
+
+impl PlaceArgs {
+    /// Compiles a program for this place.
+    pub fn compile(&self, program: &Program) -> Result<Compiled, Failure> {
+        let last = self.target.stages - 1;
+        let (first, end) = self.stages.unwrap_or((1, last - 1));
+        if end > last {
+            let what = format!("--stages {first}-{end}: target {} has stages 0 to {last}", self.target.name);
+            return Err(Failure::input("E0770", what));
+        }
+        program.compile(&self.target, first, end).map_err(|errors| failure(&errors))
+    }
+}
+
+fn stages_of(text: &str) -> Result<(usize, usize), String> {
+    let found = text.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    match found {
+        Some((first, last)) if first <= last => Ok((first, last)),
+        _ => Err("stages are FIRST-LAST, as in 1-3 or 0-4".to_string()),
+    }
+}
+
+/// Exit code of a program that a device does not run.
+pub const REFUSED: u8 = 3;
 
 fn macro_of(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));

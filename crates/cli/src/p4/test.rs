@@ -1,23 +1,24 @@
 //! `sluice p4 test`: programs with their scripts.
 
-use super::{ReadArgs, failure};
+use super::{PlaceArgs, REFUSED, ReadArgs, failure};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sluice_p4::stf::{Report, Script};
-use sluice_p4::{Program, Undefined};
+use sluice_p4::{Model, Program, Undefined};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Runs a P4-16 program for v1model with a script of packets (STF)
 ///
-/// The script says which packets go in, which entries tables have, and which packets come out. The reference runs the program as the specification says, without the limits of a target. Exits with 0 when all went as the script says, 1 when it did not, 2 when program or script cannot be read, 3 when the device does not run the program.
+/// The script says which packets go in, which entries tables have, and which packets come out. The reference runs the program as the specification says, without the limits of a target; the model runs what `sluice p4 compile` makes of it. Exits with 0 when all went as the script says, 1 when it did not, 2 when program or script cannot be read, 3 when the device does not run the program.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice p4 test programs/p4/basic.p4 programs/p4/basic.stf
   sluice p4 test programs/p4/basic.p4                        the script beside it, basic.stf
+  sluice p4 test --device model --stages 0-4 programs/p4/calc.p4
   sluice p4 test --undefined random programs/p4/basic.p4     what is undefined is noise
 
 A script, line by line:
@@ -34,6 +35,8 @@ pub struct Test {
     /// What runs the program
     #[arg(long, value_enum, default_value = "reference")]
     device: Device,
+    #[command(flatten)]
+    place: PlaceArgs,
     /// What is read that the specification leaves undefined
     #[arg(long, value_enum, default_value = "zero")]
     undefined: UndefinedArg,
@@ -52,7 +55,7 @@ pub struct Test {
 enum Device {
     /// The interpreter
     Reference,
-    /// The pipeline's model: not built yet
+    /// The pipeline's fast model, with the packets of its specification
     Model,
     /// The pipeline in RTL: not built yet
     Rtl,
@@ -68,18 +71,15 @@ enum UndefinedArg {
     Random,
 }
 
-/// Exit code of a program that the device does not run.
-const REFUSED: u8 = 3;
-
 impl Test {
     /// Reads, runs and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
         let path = self.script.clone().unwrap_or_else(|| self.program.with_extension("stf"));
         let script = read_script(&path)?;
-        if self.device != Device::Reference {
-            let what = "P4 is not compiled to the pipeline yet";
-            return self.refused(out, &Failure::input("E0794", what).help("--device reference runs it"));
+        if !matches!(self.device, Device::Reference | Device::Model) {
+            let what = "P4 does not run in RTL yet";
+            return self.refused(out, &Failure::input("E0794", what).help("--device reference or model runs it"));
         }
         let random = self.undefined == UndefinedArg::Random;
         let seed = self.seed.unwrap_or_else(|| if random { drawn() } else { 1 });
@@ -109,7 +109,13 @@ impl Test {
             Ok(reference) => reference,
             Err(errors) => return self.refused(out, &failure(&errors)),
         };
-        let report = script.run(&mut reference);
+        let report = match self.device {
+            Device::Model => match self.place.compile(program) {
+                Ok(compiled) => script.run_on(&mut reference, &mut Model::new(compiled)),
+                Err(why) => return self.refused(out, &why),
+            },
+            _ => script.run(&mut reference),
+        };
         let name = path.display().to_string();
         if self.json {
             out.json(&report_json(&name, &report, seed))?;
