@@ -15,7 +15,7 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice p4 compile programs/p4/calc.p4
-  sluice p4 compile --stages 0-4 programs/p4/qos.p4 > qos.rmt     alone on the pipeline")]
+  sluice p4 compile --stages 0-4 programs/p4/qos.p4")]
 pub struct Compile {
     /// Program, *.p4
     program: PathBuf,
