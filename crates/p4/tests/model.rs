@@ -61,7 +61,11 @@ fn packet(line: &str) -> Option<Vec<u8>> {
 fn what_is_compiled_passes_its_script() {
     let mut fit = Vec::new();
     let mut wrong = Vec::new();
-    for path in scripts("../../programs/p4").into_iter().chain(scripts("tests/run")) {
+    let mut all = scripts("../../programs/p4");
+    all.extend(scripts("tests/run"));
+    // Those of another folder, too: SLUICE_P4_PROGRAMS=DIR.
+    all.extend(std::env::var("SLUICE_P4_PROGRAMS").iter().flat_map(|folder| scripts(folder)));
+    for path in all {
         let name = path.file_stem().unwrap().to_string_lossy().to_string();
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run");
         let program = Reader::new().folder(folder).check(&path.with_extension("p4")).unwrap();
