@@ -81,8 +81,8 @@ fn test_tells_by_its_exit_code_what_became_of_the_script() {
     f.write("noise.stf", [0xff, 0xfe]);
     assert_eq!(f.sluice(&["p4", "test", basic, "noise.stf"]).code, 2);
     assert_eq!(f.sluice(&["p4", "test", basic, "no.stf"]).code, 2);
-    let called = f.sluice(&["p4", "test", basic, "--device", "model"]);
-    assert!(called.code == 3 && called.err.contains("not compiled to the pipeline yet"), "{}", called.err);
+    let called = f.sluice(&["p4", "test", basic, "--device", "rtl"]);
+    assert!(called.code == 3 && called.err.contains("does not run in RTL yet"), "{}", called.err);
     let folder = ["-I", "programs/p4/include", "-D", "WIDTH=16"];
     let called = f.sluice(&[&["p4", "test", "programs/p4/own_architecture.p4", "wrong.stf"], &folder[..]].concat());
     assert!(called.code == 3 && called.err.contains("E0794"), "{}", called.err);
