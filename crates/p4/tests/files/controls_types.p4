@@ -29,6 +29,8 @@ control bad(inout bit<8> x) {
 control any<H>(inout H h, in bit<8> x) { apply { } }
 package X<H>(C<H> c = any<H>(), C<H> d);
 X(d = good()) x1;
+package Y<H>(C<H> c = any<>(), C<H> d);
+Y(d = good()) y1;
 package R<H>(C<H> c = good());
 R<_>() r1;
 R() r2;

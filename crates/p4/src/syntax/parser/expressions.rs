@@ -269,7 +269,8 @@ impl Parser<'_> {
                 p.at += 1;
                 p.type_arguments()
             });
-            if let Some(arguments) = arguments {
+            // `<>` says no more than the name.
+            if let Some(arguments) = arguments.filter(|arguments| !arguments.is_empty()) {
                 let span = begin.to(self.last());
                 let ty = TypeExpr { kind: TypeKind::Named { global, name, arguments }, span };
                 return self.leaf(ExprKind::Type(Box::new(ty)), begin);
