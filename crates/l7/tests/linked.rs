@@ -328,8 +328,8 @@ fn what_does_not_fit_is_told_with_what_is_left_and_who_holds_it() {
     assert!(rings.contains("7 rings") && rings.contains("6 left") && rings.contains("t1 10"), "{rings}");
     let messages = refused(&mut linker, L7Given { messages: Some(29), ..L7Given::default() });
     assert!(messages.contains("29 messages") && messages.contains("28 left"), "{messages}");
-    let beats = refused(&mut linker, L7Given { beats: 513, ..L7Given::default() });
-    assert!(beats.contains("513") && beats.contains("at most 512"), "{beats}");
+    let beats = refused(&mut linker, L7Given { beats: 449, ..L7Given::default() });
+    assert!(beats.contains("449") && beats.contains("at most 448"), "{beats}");
     // A tenant that was given nothing runs no rules, and a device without the engine has none.
     let rules = read("a.l7", DISCARDED).unwrap();
     let object = object("rules", &rules, &TINY).unwrap();
