@@ -7,6 +7,7 @@ mod deparse;
 mod homes;
 mod parser;
 mod rows;
+mod split;
 
 use crate::interpret::code::Code;
 use crate::interpret::tables::Rows;
@@ -42,8 +43,29 @@ pub(super) fn too_much<T>(span: Span, what: impl Into<String>) -> Result<T, Refu
     Err(Refusal { span, kind: RefusalKind::TooMuch, what: what.into() })
 }
 
+/// Most visits that are cut in two.
+const MOST_SPLITS: usize = 200;
+
 /// Places a graph in stages `first` to `last`.
-pub(crate) fn plan(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
+pub(crate) fn plan(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
+    for _ in 0..MOST_SPLITS {
+        let placed = place(code, graph, target, stages)?;
+        match placed {
+            Placed::Plan(plan) => return Ok(*plan),
+            Placed::Split(again) => graph = *again,
+        }
+    }
+    too_much(Span::default(), "a program whose actions are cut too often")
+}
+
+/// What came of placing.
+enum Placed {
+    Plan(Box<Plan>),
+    /// The graph with a visit in two parts.
+    Split(Box<Graph>),
+}
+
+fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Placed, Refusal> {
     let levels = levels(&graph);
     let deepest = levels.iter().copied().max().map_or(0, |level| level + 1);
     let there = stages.1 + 1 - stages.0;
@@ -80,8 +102,16 @@ pub(crate) fn plan(code: &Code, graph: Graph, target: &Target, stages: (usize, u
                     target: *target,
                     graph,
                 };
+                if let Some((at, leaf, unmade)) = plan.make() {
+                    let why = unmade.why.clone();
+                    let mut graph = plan.graph;
+                    return match split::split(&mut graph, at, &leaf, unmade) {
+                        true => Ok(Placed::Split(Box::new(graph))),
+                        false => Err(why),
+                    };
+                }
                 plan.fill(&shapes)?;
-                return Ok(plan);
+                return Ok(Placed::Plan(Box::new(plan)));
             }
             Err(rows::KeyRefused::Move(loc)) if larger.insert(loc) => {}
             Err(rows::KeyRefused::Move(_)) => break,
@@ -92,15 +122,22 @@ pub(crate) fn plan(code: &Code, graph: Graph, target: &Target, stages: (usize, u
 }
 
 impl Plan {
-    fn fill(&mut self, shapes: &[deparse::Shape]) -> Result<(), Refusal> {
+    /// The actions of all leaves; or the first leaf that is none.
+    fn make(&mut self) -> Option<(usize, Leaf, action::Unmade)> {
         for (at, node) in self.graph.nodes.iter().enumerate() {
             let mut leaves = Vec::new();
             leaves_of(&node.tree, &mut leaves);
             for leaf in leaves {
-                let made = action::make(&leaf, &self.homes, &self.graph, &self.ends, self.graph.spans[at])?;
-                self.made.insert(leaf, made);
+                match action::make(&leaf, &self.homes, &self.ends, self.graph.spans[at]) {
+                    Ok(made) => self.made.insert(leaf, made),
+                    Err(unmade) => return Some((at, leaf, unmade)),
+                };
             }
         }
+        None
+    }
+
+    fn fill(&mut self, shapes: &[deparse::Shape]) -> Result<(), Refusal> {
         for shape in shapes {
             self.rows.push(shape.row(&self.homes)?);
         }
@@ -124,17 +161,23 @@ impl Plan {
 /// How far each node is from the parser, at most.
 fn levels(graph: &Graph) -> Vec<usize> {
     let mut levels = vec![0; graph.nodes.len()];
-    // What a node leads to stands before it.
-    for at in (0..graph.nodes.len()).rev() {
+    let mut leads = Vec::new();
+    for (at, node) in graph.nodes.iter().enumerate() {
         let mut leaves = Vec::new();
-        leaves_of(&graph.nodes[at].tree, &mut leaves);
-        for leaf in leaves {
-            if let Next::Node(next) = leaf.next {
-                levels[next] = levels[next].max(levels[at] + 1);
-            }
+        leaves_of(&node.tree, &mut leaves);
+        leads.extend(leaves.iter().filter_map(|leaf| match leaf.next {
+            Next::Node(next) => Some((at, next)),
+            _ => None,
+        }));
+    }
+    // No way leads back, so that this ends.
+    loop {
+        let before = levels.clone();
+        leads.iter().for_each(|(at, next)| levels[*next] = levels[*next].max(levels[*at] + 1));
+        if levels == before {
+            return levels;
         }
     }
-    levels
 }
 
 pub(super) fn leaves_of(tree: &Tree, into: &mut Vec<Leaf>) {
