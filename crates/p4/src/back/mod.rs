@@ -34,6 +34,7 @@ pub(crate) struct Plan {
     made: HashMap<Leaf, Made>,
     ends: Vec<Deparse>,
     rows: Vec<DeparseRow>,
+    patterns: Vec<Pattern>,
     parser: sluice_rmt::parser::Parser,
     keys: Vec<rows::StageKey>,
     target: Target,
@@ -97,6 +98,7 @@ fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> 
                     made: HashMap::new(),
                     ends,
                     rows: Vec::new(),
+                    patterns: Vec::new(),
                     parser: sluice_rmt::parser::Parser::default(),
                     keys,
                     target: *target,
@@ -142,14 +144,54 @@ impl Plan {
             self.rows.push(shape.row(&self.homes)?);
         }
         self.parser = parser::build(&self.graph, &self.homes, &self.ends)?;
+        self.patterns = deparse::patterns(&self.rows, &self.parser.paths, &self.reached())?;
         Ok(())
+    }
+
+    /// For each end the paths of the parser whose packets may leave so.
+    fn reached(&self) -> Vec<BTreeSet<usize>> {
+        let mut nodes = vec![BTreeSet::new(); self.graph.nodes.len()];
+        let mut ends = vec![BTreeSet::new(); self.ends.len()];
+        let homes = &self.homes;
+        let mut all = Vec::new();
+        for (at, path) in self.parser.paths.iter().enumerate() {
+            match path.headers {
+                0 if path.known[usize::from(homes.node)].is_some() => {
+                    nodes[usize::from(path.constant) - 1].insert(at);
+                }
+                0 | NOWHERE => {}
+                end => {
+                    ends[usize::from(end) - 1].insert(at);
+                }
+            }
+        }
+        for (at, node) in self.graph.nodes.iter().enumerate() {
+            let mut leaves = Vec::new();
+            leaves_of(&node.tree, &mut leaves);
+            all.extend(leaves.into_iter().map(|leaf| (at, leaf.next)));
+        }
+        loop {
+            let before = nodes.clone();
+            for (at, next) in &all {
+                let paths = nodes[*at].clone();
+                match next {
+                    Next::Node(next) => nodes[*next].extend(paths),
+                    Next::End(end) => {
+                        let end = self.ends.iter().position(|other| *other == end.deparse);
+                        ends[end.unwrap_or(0)].extend(paths);
+                    }
+                    Next::Drop => {}
+                }
+            }
+            if nodes == before {
+                return ends;
+            }
+        }
     }
 
     /// The program with these entries.
     pub fn program(&self, code: &Code, tables: &[Rows]) -> Result<Program, Refusal> {
-        let patterns =
-            (0..self.rows.len()).map(|row| Pattern { value: (row as u32 + 1) << 4, mask: 0xf_fff0, row: row as u8 });
-        let deparser = Deparser { patterns: patterns.collect(), rows: self.rows.clone() };
+        let deparser = Deparser { patterns: self.patterns.clone(), rows: self.rows.clone() };
         let mut program = Program { parser: self.parser.clone(), stages: Vec::new(), deparser };
         for stage in 0..self.target.stages {
             program.stages.push(self.stage(stage, code, tables)?);
