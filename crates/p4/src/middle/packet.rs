@@ -114,9 +114,12 @@ impl<'c> Follower<'c, '_> {
         self.trail.push(number);
         self.returned = V::Fixed(crate::interpret::value::Value::None);
         let ended = self.statements(&control.locals).and_then(|_| self.statements(&control.body));
-        self.pending.truncate(depth);
         match ended {
-            Ok(Flow::Next | Flow::Return | Flow::Break | Flow::Continue) | Err(Stop::Exit) => Ok(()),
+            Ok(Flow::Next | Flow::Return | Flow::Break | Flow::Continue) | Err(Stop::Exit) => {
+                self.pending.truncate(depth);
+                Ok(())
+            }
+            // What is asked next depends on what is being computed with.
             Err(stop) => Err(stop),
         }
     }

@@ -183,7 +183,7 @@ impl Maker<'_> {
                 let value = self.value(place.width, 1);
                 format!("{value} == {}", self.known_value(place.width))
             }
-            _ if self.control == "Ingress" => {
+            _ if self.control == "Enter" => {
                 self.mark("parser error");
                 let error = ["NoError", "PacketTooShort", "NoMatch", "Odd", "StackOutOfBounds"][self.rng.index(5)];
                 format!("standard_metadata.parser_error == error.{error}")

@@ -103,7 +103,7 @@ pub fn sample(rng: &mut Rng) -> Sample {
     program += &egress;
     program += &sums;
     program += &deparser;
-    program += "V1Switch(Parse(), Verify(), Ingress(), Egress(), Update(), Deparse()) main;\n";
+    program += "V1Switch(Parse(), Verify(), Enter(), Leave(), Update(), Deparse()) main;\n";
     let entries = maker.entries();
     let packets = Packets { headers: maker.headers, states, known: maker.known };
     Sample { program, entries, reached: maker.reached, packets }

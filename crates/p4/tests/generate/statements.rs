@@ -18,7 +18,7 @@ impl Maker<'_> {
         self.budget = budget;
         self.declarations.clear();
         self.lines.clear();
-        self.has_port = control == "Ingress";
+        self.has_port = control == "Enter";
     }
 
     fn end(&mut self, parameters: &str) -> String {
@@ -47,7 +47,7 @@ impl Maker<'_> {
 
     pub fn ingress(&mut self, has_sub: bool) -> String {
         let budget = 2 + self.rng.below(4) as u32;
-        self.begin("Ingress", budget);
+        self.begin("Enter", budget);
         self.places.push(Place { text: "standard_metadata.ingress_port".into(), width: 9, is_variable: false });
         if self.chance(3) {
             let place = Place { text: "standard_metadata.packet_length".into(), width: 32, is_variable: false };
@@ -72,7 +72,7 @@ impl Maker<'_> {
     }
 
     pub fn egress(&mut self) -> String {
-        self.begin("Egress", 0);
+        self.begin("Leave", 0);
         self.places.push(Place { text: "standard_metadata.egress_port".into(), width: 9, is_variable: false });
         match self.rng.below(8) {
             0 => {

@@ -146,10 +146,10 @@ impl Maker<'_> {
         self.declarations.push(text);
         let names = actions.iter().map(local).collect();
         let is_open = !fixed && !keys.is_empty();
-        let full = format!("{}.{name}", if self.control == "Sub" { "Ingress.sub" } else { self.control });
+        let full = format!("{}.{name}", if self.control == "Sub" { "Enter.sub" } else { self.control });
         // Actions of a control that is applied by another have its instance's name.
         if self.control == "Sub" {
-            actions.iter_mut().for_each(|action| action.name = action.name.replace("Sub.", "Ingress.sub."));
+            actions.iter_mut().for_each(|action| action.name = action.name.replace("Sub.", "Enter.sub."));
         }
         self.tables.push(Table { name: full, keys, actions, is_open, default_is_open });
         (name, names)

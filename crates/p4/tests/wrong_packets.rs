@@ -1,0 +1,49 @@
+//! Programs that once gave another packet on the pipeline than the reference does, each as small as it shows.
+
+use sluice_formats::random::{Rng, test_seed};
+use sluice_p4::stf::Script;
+use sluice_p4::{Model, Reader, Undefined};
+use sluice_rmt::target::DEFAULT;
+use std::path::Path;
+
+/// Packets for each program.
+const PACKETS: usize = 2_000;
+
+/// Sends packets of a few bytes through a program: `apply` works on a header of three, `locals` are its control's own.
+fn agree(locals: &str, apply: &str, entries: &str) {
+    let frame = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4");
+    let reader = Reader::new().define("LOCALS", locals).define("APPLY", apply);
+    let program = reader.check(&frame).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut reference = program.reference(Undefined::Zero, 1).unwrap();
+    let report = Script::parse("s.stf", entries).unwrap().run(&mut reference);
+    assert!(report.passed(), "{:?}", report.failures);
+    let mut model = Model::new(program.compile(&DEFAULT, 0, 4).unwrap_or_else(|errors| panic!("{errors}")));
+    model.load(&reference).unwrap();
+    let mut rng = Rng::new(test_seed("wrong_packets"));
+    for _ in 0..PACKETS {
+        // Values are small, as those that the programs compare with.
+        let bytes: Vec<u8> = (0..1 + rng.below(6)).map(|_| rng.below(8) as u8).collect();
+        let port = rng.below(8) as u16;
+        let expected = reference.packet(port, &bytes).unwrap();
+        assert_eq!(model.packet(port, &bytes), Ok(expected), "{bytes:02x?} from port {port}: {locals} {apply}");
+    }
+}
+
+#[test]
+fn ways_whose_keys_lie_in_different_places_are_not_one() {
+    let locals = "action flip() { hdr.h.b = hdr.h.b ^ 4; }
+        table first { actions = { flip; } }
+        action nine() { hdr.h.c = 9; }
+        table second {
+            key = { hdr.h.b: exact; }
+            actions = { nine; NoAction; }
+            const entries = { 5: nine(); }
+        }";
+    agree(locals, "first.apply(); second.apply();", "");
+    agree(locals, "first.apply(); second.apply();", "setdefault first flip()");
+}
+
+#[test]
+fn the_two_sides_of_a_condition_are_two_places() {
+    agree("", "if ((hdr.h.a == 1 && hdr.h.b + 1 == 5) || (hdr.h.b + 1 == 5 && hdr.h.c == 2)) { hdr.h.c = 99; }", "");
+}
