@@ -67,7 +67,9 @@ fn run(program: &str, entries: &str, packets: &[(u16, Vec<u8>)]) -> Came {
         expected.retain(|copy| copy.port < PORTS);
         let found = model.packet(*port, bytes);
         if found.as_ref() != Ok(&expected) {
-            return Came::Wrong(format!("{bytes:02x?} from port {port}:\n  expected {expected:02x?}\n  found {found:02x?}"));
+            return Came::Wrong(format!(
+                "{bytes:02x?} from port {port}:\n  expected {expected:02x?}\n  found {found:02x?}"
+            ));
         }
         sent += expected.len();
     }
@@ -116,7 +118,9 @@ fn random_programs_give_the_references_packets() {
                 *refused.entry(reason(&why)).or_insert(0) += 1;
             }
             Came::Wrong(_) => mistakes.push(format!("program {number} of seed {seed}:\n{}", wrong(&sample, &packets))),
-            Came::NoProgram(why) => panic!("program {number} of seed {seed}: {why}\n{}\n{}", sample.program, sample.entries),
+            Came::NoProgram(why) => {
+                panic!("program {number} of seed {seed}: {why}\n{}\n{}", sample.program, sample.entries)
+            }
         }
     }
     println!("{programs} programs: {accepted} compiled, {PACKETS} packets each, {sent} sent");

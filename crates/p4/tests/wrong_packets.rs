@@ -47,3 +47,13 @@ fn ways_whose_keys_lie_in_different_places_are_not_one() {
 fn the_two_sides_of_a_condition_are_two_places() {
     agree("", "if ((hdr.h.a == 1 && hdr.h.b + 1 == 5) || (hdr.h.b + 1 == 5 && hdr.h.c == 2)) { hdr.h.c = 99; }", "");
 }
+
+#[test]
+fn a_value_whose_sign_is_looked_at_is_kept_for_what_comes_next() {
+    let swap = "bit<8> x = hdr.h.a; hdr.h.a = hdr.h.b; hdr.h.b = x;";
+    agree(
+        "",
+        &format!("{swap} bit<16> w = (bit<16>)(int<16>)(int<8>)(hdr.h.a + 126); hdr.h.c = w[15:8] ^ w[7:0];"),
+        "",
+    );
+}

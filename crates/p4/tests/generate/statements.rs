@@ -190,7 +190,8 @@ impl Maker<'_> {
     /// Two values change places.
     fn swap(&mut self, depth: usize) {
         let one = self.variable();
-        let others: Vec<Place> = self.places.iter().filter(|p| p.is_variable && p.width == one.width).cloned().collect();
+        let others: Vec<Place> =
+            self.places.iter().filter(|p| p.is_variable && p.width == one.width).cloned().collect();
         let Some(two) = self.rng.choose(&others).cloned() else { return };
         self.mark("two values change places");
         let name = self.name("swap");
@@ -343,6 +344,9 @@ impl Maker<'_> {
             }
             _ => self.mark("deparser: one by one"),
         }
-        format!("control Deparse(packet_out packet, in headers_t hdr) {{\n    apply {{\n{}    }}\n}}\n", emitted.concat())
+        format!(
+            "control Deparse(packet_out packet, in headers_t hdr) {{\n    apply {{\n{}    }}\n}}\n",
+            emitted.concat()
+        )
     }
 }

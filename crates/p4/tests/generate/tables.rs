@@ -57,9 +57,8 @@ impl Maker<'_> {
         let mut actions: Vec<Action> = (0..1 + self.rng.index(2)).map(|_| self.action()).collect();
         if self.has_port && self.chance(4) {
             self.mark("action: drop");
-            self.declarations.push(format!(
-                "    action drop{name}() {{\n        mark_to_drop(standard_metadata);\n    }}\n"
-            ));
+            self.declarations
+                .push(format!("    action drop{name}() {{\n        mark_to_drop(standard_metadata);\n    }}\n"));
             actions.push(Action { name: format!("{}.drop{name}", self.control), data: Vec::new() });
         }
         let local = |action: &Action| action.name.rsplit('.').next().unwrap_or_default().to_string();
