@@ -117,7 +117,10 @@ fn random_programs_give_the_references_packets() {
                 }
                 *refused.entry(reason(&why)).or_insert(0) += 1;
             }
-            Came::Wrong(_) => mistakes.push(format!("program {number} of seed {seed}:\n{}", wrong(&sample, &packets))),
+            Came::Wrong(why) => {
+                println!("program {number} is wrong: {why}");
+                mistakes.push(format!("program {number} of seed {seed}:\n{}", wrong(&sample, &packets)));
+            }
             Came::NoProgram(why) => {
                 panic!("program {number} of seed {seed}: {why}\n{}\n{}", sample.program, sample.entries)
             }

@@ -54,7 +54,8 @@ impl Maker<'_> {
                         keys += &match *kind {
                             "exact" => format!(" {name}:{value:#x}"),
                             "lpm" => {
-                                let length = 1 + self.rng.below(u64::from(*width));
+                                let length = 1 + self.rng.below(u64::from(*width)) as u32;
+                                let value = value >> (width - length) << (width - length);
                                 format!(" {name}:{value:#x}/{length}")
                             }
                             "ternary" => match self.rng.below(4) {

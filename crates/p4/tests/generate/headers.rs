@@ -29,10 +29,6 @@ pub struct Header {
 }
 
 impl Header {
-    pub fn bits(&self) -> u32 {
-        self.widths.iter().sum()
-    }
-
     /// Its elements, or itself.
     pub fn instances(&self) -> Vec<String> {
         match self.stack {
@@ -66,10 +62,18 @@ const GROUPS: [&[u32]; 18] = [
 
 pub fn headers(maker: &mut Maker) -> Vec<Header> {
     let count = 1 + maker.rng.index(3);
+    let is_short = maker.chance(6);
+    if is_short {
+        maker.mark("short headers");
+    }
     let mut all = Vec::new();
     for number in 0..count {
         let mut widths: Vec<u32> = Vec::new();
         for _ in 0..1 + maker.rng.index(3) {
+            widths.extend(*maker.rng.choose(&GROUPS).unwrap());
+        }
+        // Packets that get shorter have 12 bytes left: most often those of the first header.
+        while number == 0 && !is_short && widths.iter().sum::<u32>() < 96 {
             widths.extend(*maker.rng.choose(&GROUPS).unwrap());
         }
         // Most often a whole number of 2 bytes: packets grow and shrink by that.

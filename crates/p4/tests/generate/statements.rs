@@ -139,7 +139,13 @@ impl Maker<'_> {
             }
             2 => {
                 self.mark("header made invalid");
-                let header = self.header();
+                let mut header = self.header();
+                while header == "hdr.h0" && self.headers.len() > 1 {
+                    header = self.header();
+                }
+                if header == "hdr.h0" {
+                    return;
+                }
                 self.line(depth, format!("{header}.setInvalid();"));
             }
             3 => {
@@ -336,7 +342,9 @@ impl Maker<'_> {
             1 => {
                 self.mark("deparser: a header left out");
                 let at = self.rng.index(emitted.len());
-                emitted.remove(at);
+                if at > 0 {
+                    emitted.remove(at);
+                }
             }
             2 | 3 => {
                 self.mark("deparser: all at once");
