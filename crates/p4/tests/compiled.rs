@@ -8,7 +8,7 @@ use generate::{Sample, sample, shrunk};
 use sluice_formats::random::{Rng, test_is_long, test_seed};
 use sluice_p4::stf::Script;
 use sluice_p4::{Model, Reader, Undefined};
-use sluice_rmt::target::DEFAULT;
+use sluice_rmt::target::{DEFAULT, WIDE};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -32,7 +32,9 @@ enum Came {
 /// Ports that the pipeline has.
 const PORTS: u16 = 8;
 
-fn run(program: &str, entries: &str, packets: &[(u16, Vec<u8>)]) -> Came {
+/// Compiles a program for all stages of a target, and sends packets through both.
+fn run(program: &str, entries: &str, is_wide: bool, packets: &[(u16, Vec<u8>)]) -> Came {
+    let (target, last) = if is_wide { (&WIDE, 11) } else { (&DEFAULT, 4) };
     let checked = match Reader::new().text("random.p4", program).check(Path::new("random.p4")) {
         Ok(checked) => checked,
         Err(errors) => return Came::NoProgram(errors.to_string()),
@@ -41,7 +43,7 @@ fn run(program: &str, entries: &str, packets: &[(u16, Vec<u8>)]) -> Came {
         Ok(reference) => reference,
         Err(errors) => return Came::NoProgram(errors.to_string()),
     };
-    let compiled = match checked.compile(&DEFAULT, 0, 4) {
+    let compiled = match checked.compile(target, 0, last) {
         Ok(compiled) => compiled,
         Err(errors) => return Came::Refused(errors.to_string()),
     };
@@ -78,11 +80,11 @@ fn run(program: &str, entries: &str, packets: &[(u16, Vec<u8>)]) -> Came {
 
 /// A program, made smaller, and what is wrong with it.
 fn wrong(sample: &Sample, packets: &[(u16, Vec<u8>)]) -> String {
-    let is_wrong = |program: &str, entries: &str| matches!(run(program, entries, packets), Came::Wrong(_));
+    let is_wrong = |program: &str, entries: &str| matches!(run(program, entries, sample.is_wide, packets), Came::Wrong(_));
     let entries = shrunk(&sample.entries, &mut |entries| is_wrong(&sample.program, entries));
     let program = shrunk(&sample.program, &mut |program| is_wrong(program, &entries));
     let entries = shrunk(&entries, &mut |entries| is_wrong(&program, entries));
-    format!("{program}\n// Entries:\n{entries}\n{:?}", run(&program, &entries, packets))
+    format!("{program}\n// Entries:\n{entries}\n{:?}", run(&program, &entries, sample.is_wide, packets))
 }
 
 /// Why a program is refused, without what differs from one to the next.
@@ -101,11 +103,11 @@ fn random_programs_give_the_references_packets() {
     let (mut accepted, mut sent, mut mistakes) = (0, 0, Vec::new());
     for number in only.map_or(0..programs, |only| only..only + 1) {
         let mut rng = Rng::new(seed.wrapping_add(number as u64));
-        let sample = sample(&mut rng);
+        let sample = sample(&mut rng, number % 4 == 3);
         let packets: Vec<(u16, Vec<u8>)> =
             (0..PACKETS).map(|_| (rng.below(u64::from(PORTS)) as u16, sample.packet(&mut rng))).collect();
         all.extend(sample.reached.iter().copied());
-        match run(&sample.program, &sample.entries, &packets) {
+        match run(&sample.program, &sample.entries, sample.is_wide, &packets) {
             Came::Agreed(out) => {
                 accepted += 1;
                 sent += out;

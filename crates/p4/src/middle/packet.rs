@@ -220,10 +220,10 @@ impl<'c> Follower<'c, '_> {
         Ok(Leaf { assigns, next: Next::End(Box::new(end)) })
     }
 
-    /// The variable whose value bits are, if they are that of one.
+    /// The variable whose value bits are, if they are that of one. Parts of a byte are moved to where their neighbours are kept.
     fn named(&self, bits: &Bits) -> Option<Loc> {
         match &bits.segs[..] {
-            [seg] => match seg.src {
+            [seg] if seg.width % 8 == 0 => match seg.src {
                 Src::Loc(loc, 0) if self.locs.width(loc) == seg.width => match self.locs.info(loc) {
                     LocInfo::Opaque(_) | LocInfo::Port | LocInfo::Length => None,
                     _ => Some(loc),

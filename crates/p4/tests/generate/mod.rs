@@ -23,6 +23,8 @@ pub struct Sample {
     pub program: String,
     /// Entries, as a script adds them.
     pub entries: String,
+    /// Whether it is of a size for the target `wide`.
+    pub is_wide: bool,
     /// Constructs in it.
     pub reached: BTreeSet<&'static str>,
     packets: Packets,
@@ -67,8 +69,8 @@ pub struct Maker<'r> {
     has_port: bool,
 }
 
-/// Makes a program.
-pub fn sample(rng: &mut Rng) -> Sample {
+/// Makes a program for the target `default` or for `wide`.
+pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
     let mut maker = Maker {
         rng,
         reached: BTreeSet::new(),
@@ -87,7 +89,7 @@ pub fn sample(rng: &mut Rng) -> Sample {
     maker.metadata();
     let (parser, states) = maker.parser();
     let sub = maker.sub_control();
-    let ingress = maker.ingress(sub.is_some());
+    let ingress = maker.ingress(sub.is_some(), if is_wide { 8 } else { 4 });
     let egress = maker.egress();
     let sums = maker.sums();
     let deparser = maker.deparser();
@@ -106,7 +108,7 @@ pub fn sample(rng: &mut Rng) -> Sample {
     program += "V1Switch(Parse(), Verify(), Enter(), Leave(), Update(), Deparse()) main;\n";
     let entries = maker.entries();
     let packets = Packets { headers: maker.headers, states, known: maker.known };
-    Sample { program, entries, reached: maker.reached, packets }
+    Sample { program, entries, is_wide, reached: maker.reached, packets }
 }
 
 impl Maker<'_> {

@@ -45,8 +45,8 @@ impl Maker<'_> {
         Some(self.end("inout headers_t hdr, inout meta_t meta"))
     }
 
-    pub fn ingress(&mut self, has_sub: bool) -> String {
-        let budget = 2 + self.rng.below(4) as u32;
+    pub fn ingress(&mut self, has_sub: bool, size: u64) -> String {
+        let budget = 2 + self.rng.below(size) as u32;
         self.begin("Enter", budget);
         self.places.push(Place { text: "standard_metadata.ingress_port".into(), width: 9, is_variable: false });
         if self.chance(3) {
