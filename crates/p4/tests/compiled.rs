@@ -80,7 +80,8 @@ fn run(program: &str, entries: &str, is_wide: bool, packets: &[(u16, Vec<u8>)]) 
 
 /// A program, made smaller, and what is wrong with it.
 fn wrong(sample: &Sample, packets: &[(u16, Vec<u8>)]) -> String {
-    let is_wrong = |program: &str, entries: &str| matches!(run(program, entries, sample.is_wide, packets), Came::Wrong(_));
+    let is_wrong =
+        |program: &str, entries: &str| matches!(run(program, entries, sample.is_wide, packets), Came::Wrong(_));
     let entries = shrunk(&sample.entries, &mut |entries| is_wrong(&sample.program, entries));
     let program = shrunk(&sample.program, &mut |program| is_wrong(program, &entries));
     let entries = shrunk(&entries, &mut |entries| is_wrong(&program, entries));

@@ -25,6 +25,17 @@ impl Maker<'_> {
         found.unwrap_or(Place { text: "meta.b".into(), width: 8, is_variable: true })
     }
 
+    /// Something to be compared with another value: most often whole bytes.
+    fn compared(&mut self) -> Place {
+        let mut place = self.variable();
+        for _ in 0..4 {
+            if place.width % 8 != 0 {
+                place = self.variable();
+            }
+        }
+        place
+    }
+
     /// A value without operators.
     fn leaf(&mut self, width: u32) -> String {
         match self.rng.below(12) {
@@ -59,6 +70,13 @@ impl Maker<'_> {
                 if let (Some(high), Some(low)) = places {
                     self.mark("concatenation");
                     return format!("({} ++ {})", high.text, low.text);
+                }
+            }
+            10 if width < 9 && width != 1 && self.headers.iter().any(|header| header.stack.is_some()) => {
+                if let (Some(place), 7 | 8) = (self.placed(|place| place.width == 1), width) {
+                    self.mark("index that the packet says");
+                    let field = if width == 7 { "f1" } else { "f2" };
+                    return format!("hdr.s[{}].{field}", place.text);
                 }
             }
             _ => {}
@@ -148,8 +166,12 @@ impl Maker<'_> {
             }
             4 => {
                 self.mark("equal values");
-                let place = self.variable();
+                let place = self.compared();
                 let operator = if self.chance(2) { "==" } else { "!=" };
+                if let Some((one, two)) = self.pair().filter(|_| self.rng.chance(1, 3)) {
+                    self.mark("equal headers");
+                    return format!("{one} {operator} {two}");
+                }
                 format!("{} {operator} {}", place.text, self.leaf(place.width))
             }
             5 | 6 => {
@@ -160,7 +182,7 @@ impl Maker<'_> {
             }
             7 => {
                 self.mark("less than a value");
-                let place = self.variable();
+                let place = self.compared();
                 let operator = ["<", ">", "<=", ">="][self.rng.index(4)];
                 format!("{} {operator} {}", place.text, self.leaf(place.width))
             }
@@ -190,6 +212,19 @@ impl Maker<'_> {
             }
             _ => "true".into(),
         }
+    }
+
+    /// Two headers of a type.
+    pub fn pair(&mut self) -> Option<(String, String)> {
+        let mut all = Vec::new();
+        for one in &self.headers {
+            for two in self.headers.iter().filter(|two| two.kind == one.kind) {
+                for a in one.instances() {
+                    all.extend(two.instances().into_iter().filter(|b| *b != a).map(|b| (a.clone(), b)));
+                }
+            }
+        }
+        self.rng.choose(&all).cloned()
     }
 
     /// A header, or an element of a stack.

@@ -21,6 +21,8 @@ const METADATA_FIELDS: [(&str, u32); 5] =
 #[derive(Clone, Debug)]
 pub struct Header {
     pub name: String,
+    /// Name of its type, which another may have, too.
+    pub kind: String,
     pub widths: Vec<u32>,
     /// Elements, if it is a stack.
     pub stack: Option<usize>,
@@ -63,10 +65,11 @@ const GROUPS: [&[u32]; 18] = [
 pub fn headers(maker: &mut Maker) -> Vec<Header> {
     let count = 1 + maker.rng.index(3);
     let is_short = maker.chance(6);
+    maker.is_short = is_short;
     if is_short {
         maker.mark("short headers");
     }
-    let mut all = Vec::new();
+    let mut all: Vec<Header> = Vec::new();
     for number in 0..count {
         let mut widths: Vec<u32> = Vec::new();
         for _ in 0..1 + maker.rng.index(3) {
@@ -77,11 +80,15 @@ pub fn headers(maker: &mut Maker) -> Vec<Header> {
             widths.extend(*maker.rng.choose(&GROUPS).unwrap());
         }
         // Most often a whole number of 2 bytes: packets grow and shrink by that.
-        if widths.iter().sum::<u32>() % 16 != 0 && !maker.chance(8) {
+        if widths.iter().sum::<u32>() % 16 != 0 && !maker.chance(20) {
             widths.push(8);
         }
-        let mut sum = None;
-        if widths.iter().sum::<u32>() % 16 == 0 && maker.chance(4) {
+        let (mut sum, mut kind) = (None, format!("h{number}_t"));
+        if number > 1 && maker.chance(2) {
+            let Header { widths: same, sum: same_sum, .. } = &all[number - 1];
+            (widths, sum, kind) = (same.clone(), *same_sum, "h1_t".to_string());
+            maker.mark("two headers of a type");
+        } else if widths.iter().sum::<u32>() % 16 == 0 && maker.chance(4) {
             // It stands at a whole number of words.
             let mut before = 0;
             let places: Vec<usize> = (0..=widths.len())
@@ -94,11 +101,11 @@ pub fn headers(maker: &mut Maker) -> Vec<Header> {
             widths.insert(at, 16);
             sum = Some(at);
         }
-        all.push(Header { name: format!("h{number}"), widths, stack: None, sum });
+        all.push(Header { name: format!("h{number}"), kind, widths, stack: None, sum });
     }
     if maker.chance(5) {
         let size = 2 + maker.rng.index(2);
-        all.push(Header { name: "s".into(), widths: vec![1, 7, 8], stack: Some(size), sum: None });
+        all.push(Header { name: "s".into(), kind: "s_t".into(), widths: vec![1, 7, 8], stack: Some(size), sum: None });
         maker.mark("stack");
     }
     all
@@ -106,8 +113,9 @@ pub fn headers(maker: &mut Maker) -> Vec<Header> {
 
 pub fn text(headers: &[Header]) -> String {
     let mut text = String::new();
-    for header in headers {
-        text += &format!("header {}_t {{\n", header.name);
+    let firsts = headers.iter().enumerate().filter(|(at, header)| headers[..*at].iter().all(|h| h.kind != header.kind));
+    for (_, header) in firsts {
+        text += &format!("header {} {{\n", header.kind);
         for (at, width) in header.widths.iter().enumerate() {
             text += &format!("    bit<{width}> f{at};\n");
         }
@@ -116,7 +124,7 @@ pub fn text(headers: &[Header]) -> String {
     text += "struct headers_t {\n";
     for header in headers {
         let size = header.stack.map_or(String::new(), |size| format!("[{size}]"));
-        text += &format!("    {0}_t{size} {0};\n", header.name);
+        text += &format!("    {}{size} {};\n", header.kind, header.name);
     }
     text + "}\n"
 }

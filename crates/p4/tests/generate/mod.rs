@@ -67,6 +67,8 @@ pub struct Maker<'r> {
     names: u32,
     /// Whether the port may be written here.
     has_port: bool,
+    /// Whether the first header alone is no packet: then none gets shorter.
+    is_short: bool,
 }
 
 /// Makes a program for the target `default` or for `wide`.
@@ -84,6 +86,7 @@ pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
         budget: 0,
         names: 0,
         has_port: false,
+        is_short: false,
     };
     maker.headers = headers::headers(&mut maker);
     maker.metadata();

@@ -64,6 +64,11 @@ impl Maker<'_> {
             self.mark("parser: constants for metadata");
             body += &format!("        meta.b = {};\n", self.rng.below(256));
         }
+        if self.chance(12) {
+            self.mark("parser: lookahead that is kept");
+            let (field, width) = [("meta.a", 16), ("meta.b", 8), ("meta.e", 32)][self.rng.index(3)];
+            body += &format!("        {field} = packet.lookahead<bit<{width}>>();\n");
+        }
         if self.chance(24) {
             self.mark("parser: advance");
             state.skips = 16;

@@ -143,7 +143,7 @@ impl Maker<'_> {
                 while header == "hdr.h0" && self.headers.len() > 1 {
                     header = self.header();
                 }
-                if header == "hdr.h0" {
+                if header == "hdr.h0" || self.is_short {
                     return;
                 }
                 self.line(depth, format!("{header}.setInvalid();"));
@@ -171,11 +171,16 @@ impl Maker<'_> {
             }
             7 if self.headers.iter().any(|header| header.stack.is_some()) => {
                 self.mark("stack moved");
-                let call = if self.chance(2) { "push_front" } else { "pop_front" };
+                let call = if self.chance(2) || self.is_short { "push_front" } else { "pop_front" };
                 self.line(depth, format!("hdr.s.{call}(1);"));
             }
             8 => {
                 self.mark("header as a whole");
+                if let Some((one, two)) = self.pair().filter(|_| self.rng.chance(3, 4)) {
+                    self.mark("header from another one");
+                    self.line(depth, format!("{one} = {two};"));
+                    return;
+                }
                 let header = self.rng.index(self.headers.len());
                 if self.headers[header].stack.is_none() {
                     let name = format!("hdr.{}", self.headers[header].name);
@@ -342,7 +347,7 @@ impl Maker<'_> {
             1 => {
                 self.mark("deparser: a header left out");
                 let at = self.rng.index(emitted.len());
-                if at > 0 {
+                if at > 0 && !self.is_short {
                     emitted.remove(at);
                 }
             }
