@@ -6,7 +6,7 @@ use crate::interpret::{Sent, lower};
 use crate::middle::{Refusal, RefusalKind, explore};
 use crate::source::Sources;
 use crate::{Program, Reference, check};
-use sluice_formats::Status;
+use sluice_formats::{Node, Status, Table};
 use sluice_object::linker::rmt::{Placer, Quota};
 use sluice_rmt::fast::{Buffers, Fast};
 use sluice_rmt::text::Unit;
@@ -127,7 +127,60 @@ impl Model {
         let loaded = self.spec.load(module, 0, unit.program, unit.memory);
         loaded.map_err(|error| error.to_string())?;
         self.spec.grant(module, 0xff);
+        for (array, place) in &self.compiled.plan.cells {
+            for at in 0..place.cells {
+                let (stage, word) = (place.stage, place.base + at);
+                let value = entries.switch.cell(*array, at);
+                // Alone, a module has the pages of a stage in their order.
+                let rows = [value];
+                let node = Node::Stage(stage as u8);
+                let status = self.fast.write(node, Table::StateWord, word as u32, &rows);
+                if status != Status::Ok || !self.spec.set_word(module, 0, stage, word, value) {
+                    return Err(format!("word {word} of stage {stage} is not written"));
+                }
+            }
+        }
         Ok(())
+    }
+
+    /// Brings what the pipeline counted and kept to a reference, whose entries it has.
+    pub fn fetch(&mut self, into: &mut Reference) -> Result<(), String> {
+        let module = self.module();
+        let Compiled { plan, target, .. } = &self.compiled;
+        let switch = &mut into.switch;
+        for (array, place) in &plan.cells {
+            for at in 0..place.cells {
+                let word = self.spec.words(module, 0, place.stage).get(place.base + at).copied();
+                if word != Some(self.fast.state_word(place.stage, place.base + at)) {
+                    return Err("the fast model and the pipeline's specification keep different state".to_string());
+                }
+                switch.set_cell(*array, at, word.unwrap_or(0));
+            }
+        }
+        for stage in 0..target.stages {
+            for ((table, row), number) in plan.numbers(stage, &switch.code, &switch.machine.tables) {
+                let hits = self.spec.hits(module, stage, number);
+                switch.machine.tables[table].row_mut(row).packets += hits;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the pipeline keeps otherwise than a reference that saw the same packets since both had the same, if there is something.
+    pub fn differs(&self, from: &Reference) -> Option<String> {
+        let switch = &from.switch;
+        for (array, place) in &self.compiled.plan.cells {
+            for at in 0..place.cells {
+                let words = self.spec.words(self.module(), 0, place.stage);
+                let mask = switch.cell_mask(*array);
+                let (found, wanted) = (words[place.base + at] & mask, switch.cell(*array, at) & mask);
+                if found != wanted {
+                    let name = &switch.code.objects[array.object].name;
+                    return Some(format!("{name}[{at}]: 0x{found:x}, the reference has 0x{wanted:x}"));
+                }
+            }
+        }
+        None
     }
 
     /// Carries a packet through; the fast model and the specification have to agree.

@@ -3,6 +3,7 @@
 //! says how the packet is put together.
 
 mod action;
+pub(crate) mod cells;
 mod deparse;
 mod homes;
 mod parser;
@@ -11,7 +12,7 @@ mod split;
 
 use crate::interpret::code::Code;
 use crate::interpret::tables::Rows;
-use crate::ir::{Deparse, Graph, Leaf, Loc, Next, Tree};
+use crate::ir::{Array, Deparse, Graph, Leaf, Loc, Next, Tree};
 use crate::middle::{Refusal, RefusalKind};
 use crate::source::Span;
 use action::Made;
@@ -19,7 +20,7 @@ use homes::Homes;
 use sluice_rmt::Program;
 use sluice_rmt::deparser::{DeparseRow, Deparser, Pattern};
 use sluice_rmt::target::Target;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Value of the word `headers` that no row of the deparser takes.
 const NOWHERE: u16 = 0xffff;
@@ -35,6 +36,8 @@ pub(crate) struct Plan {
     ends: Vec<Deparse>,
     rows: Vec<DeparseRow>,
     patterns: Vec<Pattern>,
+    /// Where registers and counters lie.
+    pub cells: BTreeMap<Array, cells::Place>,
     parser: sluice_rmt::parser::Parser,
     keys: Vec<rows::StageKey>,
     target: Target,
@@ -67,7 +70,7 @@ enum Placed {
 }
 
 fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Placed, Refusal> {
-    let levels = levels(&graph);
+    let levels = levels(&graph)?;
     let deepest = levels.iter().copied().max().map_or(0, |level| level + 1);
     let there = stages.1 + 1 - stages.0;
     if deepest > there {
@@ -88,6 +91,7 @@ fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> 
     }
     let mut larger: BTreeSet<Loc> = BTreeSet::new();
     let stage_of: Vec<usize> = levels.iter().map(|level| stages.0 + level).collect();
+    let places = cells::places(&graph, &stage_of, target)?;
     for _ in 0..24 {
         let homes = Homes::new(code, &graph, &wanted, &larger)?;
         match rows::keys(&graph, &homes, &stage_of, target) {
@@ -99,6 +103,7 @@ fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> 
                     ends,
                     rows: Vec::new(),
                     patterns: Vec::new(),
+                    cells: places,
                     parser: sluice_rmt::parser::Parser::default(),
                     keys,
                     target: *target,
@@ -130,7 +135,7 @@ impl Plan {
             let mut leaves = Vec::new();
             leaves_of(&node.tree, &mut leaves);
             for leaf in leaves {
-                match action::make(&leaf, &self.homes, &self.ends, self.graph.spans[at]) {
+                match action::make(&leaf, &self.homes, &self.ends, &self.cells, self.graph.spans[at]) {
                     Ok(made) => self.made.insert(leaf, made),
                     Err(unmade) => return Some((at, leaf, unmade)),
                 };
@@ -201,7 +206,7 @@ impl Plan {
 }
 
 /// How far each node is from the parser, at most.
-fn levels(graph: &Graph) -> Vec<usize> {
+fn levels(graph: &Graph) -> Result<Vec<usize>, Refusal> {
     let mut levels = vec![0; graph.nodes.len()];
     let mut leads = Vec::new();
     for (at, node) in graph.nodes.iter().enumerate() {
@@ -216,8 +221,9 @@ fn levels(graph: &Graph) -> Vec<usize> {
     loop {
         let before = levels.clone();
         leads.iter().for_each(|(at, next)| levels[*next] = levels[*next].max(levels[*at] + 1));
-        if levels == before {
-            return levels;
+        let moved = cells::level(graph, &mut levels)?;
+        if levels == before && !moved {
+            return Ok(levels);
         }
     }
 }
@@ -279,6 +285,7 @@ fn read(graph: &Graph) -> BTreeSet<Loc> {
             }
             Tree::Leaf(leaf) => {
                 leaf.assigns.values().for_each(|bits| bits.locs(&mut see));
+                leaf.access.iter().flat_map(crate::ir::Access::bits).for_each(|bits| bits.locs(&mut see));
                 if let Next::End(end) = &leaf.next {
                     end.port.locs(&mut see);
                 }

@@ -15,7 +15,8 @@ use sluice_rmt::stage::{
     CONDITION_AT, Exact, Key, KeySpec, Leads, Left, PIECE_AT, Predicate, Right, TRUTH_P0, TRUTH_P1, Tables, Ternary,
 };
 use sluice_rmt::state::Relation;
-use sluice_rmt::target::Target;
+use sluice_rmt::target::{NUMBERS, Target};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a stage has no key.
 pub(super) enum KeyRefused {
@@ -156,6 +157,8 @@ struct Case {
     mask: Key,
     leaf: Leaf,
     data: [u8; 16],
+    /// Counter of the entry, if that of its table is read.
+    number: Option<u16>,
 }
 
 struct Cases<'a> {
@@ -164,6 +167,10 @@ struct Cases<'a> {
     code: &'a Code,
     tables: &'a [Rows],
     all: Vec<Case>,
+    /// Counters of entries, by table and entry.
+    numbers: &'a BTreeMap<(usize, usize), u16>,
+    /// An entry that asks for a cell that is not there.
+    beyond: Option<String>,
 }
 
 impl Cases<'_> {
@@ -194,28 +201,34 @@ impl Cases<'_> {
         Some((values, masks))
     }
 
-    fn walk(&mut self, tree: &Tree, key: (Key, Key), data: &[Bits]) {
+    fn walk(&mut self, tree: &Tree, key: (Key, Key), (data, number): (&[Bits], Option<u16>)) {
         match tree {
             Tree::Leaf(leaf) => {
+                for (index, cells) in &leaf.bounds {
+                    let at = substituted(index, data);
+                    if at >= *cells as u128 {
+                        self.beyond.get_or_insert(format!("an entry for cell {at}, and there are {cells}"));
+                    }
+                }
                 let made = self.plan.made.get(leaf);
                 let data = made.map_or([0; 16], |made| made.data(data));
-                self.all.push(Case { value: key.0, mask: key.1, leaf: leaf.clone(), data });
+                self.all.push(Case { value: key.0, mask: key.1, leaf: leaf.clone(), data, number });
             }
             Tree::Test(Test::Is(bits, value), yes, no) => {
                 let all = ones(bits.width());
                 if let Some(with) = self.with(&key, bits, value, &all) {
-                    self.walk(yes, with, data);
+                    self.walk(yes, with, (data, number));
                     if with == key {
                         return;
                     }
                 }
-                self.walk(no, key, data);
+                self.walk(no, key, (data, number));
             }
             Tree::Test(test, yes, no) => {
                 let at = CONDITION_AT + self.key.tests.iter().position(|other| other == test).unwrap_or(0) as u32;
                 for (tree, value) in [(yes, 1), (no, 0)] {
                     if let Some(with) = given(key.0, key.1, at, value) {
-                        self.walk(tree, with, data);
+                        self.walk(tree, with, (data, number));
                     }
                 }
             }
@@ -228,7 +241,7 @@ impl Cases<'_> {
                     let pairs = parameters.iter().zip(data);
                     pairs.map(|(p, value)| bits_of(value, p.shape.bits().unwrap_or(0))).collect()
                 };
-                for row in if keys.is_empty() { &[] } else { rows.all() } {
+                for (at, row) in if keys.is_empty() { &[] } else { rows.all() }.iter().enumerate() {
                     let mut with = vec![key];
                     for ((found, bits), of) in row.entry.matches.iter().zip(keys).zip(&described.keys) {
                         let patterns = patterns(found, bits.width(), of.shape.number().signed);
@@ -240,18 +253,49 @@ impl Cases<'_> {
                     }
                     let alt = Alt { hit: true, action: row.entry.action };
                     let Some((_, tree)) = trees.iter().find(|(other, _)| *other == alt) else { continue };
-                    let data = values(alt, &row.entry.data);
+                    let mut data = values(alt, &row.entry.data);
+                    data.push(Bits::constant(16, at as u128));
+                    let number = self.numbers.get(&(*table, at)).copied();
                     for key in with {
-                        self.walk(tree, key, &data);
+                        self.walk(tree, key, (&data, number));
                     }
                 }
                 let alt = Alt { hit: false, action: rows.default.0 };
                 if let Some((_, tree)) = trees.iter().find(|(other, _)| *other == alt) {
                     let data = values(alt, &rows.default.1);
-                    self.walk(tree, key, &data);
+                    self.walk(tree, key, (&data, None));
                 }
             }
         }
+    }
+}
+
+/// Bits of an entry's data as a number.
+fn substituted(bits: &Bits, data: &[Bits]) -> u128 {
+    let mut all = Bits::default();
+    for seg in &bits.segs {
+        all = all.concat(match seg.src {
+            Src::Param(number, low) => {
+                data.get(number as usize).map_or_else(|| Bits::constant(seg.width, 0), |value| value.slice(low, seg.width))
+            }
+            _ => Bits { segs: vec![seg.clone()] },
+        });
+    }
+    all.known().unwrap_or(u128::MAX)
+}
+
+/// Tables that a visit looks into.
+fn applied(tree: &Tree, into: &mut BTreeSet<usize>) {
+    match tree {
+        Tree::Test(_, yes, no) => {
+            applied(yes, into);
+            applied(no, into);
+        }
+        Tree::Table(table, _, all) => {
+            into.insert(*table);
+            all.iter().for_each(|(_, tree)| applied(tree, into));
+        }
+        Tree::Leaf(_) => {}
     }
 }
 
@@ -297,14 +341,29 @@ fn patterns(found: &Match, width: u32, signed: bool) -> Vec<(Bits, Bits)> {
 }
 
 impl Plan {
+    /// The counters of a stage's entries: for each entry of a table with a direct counter, in their order.
+    pub(crate) fn numbers(&self, stage: usize, code: &Code, tables: &[Rows]) -> BTreeMap<(usize, usize), u16> {
+        let mut found = BTreeSet::new();
+        for (at, node) in self.graph.nodes.iter().enumerate() {
+            if self.stages[at] == stage {
+                applied(&node.tree, &mut found);
+            }
+        }
+        found.retain(|table| !code.tables[*table].direct.is_empty());
+        let entries = found.into_iter().flat_map(|table| (0..tables[table].all().len()).map(move |at| (table, at)));
+        entries.zip(0..NUMBERS as u16 - 1).collect()
+    }
+
     /// The rows of a stage, with these entries.
     pub(super) fn stage(&self, number: usize, code: &Code, tables: &[Rows]) -> Result<Option<Stage>, Refusal> {
         let key = &self.keys[number];
         if !key.used {
             return Ok(None);
         }
-        let mut cases = Cases { plan: self, key, code, tables, all: Vec::new() };
-        let mut stage = Stage::default();
+        let numbers = self.numbers(number, code, tables);
+        let mut cases =
+            Cases { plan: self, key, code, tables, all: Vec::new(), numbers: &numbers, beyond: None };
+        let mut stage = Stage { pages: super::cells::pages(&self.cells, number), ..Stage::default() };
         let mut spans = Vec::new();
         for (at, node) in self.graph.nodes.iter().enumerate() {
             if self.stages[at] != number {
@@ -317,12 +376,15 @@ impl Plan {
                     begin = with;
                 }
             }
-            cases.walk(&node.tree, begin, &[]);
+            cases.walk(&node.tree, begin, (&[], None));
             spans.push(self.graph.spans[at]);
             let mut leaves = Vec::new();
             leaves_of(&node.tree, &mut leaves);
         }
         let span = spans.first().copied().unwrap_or_default();
+        if let Some(beyond) = cases.beyond {
+            return too_much(span, beyond);
+        }
         let mut mask = Key::default();
         for case in &cases.all {
             mask = Key(std::array::from_fn(|i| mask.0[i] | case.mask.0[i]));
@@ -357,7 +419,8 @@ impl Plan {
                     stage.actions.len() - 1
                 }
             };
-            let number = listed.len() as u16 - 1;
+            // Rows that nobody counts share the last counter.
+            let number = case.number.unwrap_or(NUMBERS as u16 - 1);
             let leads = Leads { action: action as u16, data: case.data, number };
             let overlaps = |other: &(Key, Key)| case.value.agrees(&other.0, &case.mask.and(&other.1));
             if case.mask == mask && !open.iter().any(overlaps) {

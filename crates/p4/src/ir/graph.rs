@@ -78,11 +78,57 @@ pub(crate) enum Tree {
     Leaf(Leaf),
 }
 
+/// Cells that are kept from packet to packet: an object of the program, and whether they are its bytes beside packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Array {
+    pub object: usize,
+    pub bytes: bool,
+}
+
+/// What becomes of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Change {
+    Keep,
+    Set(Bits),
+    Add { by: Bits, negate: bool },
+}
+
+/// A visit's look at a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Access {
+    pub array: Array,
+    /// How many there are.
+    pub cells: usize,
+    pub index: Bits,
+    pub change: Change,
+}
+
+impl Access {
+    /// The bits that it reads.
+    pub fn bits(&self) -> impl Iterator<Item = &Bits> {
+        let value = match &self.change {
+            Change::Keep => None,
+            Change::Set(value) | Change::Add { by: value, .. } => Some(value),
+        };
+        std::iter::once(&self.index).chain(value)
+    }
+}
+
 /// What is done, at once, and what comes next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Leaf {
+    pub access: Option<Access>,
+    /// Bits of an entry's data that are an index, and how many cells there are: entries beyond are refused.
+    pub bounds: Vec<(Bits, usize)>,
     pub assigns: BTreeMap<Loc, Bits>,
     pub next: Next,
+}
+
+impl Leaf {
+    /// One that does nothing.
+    pub fn to(next: Next) -> Leaf {
+        Leaf { access: None, bounds: Vec::new(), assigns: BTreeMap::new(), next }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -7,7 +7,7 @@
 use super::follow::{Event, Follower, Need, Refusal, RefusalKind, Stop};
 use super::value::V;
 use crate::interpret::code::{Code, Table};
-use crate::ir::{Alt, Bits, Graph, Leaf, Loc, Next, Node, ParserPath, Test, Tree};
+use crate::ir::{Access, Alt, Bits, Change, Graph, Leaf, Loc, Next, Node, ParserPath, Test, Tree};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -135,6 +135,8 @@ impl Explorer<'_> {
         let tree = self.tree(script, &mut span)?;
         if let Tree::Leaf(leaf) = &tree
             && leaf.assigns.is_empty()
+            && leaf.access.is_none()
+            && leaf.bounds.is_empty()
         {
             match &leaf.next {
                 Next::End(end) if end.port.known() != Some(0) => {}
@@ -179,7 +181,7 @@ impl Explorer<'_> {
                 *span = at;
                 Ok(Tree::Table(table, keys, all))
             }
-            Came::Need(Need::Cut(mut assigns), place, at) => {
+            Came::Need(Need::Cut(mut leaf), place, at) => {
                 *span = at;
                 let next = match self.memo.get(&*place) {
                     Some(next) => next.clone(),
@@ -193,10 +195,14 @@ impl Explorer<'_> {
                 };
                 let mut live = BTreeSet::new();
                 self.live(&next, &mut live);
-                assigns.retain(|loc, _| live.contains(loc));
-                Ok(Tree::Leaf(Leaf { assigns, next }))
+                leaf.assigns.retain(|loc, _| live.contains(loc));
+                let is_read = leaf.assigns.values().any(Bits::has_cell);
+                if !is_read && leaf.access.as_ref().is_some_and(|access| access.change == Change::Keep) {
+                    leaf.access = None;
+                }
+                Ok(Tree::Leaf(Leaf { next, ..*leaf }))
             }
-            Came::Need(..) => Ok(Tree::Leaf(Leaf { assigns: BTreeMap::new(), next: Next::Drop })),
+            Came::Need(..) => Ok(Tree::Leaf(Leaf::to(Next::Drop))),
         }
     }
 
@@ -248,6 +254,11 @@ impl Explorer<'_> {
                 }
                 if let Next::End(end) = &leaf.next {
                     end.port.locs(&mut |loc| {
+                        into.insert(loc);
+                    });
+                }
+                for bits in leaf.access.iter().flat_map(Access::bits) {
+                    bits.locs(&mut |loc| {
                         into.insert(loc);
                     });
                 }

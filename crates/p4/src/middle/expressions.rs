@@ -252,12 +252,7 @@ impl<'c> Follower<'c, '_> {
         if self.in_parser {
             return self.refuse("upper bits of a sum in the parser");
         }
-        self.pending.push((bits, true));
-        self.cut()?;
-        match self.pending.pop() {
-            Some((bits, _)) => Ok(bits.slice(low, width)),
-            None => self.refuse("a way that cannot be followed again"),
-        }
+        Ok(self.kept(bits, true)?.slice(low, width))
     }
 
     /// An operation of an ALU; what it works on is kept first where it is computed itself.
@@ -270,9 +265,9 @@ impl<'c> Follower<'c, '_> {
         let in_pieces = |bits: &Bits| arithmetic && bits.segs.len() > 1 && !bits.is_known();
         let from_entry = |bits: &Bits| bits.segs.iter().any(|seg| matches!(seg.src, Src::Param(..)));
         let mixed = |bits: &Bits| from_entry(bits) && !matches!(&bits.segs[..], [_]);
-        let two_entries = from_entry(&a) && from_entry(&b);
+        let two_entries = |a: &Bits, b: &Bits| from_entry(a) && from_entry(b);
         let (mut a, mut b) = (a, b);
-        if a.has_op() || b.has_op() || in_pieces(&a) || in_pieces(&b) || mixed(&a) || mixed(&b) || two_entries {
+        while a.has_op() || b.has_op() || in_pieces(&a) || in_pieces(&b) || mixed(&a) || mixed(&b) || two_entries(&a, &b) {
             if self.in_parser {
                 return self.refuse("a value that the parser computes in more than one step");
             }

@@ -4,7 +4,7 @@ use super::value::V;
 use crate::interpret::code::{Case, Code, Ex, Place, St, Step, Target};
 use crate::interpret::numbers;
 use crate::interpret::value::{Number, Value};
-use crate::ir::{Alt, Bits, Loc, LocInfo, Locs, Seg, Src, Test};
+use crate::ir::{Access, Alt, Bits, Leaf, Loc, LocInfo, Locs, Seg, Src, Test};
 use crate::source::Span;
 use crate::syntax::ast::Binary;
 use std::collections::{BTreeMap, HashMap};
@@ -46,7 +46,7 @@ pub(super) enum Need {
     Parsed,
     Test(Test),
     Table(usize, Vec<Bits>),
-    Cut(BTreeMap<Loc, Bits>),
+    Cut(Box<Leaf>),
 }
 
 /// Why following ends.
@@ -94,6 +94,10 @@ pub(super) struct Follower<'c, 'l> {
     /// Values that are being computed with, which a cut has to keep; those with `true` in one piece.
     pub pending: Vec<(Bits, bool)>,
     pub sums: Vec<Sum>,
+    /// The cell that this visit looks at.
+    pub access: Option<Access>,
+    /// Indices from the entry that it found, and how many cells there are.
+    pub bounds: Vec<(Bits, usize)>,
     /// What is known of the packet at this stage.
     pub facts: Vec<(Test, bool)>,
     pub comparisons: u32,
@@ -123,6 +127,8 @@ impl<'c, 'l> Follower<'c, 'l> {
             span: Span::default(),
             pending: Vec::new(),
             sums: Vec::new(),
+            access: None,
+            bounds: Vec::new(),
             facts: Vec::new(),
             comparisons: 0,
             has_table: false,

@@ -8,6 +8,7 @@ mod explore;
 mod expressions;
 mod follow;
 mod natives;
+mod cells;
 mod packet;
 mod parser;
 mod tests;

@@ -3,7 +3,7 @@
 use super::expressions::truth_of;
 use super::follow::{Follower, Stop, Sum, Way};
 use super::value::V;
-use crate::interpret::code::{Argument, Call, NativeCall, ObjectKind};
+use crate::interpret::code::{Argument, Call, NativeCall};
 use crate::interpret::native::Native;
 use crate::interpret::value::Value;
 use crate::ir::{Bits, LocInfo};
@@ -59,6 +59,13 @@ impl<'c> Follower<'c, '_> {
                 }
             }
             Native::UpdateChecksum => self.update_checksum(call)?,
+            Native::Count => self.count(native, call)?,
+            // Direct counters count by themselves: each entry has its number.
+            Native::CountDirect => {}
+            Native::MeterExecute => self.color(call, 1)?,
+            Native::MeterRead => self.color(call, 0)?,
+            Native::RegisterRead => self.read_register(native, call)?,
+            Native::RegisterWrite => self.write_register(native, call)?,
             Native::Assert | Native::Assume => return self.refuse_at(call.span, "`assert` and `assume`"),
             other => return self.refuse_at(call.span, word(other).to_string()),
         }
@@ -73,11 +80,6 @@ impl<'c> Follower<'c, '_> {
             }
             _ => self.refuse_at(call.span, "an argument of this form"),
         }
-    }
-
-    /// Whether an object keeps something that the pipeline would have to keep.
-    pub fn keeps(&self, object: usize) -> bool {
-        !matches!(self.code.objects[object].kind, ObjectKind::Plain | ObjectKind::Profile { selects: false })
     }
 
     fn update_checksum(&mut self, call: &'c Call) -> Way<()> {
@@ -174,9 +176,6 @@ fn word(native: Native) -> &'static str {
         Native::Clone | Native::CloneData | Native::CloneKeep => "clones",
         Native::ResubmitData | Native::ResubmitKeep => "`resubmit`",
         Native::RecirculateData | Native::RecirculateKeep => "`recirculate`",
-        Native::Count | Native::CountDirect => "counters",
-        Native::MeterExecute | Native::MeterRead => "meters",
-        Native::RegisterRead | Native::RegisterWrite => "registers",
         Native::Checksum16Get => "`Checksum16`",
         _ => "this function",
     }

@@ -34,16 +34,16 @@ impl Follower<'_, '_> {
     }
 
     /// Values that can be looked at: those that are computed, or come from an entry, are kept first.
-    fn shown(&mut self, a: Bits, b: Bits, whole: bool) -> Way<(Bits, Bits)> {
+    fn shown(&mut self, mut a: Bits, mut b: Bits, whole: bool) -> Way<(Bits, Bits)> {
         let compound = |bits: &Bits| whole && bits.segs.len() > 1 && !bits.is_known();
-        if a.is_made() || b.is_made() || compound(&a) || compound(&b) {
+        while a.is_made() || b.is_made() || compound(&a) || compound(&b) {
             if self.in_parser {
                 return self.refuse("a parser that looks at a value which it computes");
             }
             self.pending.push((a, whole));
             self.pending.push((b, whole));
             self.cut()?;
-            return self.popped();
+            (a, b) = self.popped()?;
         }
         Ok((a, b))
     }

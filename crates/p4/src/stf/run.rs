@@ -82,6 +82,7 @@ impl Script {
                 running.report.failures.push(Failure { line: running.line, what });
             }
         }
+        running.fetch();
         let mut report = running.report;
         report.failures.extend(running.expected.compare(&running.sent));
         report.failures.sort_by_key(|failure| failure.line);
@@ -95,7 +96,9 @@ impl Running<'_> {
             let (what, why) = (what.to_string(), why.to_string());
             Err((command.span, StfProblem::State { what, why }))
         };
-        self.is_loaded &= matches!(command.kind, CommandKind::Packet { .. } | CommandKind::Expect { .. });
+        if !matches!(command.kind, CommandKind::Packet { .. } | CommandKind::Expect { .. }) {
+            self.fetch();
+        }
         let switch = &mut self.reference.switch;
         match &command.kind {
             CommandKind::Packet { port, bytes } => self.packet(*port, bytes),
@@ -263,6 +266,17 @@ impl Running<'_> {
             CommandKind::Wait { seconds } => switch.machine.time += (seconds * 1e9) as u64,
         }
         Ok(())
+    }
+
+    /// Brings what the model counted and kept to the reference, where commands look and write; the model is loaded with it again.
+    fn fetch(&mut self) {
+        if let Some(model) = self.model.as_mut()
+            && std::mem::take(&mut self.is_loaded)
+            && let Err(why) = model.fetch(self.reference)
+        {
+            let what = format!("error[{GIVEN_UP}]: {why}");
+            self.report.failures.push(Failure { line: self.line, what });
+        }
     }
 
     /// Carries a packet through the model.
