@@ -267,7 +267,14 @@ impl<'c> Follower<'c, '_> {
         let mixed = |bits: &Bits| from_entry(bits) && !matches!(&bits.segs[..], [_]);
         let two_entries = |a: &Bits, b: &Bits| from_entry(a) && from_entry(b);
         let (mut a, mut b) = (a, b);
-        while a.has_op() || b.has_op() || in_pieces(&a) || in_pieces(&b) || mixed(&a) || mixed(&b) || two_entries(&a, &b) {
+        while a.has_op()
+            || b.has_op()
+            || in_pieces(&a)
+            || in_pieces(&b)
+            || mixed(&a)
+            || mixed(&b)
+            || two_entries(&a, &b)
+        {
             if self.in_parser {
                 return self.refuse("a value that the parser computes in more than one step");
             }
