@@ -75,7 +75,10 @@ fn run(program: &str, entries: &str, is_wide: bool, packets: &[(u16, Vec<u8>)]) 
         }
         sent += expected.len();
     }
-    Came::Agreed(sent)
+    match model.differs(&reference) {
+        Some(why) => Came::Wrong(why),
+        None => Came::Agreed(sent),
+    }
 }
 
 /// A program, made smaller, and what is wrong with it.

@@ -83,12 +83,13 @@ pub fn headers(maker: &mut Maker) -> Vec<Header> {
         if widths.iter().sum::<u32>() % 16 != 0 && !maker.chance(20) {
             widths.push(8);
         }
+        let sums = all.iter().filter(|header| header.sum.is_some()).count();
         let (mut sum, mut kind) = (None, format!("h{number}_t"));
-        if number > 1 && maker.chance(2) {
+        if number > 1 && sums < 2 && maker.chance(2) {
             let Header { widths: same, sum: same_sum, .. } = &all[number - 1];
             (widths, sum, kind) = (same.clone(), *same_sum, "h1_t".to_string());
             maker.mark("two headers of a type");
-        } else if widths.iter().sum::<u32>() % 16 == 0 && maker.chance(4) {
+        } else if widths.iter().sum::<u32>() % 16 == 0 && sums < 2 && maker.chance(4) {
             // It stands at a whole number of words.
             let mut before = 0;
             let places: Vec<usize> = (0..=widths.len())

@@ -7,6 +7,7 @@ mod headers;
 mod packets;
 mod parser;
 mod shrink;
+mod state;
 mod statements;
 mod tables;
 
@@ -60,6 +61,7 @@ pub struct Maker<'r> {
     /// Statements.
     lines: Vec<String>,
     tables: Vec<Table>,
+    kept: Vec<state::Kept>,
     /// The control that is being made.
     control: &'static str,
     /// Statements that may still be made in it.
@@ -82,6 +84,7 @@ pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
         declarations: Vec::new(),
         lines: Vec::new(),
         tables: Vec::new(),
+        kept: Vec::new(),
         control: "",
         budget: 0,
         names: 0,

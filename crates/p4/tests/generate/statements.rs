@@ -19,6 +19,7 @@ impl Maker<'_> {
         self.declarations.clear();
         self.lines.clear();
         self.has_port = control == "Enter";
+        self.kept.clear();
     }
 
     fn end(&mut self, parameters: &str) -> String {
@@ -53,6 +54,7 @@ impl Maker<'_> {
             let place = Place { text: "standard_metadata.packet_length".into(), width: 32, is_variable: false };
             self.places.push(place);
         }
+        self.kept();
         if has_sub {
             self.declarations.push("    Sub() sub;\n".into());
         }
@@ -189,6 +191,7 @@ impl Maker<'_> {
                     self.line(depth, format!("{name} = {{ {} }};", values.join(", ")));
                 }
             }
+            9 | 10 if !self.kept.is_empty() => self.keep(depth),
             _ => {
                 self.mark("assignment");
                 let place = self.variable();

@@ -123,6 +123,13 @@ impl Maker<'_> {
             }
             text += "        }\n";
         }
+        if self.control != "Sub" && self.chance(12) {
+            self.mark("table: direct counter");
+            let counter = self.name("direct");
+            let what = ["packets", "bytes", "packets_and_bytes"][self.rng.index(3)];
+            self.declarations.push(format!("    direct_counter(CounterType.{what}) {counter};\n"));
+            text += &format!("        counters = {counter};\n");
+        }
         let mut default_is_open = true;
         match self.rng.below(4) {
             0 => {
