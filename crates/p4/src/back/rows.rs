@@ -275,9 +275,9 @@ fn substituted(bits: &Bits, data: &[Bits]) -> u128 {
     let mut all = Bits::default();
     for seg in &bits.segs {
         all = all.concat(match seg.src {
-            Src::Param(number, low) => {
-                data.get(number as usize).map_or_else(|| Bits::constant(seg.width, 0), |value| value.slice(low, seg.width))
-            }
+            Src::Param(number, low) => data
+                .get(number as usize)
+                .map_or_else(|| Bits::constant(seg.width, 0), |value| value.slice(low, seg.width)),
             _ => Bits { segs: vec![seg.clone()] },
         });
     }
@@ -361,8 +361,7 @@ impl Plan {
             return Ok(None);
         }
         let numbers = self.numbers(number, code, tables);
-        let mut cases =
-            Cases { plan: self, key, code, tables, all: Vec::new(), numbers: &numbers, beyond: None };
+        let mut cases = Cases { plan: self, key, code, tables, all: Vec::new(), numbers: &numbers, beyond: None };
         let mut stage = Stage { pages: super::cells::pages(&self.cells, number), ..Stage::default() };
         let mut spans = Vec::new();
         for (at, node) in self.graph.nodes.iter().enumerate() {

@@ -186,7 +186,8 @@ impl<'c> Follower<'c, '_> {
         if let (Some(object), true) = (counted, alt.hit) {
             // Behind the entry's own data there is its number.
             let index = Bits::of(16, Src::Param(data.len() as u32, 0));
-            let cells = table.size.map_or(MOST_ENTRIES, |size| MOST_ENTRIES.min(size as usize)).max(table.entries.len());
+            let cells =
+                table.size.map_or(MOST_ENTRIES, |size| MOST_ENTRIES.min(size as usize)).max(table.entries.len());
             self.bounds.push((index.clone(), cells));
             let length = self.locs.of(LocInfo::Length, 16);
             let change = Change::Add { by: self.loc_bits(length), negate: false };

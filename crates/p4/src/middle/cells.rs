@@ -153,7 +153,8 @@ impl<'c> Follower<'c, '_> {
 
     /// Calls a computed value by another name, wherever it is held.
     fn rename(&mut self, from: &Src, to: &Src) {
-        let change = |bits: &mut Bits| bits.segs.iter_mut().filter(|seg| seg.src == *from).for_each(|seg| seg.src = to.clone());
+        let change =
+            |bits: &mut Bits| bits.segs.iter_mut().filter(|seg| seg.src == *from).for_each(|seg| seg.src = to.clone());
         for value in self.slots.iter_mut().chain(std::iter::once(&mut self.returned)) {
             value.leaves(&mut Vec::new(), &mut |_, bits| change(bits));
         }
@@ -176,7 +177,9 @@ impl<'c> Follower<'c, '_> {
 
     /// An index that is below the number of cells, or nothing.
     fn cell_index(&mut self, call: &'c Call, at: usize, cells: usize) -> Way<Option<Bits>> {
-        let V::Bits(mut index) = self.argument(call, at)? else { return self.refuse_at(call.span, "an index of this form") };
+        let V::Bits(mut index) = self.argument(call, at)? else {
+            return self.refuse_at(call.span, "an index of this form");
+        };
         if self.in_parser {
             return self.refuse_at(call.span, "registers and counters in the parser");
         }

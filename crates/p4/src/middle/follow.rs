@@ -236,7 +236,10 @@ impl<'c, 'l> Follower<'c, 'l> {
                         }
                         Flow::Next | Flow::Continue => {}
                     }
+                    // Another place than the statements of the body.
+                    self.trail.push(u32::MAX);
                     self.statements(update)?;
+                    self.trail.pop();
                     self.trail.pop();
                     if self.steps > MOST_STEPS {
                         return self.refuse(format!("a loop of more than {MOST_STEPS} steps"));
@@ -246,7 +249,9 @@ impl<'c, 'l> Follower<'c, 'l> {
             St::ForRange { slot, number, ends, body } => return self.range(*slot, *number, ends, body),
             St::ForEach { slot, list, body } => {
                 let list = self.value(list)?;
+                let cuts = self.cuts;
                 for (round, value) in list.parts().iter().enumerate() {
+                    self.unmoved(cuts)?;
                     self.slots[*slot] = value.clone();
                     self.trail.push(round as u32);
                     let flow = self.statements(body)?;

@@ -3,12 +3,12 @@
 //! computed before it is looked at, ends a visit to a stage (`cut`). Visits that do the same are one (`explore`).
 
 mod calls;
+mod cells;
 mod cut;
 mod explore;
 mod expressions;
 mod follow;
 mod natives;
-mod cells;
 mod packet;
 mod parser;
 mod tests;

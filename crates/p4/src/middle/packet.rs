@@ -128,9 +128,12 @@ impl<'c> Follower<'c, '_> {
         self.trail.push(number);
         self.returned = V::Fixed(crate::interpret::value::Value::None);
         let ended = self.statements(&control.locals).and_then(|_| self.statements(&control.body));
-        self.pending.truncate(depth);
         match ended {
-            Ok(Flow::Next | Flow::Return | Flow::Break | Flow::Continue) | Err(Stop::Exit) => Ok(()),
+            Ok(Flow::Next | Flow::Return | Flow::Break | Flow::Continue) | Err(Stop::Exit) => {
+                self.pending.truncate(depth);
+                Ok(())
+            }
+            // What is asked next depends on what is being computed with.
             Err(stop) => Err(stop),
         }
     }
@@ -236,10 +239,10 @@ impl<'c> Follower<'c, '_> {
         Ok(Leaf { assigns, ..self.leave(Next::End(Box::new(end))) })
     }
 
-    /// The variable whose value bits are, if they are that of one.
+    /// The variable whose value bits are, if they are that of one. Parts of a byte are moved to where their neighbours are kept.
     fn named(&self, bits: &Bits) -> Option<Loc> {
         match &bits.segs[..] {
-            [seg] => match seg.src {
+            [seg] if seg.width % 8 == 0 => match seg.src {
                 Src::Loc(loc, 0) if self.locs.width(loc) == seg.width => match self.locs.info(loc) {
                     LocInfo::Opaque(_) | LocInfo::Port | LocInfo::Length => None,
                     _ => Some(loc),

@@ -2,8 +2,8 @@
 #include <core.p4>
 #include <v1model.p4>
 #define LOCALS \
-    register<bit<32>>(8) sums; register<bit<8>>(256) last; register<bit<1>>(16) seen; register<bit<16>>(4) down; \
-    action swap(bit<8> at) { last.read(hdr.h.c, (bit<32>) at); last.write((bit<32>) at, hdr.h.b); } \
+    register<bit<32>>(8) sums; register<bit<8>>(256) last; register<bit<8>>(16) named; register<bit<1>>(16) seen; register<bit<16>>(4) down; \
+    action swap(bit<8> at) { named.read(hdr.h.c, (bit<32>) at); named.write((bit<32>) at, hdr.h.b); } \
     table swapped { key = { hdr.h.b: exact; } actions = { swap; NoAction; } size = 16; default_action = NoAction(); }
 #define APPLY \
     if (hdr.h.a == 0) { \

@@ -96,7 +96,9 @@ impl<'p> Lowerer<'p> {
     /// Whether a counter counts packets, and bytes.
     fn counted(&mut self, given: &Given<'p>, at: usize) -> (bool, bool) {
         match given.of(at, "type") {
-            Some(Expr { kind: ExprKind::Member(_, member), .. }) => (&*member.text != "bytes", &*member.text != "packets"),
+            Some(Expr { kind: ExprKind::Member(_, member), .. }) => {
+                (&*member.text != "bytes", &*member.text != "packets")
+            }
             _ => (true, true),
         }
     }

@@ -154,7 +154,9 @@ impl Switch {
                 cells.get(at).map_or(0, |(packets, bytes)| if array.bytes { *bytes } else { *packets } as u32)
             }
             // A direct counter's are those of its table's entries.
-            Cells::Counter(_) => self.direct(array).and_then(|rows| rows.all().get(at)).map_or(0, |row| row.bytes as u32),
+            Cells::Counter(_) => {
+                self.direct(array).and_then(|rows| rows.all().get(at)).map_or(0, |row| row.bytes as u32)
+            }
             _ => 0,
         }
     }
