@@ -88,6 +88,15 @@ fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> 
     let mut wanted = read(&graph);
     wanted.extend(written.iter().copied());
     shapes.iter().for_each(|shape| wanted.extend(shape.carried.iter().copied()));
+    let bad = |bits: &crate::ir::Bits| {
+        let mut is = false;
+        bits.locs(&mut |loc| is |= *graph.locs.info(loc) == crate::ir::LocInfo::Bad);
+        is
+    };
+    if all_leaves(&graph).iter().any(|leaf| leaf.assigns.values().any(bad)) {
+        let (span, kind) = (Span::default(), RefusalKind::NotThere);
+        return Err(Refusal { span, kind, what: "`checksum_error` as a value that is kept".to_string() });
+    }
     for loc in &wanted {
         if let crate::ir::LocInfo::Opaque(name) = graph.locs.info(*loc) {
             let kind = RefusalKind::NotThere;

@@ -6,10 +6,10 @@ use super::{Plan, leaves_of, too_much};
 use crate::interpret::code::{Code, Match};
 use crate::interpret::tables::Rows;
 use crate::interpret::value::Value;
-use crate::ir::{Alt, Bits, Graph, Leaf, Loc, Src, Test, Tree};
+use crate::ir::{Alt, Bits, Graph, Leaf, Loc, LocInfo, Src, Test, Tree};
 use crate::middle::value::bits_of;
 use crate::middle::{Refusal, RefusalKind};
-use sluice_rmt::phv::Container;
+use sluice_rmt::phv::{Container, Word};
 use sluice_rmt::program::Stage;
 use sluice_rmt::stage::{
     CONDITION_AT, Exact, Key, KeySpec, Leads, Left, PIECE_AT, Predicate, Right, TRUTH_P0, TRUTH_P1, Tables, Ternary,
@@ -78,7 +78,7 @@ pub(super) fn keys(
         }
         while key.predicates.len() < key.tests.len() {
             let Test::Compare { equal, a, b } = &key.tests[key.predicates.len()] else { break };
-            match predicate(*equal, a, b, homes) {
+            match predicate(*equal, a, b, homes, graph) {
                 Some(predicate) => key.predicates.push(predicate),
                 None => return Err(refuse("a comparison of values that lie at different bits of their containers")),
             }
@@ -114,7 +114,15 @@ fn looked_at(tree: &Tree, read: &mut Vec<(Loc, u32, u32)>, tests: &mut Vec<Test>
     }
 }
 
-fn predicate(equal: bool, a: &Bits, b: &Bits, homes: &Homes) -> Option<Predicate> {
+fn predicate(equal: bool, a: &Bits, b: &Bits, homes: &Homes, graph: &Graph) -> Option<Predicate> {
+    if let [seg] = &a.segs[..]
+        && let Src::Loc(loc, _) = seg.src
+        && *graph.locs.info(loc) == LocInfo::Bad
+    {
+        // Bit 0 of the status word.
+        let (a, b) = (Left::Word(Word::Status as u8), Right::Imm(1));
+        return Some(Predicate { a, b, mask: 1, relation: Relation::Eq });
+    }
     let place = |bits: &Bits| match &bits.segs[..] {
         [seg] => match seg.src {
             Src::Loc(loc, low) => match homes.of(loc, low, seg.width)[..] {

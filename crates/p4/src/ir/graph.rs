@@ -19,6 +19,8 @@ pub(crate) enum LocInfo {
     Temp(u32, u32),
     Port,
     Length,
+    /// Whether the sum that the path verifies is wrong.
+    Bad,
     /// What the pipeline does not know as the program means it.
     Opaque(&'static str),
 }
@@ -183,7 +185,29 @@ pub(crate) struct ParserPath {
     pub least: u32,
     /// Where variables stand in the packet, by their first bit.
     pub taken: BTreeMap<Loc, u32>,
+    /// A checksum that is verified: its first byte, and words of 16 bits.
+    pub verify: Option<(u32, u32)>,
     pub next: Next,
+}
+
+impl Graph {
+    /// Whether a visit asks for what the parser verified.
+    pub fn compares_bad(&self) -> bool {
+        fn walk(tree: &Tree, bad: Loc) -> bool {
+            match tree {
+                Tree::Test(Test::Compare { a, .. }, yes, no) => {
+                    let mut is = false;
+                    a.locs(&mut |loc| is |= loc == bad);
+                    is || walk(yes, bad) || walk(no, bad)
+                }
+                Tree::Test(_, yes, no) => walk(yes, bad) || walk(no, bad),
+                Tree::Table(_, _, all) => all.iter().any(|(_, tree)| walk(tree, bad)),
+                Tree::Leaf(_) => false,
+            }
+        }
+        let bad = self.locs.all.iter().position(|(info, _)| *info == LocInfo::Bad);
+        bad.is_some_and(|bad| self.nodes.iter().any(|node| walk(&node.tree, Loc(bad as u32))))
+    }
 }
 
 /// A program as the back end takes it.

@@ -52,6 +52,9 @@ impl<'c> Follower<'c, '_> {
             Err(Stop::Parser(error)) => self.set_standard("parser_error", Bits::constant(32, u128::from(error))),
             Err(stop) => return Err(stop),
         }
+        // What is verified is bytes of the packet as it came.
+        let slots = [hdr, meta, standard];
+        self.block(pipeline.verify, &slots, 0)?;
         self.in_parser = false;
         self.trail.clear();
         self.refs.clear();
@@ -59,8 +62,6 @@ impl<'c> Follower<'c, '_> {
             Event::Parsed => {}
             other => return self.refuse(format!("a way that cannot be followed again ({other:?})")),
         }
-        let slots = [hdr, meta, standard];
-        self.block(pipeline.verify, &slots, 0)?;
         self.block(pipeline.ingress, &slots, 1)?;
         if self.drop {
             return Ok(self.leave(Next::Drop));

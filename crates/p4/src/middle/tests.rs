@@ -10,7 +10,7 @@ const MOST_PREFIXES: u32 = 4;
 
 impl Follower<'_, '_> {
     /// Whether a test holds.
-    fn decide(&mut self, test: Test) -> Way<bool> {
+    pub fn decide(&mut self, test: Test) -> Way<bool> {
         if let Some((_, holds)) = self.facts.iter().find(|(known, _)| *known == test) {
             return Ok(*holds);
         }
@@ -198,11 +198,20 @@ impl Follower<'_, '_> {
         if wanted.is_empty() {
             return Ok(true);
         }
-        match self.event(|_| Ok(Need::Packet(wanted)))? {
-            Event::Yes => Ok(true),
+        let asked = wanted.clone();
+        match self.event(|_| Ok(Need::Packet(asked)))? {
+            Event::Yes => {
+                super::explore::give(&mut self.given, &wanted);
+                Ok(true)
+            }
             Event::No => Ok(false),
             other => self.refuse(format!("a way that cannot be followed again ({other:?})")),
         }
+    }
+
+    /// Has a visit that can compare once more; nothing is held meanwhile.
+    pub fn room_for_comparison(&mut self) -> Way<()> {
+        if self.comparisons >= MOST_COMPARISONS { self.cut() } else { Ok(()) }
     }
 }
 

@@ -29,7 +29,7 @@ impl Maker<'_> {
     fn compared(&mut self) -> Place {
         let mut place = self.variable();
         for _ in 0..4 {
-            if place.width % 8 != 0 || place.width > 48 {
+            if !place.width.is_multiple_of(8) || place.width > 48 {
                 place = self.variable();
             }
         }
