@@ -177,7 +177,7 @@ struct Cases<'a> {
     all: Vec<Case>,
     /// Counters of entries, by table and entry.
     numbers: &'a BTreeMap<(usize, usize), u16>,
-    /// An entry that asks for a cell that is not there.
+    /// An entry that asks for a cell or a group that is not there.
     beyond: Option<String>,
 }
 
@@ -212,10 +212,11 @@ impl Cases<'_> {
     fn walk(&mut self, tree: &Tree, key: (Key, Key), (data, number): (&[Bits], Option<u16>)) {
         match tree {
             Tree::Leaf(leaf) => {
-                for (index, cells) in &leaf.bounds {
-                    let at = substituted(index, data);
-                    if at >= *cells as u128 {
-                        self.beyond.get_or_insert(format!("an entry for cell {at}, and there are {cells}"));
+                for (bits, range) in &leaf.bounds {
+                    let at = substituted(bits, data);
+                    if usize::try_from(at).map_or(true, |at| !range.contains(&at)) {
+                        let what = format!("an entry for {at}, and there are {} to {}", range.start, range.end - 1);
+                        self.beyond.get_or_insert(what);
                     }
                 }
                 let made = self.plan.made.get(leaf);
