@@ -6,6 +6,7 @@ mod action;
 pub(crate) mod cells;
 mod deparse;
 mod homes;
+mod live;
 mod parser;
 mod rows;
 mod split;
@@ -167,7 +168,8 @@ impl Plan {
         for shape in shapes {
             self.rows.push(shape.row(&self.homes)?);
         }
-        self.parser = parser::build(&self.graph, &self.homes, &self.ends)?;
+        let live = live::Live::new(&self.graph, &self.ends, shapes);
+        self.parser = parser::build(&self.graph, &self.homes, &self.ends, &live)?;
         self.patterns = deparse::patterns(&self.rows, &self.parser.paths, &self.reached())?;
         Ok(())
     }
@@ -269,6 +271,11 @@ fn all_leaves(graph: &Graph) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     graph.nodes.iter().for_each(|node| leaves_of(&node.tree, &mut leaves));
     leaves
+}
+
+/// Which of the ways a packet is put together in.
+fn ends_at(ends: &[Deparse], end: &Deparse) -> usize {
+    ends.iter().position(|other| other == end).unwrap_or(0)
 }
 
 /// All ways in which packets are put together.

@@ -1,7 +1,7 @@
 //! Rows of the parser: paths in their order, on one selection or over two.
 
-use super::{NOWHERE, homes::Homes, too_much};
-use crate::ir::{Deparse, Graph, Next, ParserPath};
+use super::{NOWHERE, homes::Homes, live::Live, too_much};
+use crate::ir::{Deparse, Graph, LocInfo, Next, ParserPath};
 use crate::middle::Refusal;
 use crate::source::Span;
 use sluice_rmt::parser::{Alternative, Known, Parser, Path, Select};
@@ -17,11 +17,23 @@ struct Way {
     path: usize,
 }
 
-pub(crate) fn build(graph: &Graph, homes: &Homes, ends: &[Deparse]) -> Result<Parser, Refusal> {
+pub(super) fn build(graph: &Graph, homes: &Homes, ends: &[Deparse], live: &Live) -> Result<Parser, Refusal> {
+    // What a packet has not is looked at, or else only the order of the ways counts.
+    let with = parser(graph, homes, ends, live, |found| &found.has);
+    with.or_else(|_| parser(graph, homes, ends, live, |found| &found.bytes))
+}
+
+fn parser(
+    graph: &Graph,
+    homes: &Homes,
+    ends: &[Deparse],
+    live: &Live,
+    bytes: impl Fn(&ParserPath) -> &Bytes,
+) -> Result<Parser, Refusal> {
     let mut paths: Vec<Path> = Vec::new();
     let mut ways: Vec<Way> = Vec::new();
     for found in &graph.paths {
-        let path = path(graph, found, homes, ends);
+        let path = path(graph, found, homes, ends, live);
         // Paths that nothing tells apart are one; the larger length is asked for where the way begins.
         let at = match paths.iter().position(|other| *other == path) {
             Some(at) => at,
@@ -30,7 +42,7 @@ pub(crate) fn build(graph: &Graph, homes: &Homes, ends: &[Deparse]) -> Result<Pa
                 paths.len() - 1
             }
         };
-        ways.push(Way { bytes: found.bytes.clone(), least: found.least, path: at });
+        ways.push(Way { bytes: bytes(found).clone(), least: found.least, path: at });
     }
     simplify(&mut ways);
     for (at, path) in paths.iter_mut().enumerate() {
@@ -49,9 +61,14 @@ pub(crate) fn build(graph: &Graph, homes: &Homes, ends: &[Deparse]) -> Result<Pa
     too_much(Span::default(), what)
 }
 
-fn path(graph: &Graph, found: &ParserPath, homes: &Homes, ends: &[Deparse]) -> Path {
+fn path(graph: &Graph, found: &ParserPath, homes: &Homes, ends: &[Deparse], live: &Live) -> Path {
     let mut path = Path::default();
+    let needed = live.behind(&found.next, ends);
     for chunk in &homes.chunks {
+        // What nobody looks at any more is not taken, so that ways are told apart by what matters only.
+        if !needed.iter().any(|loc| homes.of(*loc, 0, u32::MAX).iter().any(|piece| piece.container == chunk.container)) {
+            continue;
+        }
         if let Some(byte) = homes.taken(chunk, &found.taken) {
             path.extract[usize::from(chunk.container.0)] = Some(byte as u8);
         }
@@ -63,15 +80,19 @@ fn path(graph: &Graph, found: &ParserPath, homes: &Homes, ends: &[Deparse]) -> P
     };
     path.headers = headers;
     // Nobody asks where the program does not look at it.
-    if let (Some((start, words)), true) = (found.verify, graph.compares_bad()) {
+    if let (Some((start, words)), true) = (found.verify, needed.iter().any(|loc| *graph.locs.info(*loc) == LocInfo::Bad)) {
         path.verify = Some(sluice_rmt::parser::Span { start: start as u8, words: words as u8 });
     }
     if node != 0 {
         path.known[usize::from(homes.node)] = Some(Known::Constant);
         path.constant = node;
     }
-    for (place, known) in [(homes.port, Known::Port), (homes.length, Known::Length)] {
-        if let Some(place) = place {
+    for (place, info, known) in
+        [(homes.port, LocInfo::Port, Known::Port), (homes.length, LocInfo::Length, Known::Length)]
+    {
+        if let Some(place) = place
+            && needed.iter().any(|loc| *graph.locs.info(*loc) == info)
+        {
             path.known[usize::from(place)] = Some(known);
         }
     }

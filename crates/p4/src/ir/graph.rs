@@ -193,6 +193,8 @@ pub(crate) struct Node {
 pub(crate) struct ParserPath {
     /// Byte of the packet: mask and value.
     pub bytes: BTreeMap<u32, (u8, u8)>,
+    /// The same, with single bits that earlier ways ask for and this one's packets do not have.
+    pub has: BTreeMap<u32, (u8, u8)>,
     /// Shorter packets do not take it.
     pub least: u32,
     /// Where variables stand in the packet, by their first bit.
@@ -200,26 +202,6 @@ pub(crate) struct ParserPath {
     /// A checksum that is verified: its first byte, and words of 16 bits.
     pub verify: Option<(u32, u32)>,
     pub next: Next,
-}
-
-impl Graph {
-    /// Whether a visit asks for what the parser verified.
-    pub fn compares_bad(&self) -> bool {
-        fn walk(tree: &Tree, bad: Loc) -> bool {
-            match tree {
-                Tree::Test(Test::Compare { a, .. }, yes, no) => {
-                    let mut is = false;
-                    a.locs(&mut |loc| is |= loc == bad);
-                    is || walk(yes, bad) || walk(no, bad)
-                }
-                Tree::Test(_, yes, no) => walk(yes, bad) || walk(no, bad),
-                Tree::Table(_, _, all) => all.iter().any(|(_, tree)| walk(tree, bad)),
-                Tree::Leaf(_) => false,
-            }
-        }
-        let bad = self.locs.all.iter().position(|(info, _)| *info == LocInfo::Bad);
-        bad.is_some_and(|bad| self.nodes.iter().any(|node| walk(&node.tree, Loc(bad as u32))))
-    }
 }
 
 /// A program as the back end takes it.

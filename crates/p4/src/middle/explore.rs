@@ -56,7 +56,7 @@ enum Came {
 /// The graph of a program, or why there is none.
 pub(crate) fn explore(code: &Code) -> Result<Graph, Refusal> {
     let mut explorer = Explorer { code, graph: Graph::default(), known: HashMap::new(), memo: HashMap::new(), ways: 0 };
-    explorer.parser(&mut Vec::new(), BTreeMap::new())?;
+    explorer.parser(&mut Vec::new(), BTreeMap::new(), BTreeMap::new())?;
     Ok(explorer.graph)
 }
 
@@ -103,27 +103,30 @@ impl Explorer<'_> {
         &mut self,
         script: &mut Vec<Event>,
         bytes: BTreeMap<u32, (u8, u8)>,
+        has: BTreeMap<u32, (u8, u8)>,
     ) -> Result<(), Refusal> {
         let (came, Packet { least, taken, verify }) = self.follow(script)?;
         let Came::Need(need, _, _) = came else { return Ok(()) };
         match need {
             Need::Packet(wanted) => {
-                let with = with(&bytes, &wanted);
-                if let Some(with) = &with {
+                let both = (with(&bytes, &wanted), with(&has, &wanted));
+                let is_sure = both.1.as_ref() == Some(&has);
+                if let (Some(with), Some(has)) = both {
                     script.push(Event::Yes);
-                    self.parser(script, with.clone())?;
+                    self.parser(script, with, has)?;
                     script.pop();
                 }
-                if with.as_ref() != Some(&bytes) {
+                if !is_sure {
                     script.push(Event::No);
-                    self.parser(script, bytes)?;
+                    let has = without(&has, &wanted).unwrap_or(has);
+                    self.parser(script, bytes, has)?;
                     script.pop();
                 }
             }
             Need::Least => {
                 for event in [Event::Yes, Event::No] {
                     script.push(event);
-                    self.parser(script, bytes.clone())?;
+                    self.parser(script, bytes.clone(), has.clone())?;
                     script.pop();
                 }
             }
@@ -131,7 +134,7 @@ impl Explorer<'_> {
                 script.push(Event::Parsed);
                 let next = self.visit(script)?;
                 script.pop();
-                self.graph.paths.push(ParserPath { bytes, least, taken, verify, next });
+                self.graph.paths.push(ParserPath { bytes, has, least, taken, verify, next });
             }
             _ => {}
         }
@@ -305,6 +308,31 @@ fn alternatives(table: &Table) -> Vec<Alt> {
 fn with(bytes: &BTreeMap<u32, (u8, u8)>, wanted: &[(u32, Bits, Bits)]) -> Option<BTreeMap<u32, (u8, u8)>> {
     let mut all = bytes.clone();
     give(&mut all, wanted).then_some(all)
+}
+
+/// The packet's bytes where they are not what is wanted, if that is about a single bit which they may have.
+fn without(bytes: &BTreeMap<u32, (u8, u8)>, wanted: &[(u32, Bits, Bits)]) -> Option<BTreeMap<u32, (u8, u8)>> {
+    let mut single = BTreeMap::new();
+    give(&mut single, wanted);
+    // Bits that the packet has anyway are not asked for.
+    for (byte, (mask, value)) in &mut single {
+        let (known, has) = bytes.get(byte).copied().unwrap_or_default();
+        let sure = known & *mask & !(has ^ *value);
+        (*mask, *value) = (*mask & !sure, *value & !sure);
+    }
+    single.retain(|_, (mask, _)| *mask != 0);
+    if single.len() != 1 {
+        return None;
+    }
+    let (byte, (mask, value)) = single.into_iter().next().filter(|(_, (mask, _))| mask.is_power_of_two())?;
+    let mut all = bytes.clone();
+    let (known, has) = all.entry(byte).or_default();
+    if *known & mask != 0 {
+        return None;
+    }
+    *known |= mask;
+    *has |= mask & !value;
+    Some(all)
 }
 
 /// Adds what is wanted to what the packet has; false if that is something else.

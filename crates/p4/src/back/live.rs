@@ -1,0 +1,86 @@
+//! What is still looked at: by a visit and those behind it, and by the row that puts the packet together.
+
+use super::{deparse, ends_at, leaves_of};
+use crate::ir::{Access, Deparse, Graph, Leaf, Loc, Next, Test, Tree};
+use std::collections::BTreeSet;
+
+/// What each visit needs, and each end.
+pub(super) struct Live {
+    nodes: Vec<BTreeSet<Loc>>,
+    ends: Vec<BTreeSet<Loc>>,
+}
+
+impl Live {
+    pub fn new(graph: &Graph, ends: &[Deparse], shapes: &[deparse::Shape]) -> Live {
+        let carried = shapes.iter().map(|shape| shape.carried.clone()).collect();
+        let mut live = Live { nodes: vec![BTreeSet::new(); graph.nodes.len()], ends: carried };
+        let leaves: Vec<Vec<Leaf>> = graph
+            .nodes
+            .iter()
+            .map(|node| {
+                let mut leaves = Vec::new();
+                leaves_of(&node.tree, &mut leaves);
+                leaves
+            })
+            .collect();
+        for (at, node) in graph.nodes.iter().enumerate() {
+            looked_at(&node.tree, &mut live.nodes[at]);
+        }
+        loop {
+            let before = live.nodes.clone();
+            for (at, leaves) in leaves.iter().enumerate() {
+                for leaf in leaves {
+                    let mut behind = live.behind(&leaf.next, ends);
+                    behind.retain(|loc| !leaf.assigns.contains_key(loc));
+                    live.nodes[at].extend(behind);
+                    read(leaf, &mut live.nodes[at]);
+                }
+            }
+            if live.nodes == before {
+                return live;
+            }
+        }
+    }
+
+    /// What is needed from there on.
+    pub fn behind(&self, next: &Next, ends: &[Deparse]) -> BTreeSet<Loc> {
+        match next {
+            Next::Node(at) => self.nodes[*at].clone(),
+            Next::Drop => BTreeSet::new(),
+            Next::End(end) => self.ends[ends_at(ends, &end.deparse)].clone(),
+        }
+    }
+}
+
+/// What a visit decides by.
+fn looked_at(tree: &Tree, into: &mut BTreeSet<Loc>) {
+    let mut see = |loc| {
+        into.insert(loc);
+    };
+    match tree {
+        Tree::Test(Test::Is(a, b) | Test::Compare { a, b, .. }, yes, no) => {
+            a.locs(&mut see);
+            b.locs(&mut see);
+            looked_at(yes, into);
+            looked_at(no, into);
+        }
+        Tree::Table(_, keys, all) => {
+            keys.iter().for_each(|key| key.locs(&mut see));
+            all.iter().for_each(|(_, tree)| looked_at(tree, into));
+        }
+        Tree::Leaf(_) => {}
+    }
+}
+
+/// What a leaf computes with.
+fn read(leaf: &Leaf, into: &mut BTreeSet<Loc>) {
+    let mut see = |loc| {
+        into.insert(loc);
+    };
+    leaf.assigns.values().for_each(|bits| bits.locs(&mut see));
+    leaf.access.iter().flat_map(Access::bits).for_each(|bits| bits.locs(&mut see));
+    if let Next::End(end) = &leaf.next {
+        end.port.locs(&mut see);
+        end.group.locs(&mut see);
+    }
+}
