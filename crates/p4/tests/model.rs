@@ -44,7 +44,9 @@ fn agree(name: &str, script: &str, reference: &mut Reference, model: &mut Model)
             _ => {}
         }
         let port = rng.below(8) as u16;
-        let expected = reference.packet(port, &bytes).unwrap();
+        let mut expected = reference.packet(port, &bytes).unwrap();
+        // The reference has more ports; on the pipeline others lead nowhere.
+        expected.retain(|sent| sent.port < 8);
         let found = model.packet(port, &bytes).unwrap_or_else(|why| panic!("{name}: {bytes:02x?} from {port}: {why}"));
         assert_eq!(found, expected, "{name}: {bytes:02x?} from port {port}");
         sent += expected.len();

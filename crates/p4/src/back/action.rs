@@ -216,6 +216,7 @@ impl Maker<'_> {
                 };
                 match seg.src {
                     Src::Loc(other, from) if other == loc && from == low + top => {}
+                    Src::Loc(other, _) if self.homes.words.contains_key(&other) => put(0, seg),
                     // A value that lies in several containers comes from each of them.
                     Src::Loc(other, from) => {
                         for piece in self.homes.of(other, from, seg.width) {
@@ -403,6 +404,16 @@ impl Maker<'_> {
         };
         match seg.src {
             Src::Param(..) => Ok(Operand::B(self.image(class, vec![(at, bits.clone())])?)),
+            Src::Loc(loc, low) if self.homes.words.contains_key(&loc) => {
+                let word = self.homes.words[&loc];
+                match at == 0 && low == 0 && self.cross(Cross::Words(word), 0) {
+                    true => Ok(Operand::B(B::X)),
+                    false => {
+                        self.bring(class, 0, bits);
+                        self.refuse("a word that moves by some bits")
+                    }
+                }
+            }
             Src::Loc(loc, low) => {
                 let [piece] = self.homes.of(loc, low, seg.width)[..] else {
                     self.bring(class, at, bits);

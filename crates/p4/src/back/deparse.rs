@@ -115,6 +115,24 @@ pub(crate) fn patterns(
 }
 
 impl Shape {
+    /// Whether both are one row.
+    pub fn is_like(&self, other: &Shape) -> bool {
+        let brought = |shape: &Shape| -> Vec<(u32, Loc, u32)> {
+            let mut bit = 0;
+            let mut all = Vec::new();
+            for out in &shape.outs {
+                if (bit / 8..(bit + out.width).div_ceil(8)).any(|byte| shape.bytes[byte as usize]) {
+                    all.push((bit, out.loc, out.width));
+                }
+                bit += out.width;
+            }
+            all
+        };
+        let apart = |shape: &Shape| -> Vec<usize> { (0..shape.bytes.len()).filter(|at| shape.bytes[*at]).collect() };
+        (self.delta, self.split, &self.sums, apart(self), brought(self))
+            == (other.delta, other.split, &other.sums, apart(other), brought(other))
+    }
+
     pub fn row(&self, homes: &Homes) -> Result<DeparseRow, Refusal> {
         let mut row = DeparseRow { delta: self.delta as i8, split: self.split as u8, ..DeparseRow::default() };
         let shortest = if self.delta < 0 { SHRUNK } else { LEAST };

@@ -6,7 +6,7 @@ use crate::interpret::code::Code;
 use crate::ir::{Graph, Loc, LocInfo};
 use crate::middle::Refusal;
 use crate::source::Span;
-use sluice_rmt::phv::{Class, Container};
+use sluice_rmt::phv::{Class, Container, Word};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Some bits of a variable, and their place.
@@ -31,6 +31,8 @@ pub(crate) struct Chunk {
 
 #[derive(Debug, Default)]
 pub(crate) struct Homes {
+    /// What is a word, and has no container.
+    pub words: BTreeMap<Loc, u8>,
     pub pieces: BTreeMap<Loc, Vec<Piece>>,
     pub chunks: Vec<Chunk>,
     pub node: u8,
@@ -81,6 +83,9 @@ impl Homes {
         let mut others = Vec::new();
         for loc in wanted {
             let width = graph.locs.width(*loc);
+            if *graph.locs.info(*loc) == LocInfo::QueueDepth {
+                homes.words.insert(*loc, Word::QueueDepth as u8);
+            }
             match (graph.locs.info(*loc), field(code, graph, *loc)) {
                 (LocInfo::Port, _) => {
                     let container = homes.take(2, false)?;
@@ -88,7 +93,7 @@ impl Homes {
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
                 }
                 // The status word has it.
-                (LocInfo::Bad, _) => {}
+                (LocInfo::Bad | LocInfo::QueueDepth, _) => {}
                 (LocInfo::Length, _) => {
                     let container = homes.take(2, false)?;
                     homes.length = Some(container.0);

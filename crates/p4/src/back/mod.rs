@@ -70,7 +70,7 @@ enum Placed {
     Split(Box<Graph>),
 }
 
-fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Placed, Refusal> {
+fn place(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Placed, Refusal> {
     if let Some((at, leaf)) = cells::between(&graph)? {
         let mut graph = graph;
         split::later(&mut graph, at, &leaf);
@@ -83,9 +83,9 @@ fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> 
         let at = levels.iter().position(|level| level + 1 == deepest).map_or(Span::default(), |at| graph.spans[at]);
         return too_much(at, format!("a chain of {deepest} stages up to here, and there are {there}"));
     }
-    let ends = ends(&graph);
     let written = written(&graph);
-    let shapes: Vec<_> = ends.iter().map(|end| deparse::shape(end, &written)).collect::<Result<_, _>>()?;
+    let shapes = one_of_each(&mut graph, &written)?;
+    let ends = ends(&graph);
     let mut wanted = read(&graph);
     wanted.extend(written.iter().copied());
     shapes.iter().for_each(|shape| wanted.extend(shape.carried.iter().copied()));
@@ -276,6 +276,46 @@ fn all_leaves(graph: &Graph) -> Vec<Leaf> {
 /// Which of the ways a packet is put together in.
 fn ends_at(ends: &[Deparse], end: &Deparse) -> usize {
     ends.iter().position(|other| other == end).unwrap_or(0)
+}
+
+/// Ends that are put together in the same way become one; the shapes are in the order of the ends that are left.
+fn one_of_each(graph: &mut Graph, written: &BTreeSet<Loc>) -> Result<Vec<deparse::Shape>, Refusal> {
+    let mut shapes: Vec<deparse::Shape> = Vec::new();
+    let mut firsts: Vec<Deparse> = Vec::new();
+    let mut other = HashMap::new();
+    for end in ends(graph) {
+        let shape = deparse::shape(&end, written)?;
+        match shapes.iter().position(|other| other.is_like(&shape)) {
+            Some(at) => {
+                other.insert(end, firsts[at].clone());
+            }
+            None => {
+                shapes.push(shape);
+                firsts.push(end);
+            }
+        }
+    }
+    let change = |next: &mut Next| {
+        if let Next::End(end) = next
+            && let Some(first) = other.get(&end.deparse)
+        {
+            end.deparse = first.clone();
+        }
+    };
+    graph.paths.iter_mut().for_each(|path| change(&mut path.next));
+    graph.nodes.iter_mut().for_each(|node| each_leaf(&mut node.tree, &mut |leaf| change(&mut leaf.next)));
+    Ok(shapes)
+}
+
+fn each_leaf(tree: &mut Tree, see: &mut dyn FnMut(&mut Leaf)) {
+    match tree {
+        Tree::Test(_, yes, no) => {
+            each_leaf(yes, see);
+            each_leaf(no, see);
+        }
+        Tree::Table(_, _, all) => all.iter_mut().for_each(|(_, tree)| each_leaf(tree, see)),
+        Tree::Leaf(leaf) => see(leaf),
+    }
 }
 
 /// All ways in which packets are put together.

@@ -6,7 +6,7 @@ use super::{Plan, leaves_of, too_much};
 use crate::interpret::code::{Code, Match};
 use crate::interpret::tables::Rows;
 use crate::interpret::value::Value;
-use crate::ir::{Alt, Bits, Graph, Leaf, Loc, LocInfo, Src, Test, Tree};
+use crate::ir::{Alt, Bits, Graph, Leaf, Loc, LocInfo, Seg, Src, Test, Tree};
 use crate::middle::value::bits_of;
 use crate::middle::{Refusal, RefusalKind};
 use sluice_rmt::phv::{Container, Word};
@@ -134,6 +134,28 @@ fn predicate(equal: bool, a: &Bits, b: &Bits, homes: &Homes, graph: &Graph) -> O
         _ => None,
     };
     let mask = |piece: &Piece| ((1u64 << piece.width) - 1) << piece.at;
+    // Zeros above a word are those of the container beside it.
+    let depth = |bits: &Bits| match &bits.segs[..] {
+        [seg] | [Seg { src: Src::Const(0), .. }, seg] if seg.width == 16 => {
+            matches!(seg.src, Src::Loc(loc, 0) if *graph.locs.info(loc) == LocInfo::QueueDepth)
+        }
+        _ => false,
+    };
+    let word = |other: &Bits, less| {
+        let b = match (place(other), other.known()) {
+            (Some(piece), _) if piece.at == 0 => Right::Container(piece.container),
+            (None, Some(k)) => Right::Imm(k as u64),
+            _ => return None,
+        };
+        let (mask, relation) = ((1u64 << other.width()) - 1, if equal { Relation::Eq } else { less });
+        Some(Predicate { a: Left::Word(Word::QueueDepth as u8), b, mask, relation })
+    };
+    match (depth(a), depth(b)) {
+        (true, true) => return None,
+        (true, false) => return word(b, Relation::Lt),
+        (false, true) => return word(a, Relation::Gt),
+        (false, false) => {}
+    }
     Some(match (place(a), place(b), a.known(), b.known()) {
         (Some(p), Some(q), ..) if p.at == q.at => Predicate {
             a: Left::Container(p.container),

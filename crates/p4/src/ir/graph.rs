@@ -22,6 +22,8 @@ pub(crate) enum LocInfo {
     Length,
     /// Whether the sum that the path verifies is wrong.
     Bad,
+    /// The system module's word of how full the queue of the destination is.
+    QueueDepth,
     /// The port of a copy, of which only is asked whether it is that of arrival.
     CopyPort,
     /// What the pipeline does not know as the program means it.

@@ -154,6 +154,7 @@ impl<'c> Follower<'c, '_> {
     pub fn apply(&mut self, at: usize) -> Way<V> {
         let code = self.code;
         let table = &code.tables[at];
+        let is_word = |follower: &Self, value: &V| value.bits().is_some_and(|bits| follower.has_word(bits));
         if table.has_selector {
             return self.refuse("an action selector");
         }
@@ -165,6 +166,7 @@ impl<'c> Follower<'c, '_> {
         for key in &table.keys {
             let value = self.value(&key.value)?;
             match self.shaped(value, &key.shape) {
+                value if is_word(self, &value) => return self.refuse("the depth of a queue as a table's key"),
                 V::Bits(bits) => self.pending.push((bits, false)),
                 _ => return self.refuse("a key that is no number"),
             }

@@ -10,14 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Bytes that the deparser sees.
 const WINDOW: u32 = 128;
 /// Metadata that the pipeline does not know as v1model means them.
-const UNKNOWN: [&str; 6] = [
-    "ingress_global_timestamp",
-    "egress_global_timestamp",
-    "enq_timestamp",
-    "enq_qdepth",
-    "deq_timedelta",
-    "deq_qdepth",
-];
+const UNKNOWN: [&str; 4] =
+    ["ingress_global_timestamp", "egress_global_timestamp", "enq_timestamp", "deq_timedelta"];
+/// Metadata that are the word of the queue's depth.
+const DEPTHS: [&str; 2] = ["enq_qdepth", "deq_qdepth"];
 
 /// What a checksum covers: its first byte, words of 16 bits, the byte of the sum.
 type Covered = (u32, u32, u32);
@@ -43,6 +39,14 @@ impl<'c> Follower<'c, '_> {
             if width > 0 {
                 let loc = self.locs.of(LocInfo::Opaque(name), width);
                 let bits = self.loc_bits(loc);
+                self.set_standard(name, bits);
+            }
+        }
+        for name in DEPTHS {
+            let width = self.standard(name).width();
+            if width >= 16 {
+                let loc = self.locs.of(LocInfo::QueueDepth, 16);
+                let bits = Bits::constant(width - 16, 0).concat(self.loc_bits(loc));
                 self.set_standard(name, bits);
             }
         }
@@ -350,7 +354,8 @@ impl<'c> Follower<'c, '_> {
         match &bits.segs[..] {
             [seg] => match seg.src {
                 Src::Loc(loc, 0) if self.locs.width(loc) == seg.width => match self.locs.info(loc) {
-                    LocInfo::Opaque(_) | LocInfo::Port | LocInfo::Length | LocInfo::Bad | LocInfo::CopyPort => None,
+                    LocInfo::Opaque(_) | LocInfo::Port | LocInfo::Length | LocInfo::Bad => None,
+                    LocInfo::QueueDepth | LocInfo::CopyPort => None,
                     _ => Some(loc),
                 },
                 _ => None,

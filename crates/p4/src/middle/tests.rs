@@ -96,6 +96,9 @@ impl Follower<'_, '_> {
             match (x.known(), y.known()) {
                 (Some(p), Some(q)) if p == q => {}
                 (Some(_), Some(_)) => return Ok(false),
+                // A word is compared, and no key.
+                (Some(_), None) if self.has_word(&y) => others.push((y, x)),
+                (None, Some(_)) if self.has_word(&x) => others.push((x, y)),
                 (Some(_), None) => (keys, values) = (keys.concat(y), values.concat(x)),
                 (None, Some(_)) => (keys, values) = (keys.concat(x), values.concat(y)),
                 (None, None) if x == y => {}
@@ -126,6 +129,13 @@ impl Follower<'_, '_> {
         Ok(true)
     }
 
+    /// Whether a word of the hardware's is among bits, which is no part of a key.
+    pub fn has_word(&self, bits: &Bits) -> bool {
+        let mut has = false;
+        bits.locs(&mut |loc| has |= *self.locs.info(loc) == LocInfo::QueueDepth);
+        has
+    }
+
     /// `a < b`, without sign.
     pub fn less(&mut self, a: Bits, b: Bits) -> Way<bool> {
         if let (Some(a), Some(b)) = (a.known(), b.known()) {
@@ -133,6 +143,11 @@ impl Follower<'_, '_> {
         }
         if a == b || b.known() == Some(0) {
             return Ok(false);
+        }
+        if self.has_word(&a) || self.has_word(&b) {
+            let (a, b) = if self.has_word(&a) { (a, self.kept(b, true)?) } else { (self.kept(a, true)?, b) };
+            self.room_for_comparison()?;
+            return self.decide(Test::Compare { equal: false, a, b });
         }
         let (a, b) = self.shown(a, b, true)?;
         let width = a.width();
