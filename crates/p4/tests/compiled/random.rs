@@ -2,84 +2,15 @@
 //!
 //! SLUICE_SEED repeats a run, SLUICE_PROGRAMS is the number of programs, SLUICE_SAMPLE=N runs one of them alone.
 
-mod generate;
-
-use generate::{Sample, sample, shrunk};
+use crate::compare::{Came, PORTS, run};
+use crate::generate::{Sample, sample, shrunk};
 use sluice_formats::random::{Rng, test_is_long, test_seed};
-use sluice_p4::stf::Script;
-use sluice_p4::{Model, Reader, Undefined};
-use sluice_rmt::target::{DEFAULT, WIDE};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// Packets for each program.
 const PACKETS: usize = 100;
 /// The most programs of a hundred that may be refused.
 const MOST_REFUSED: usize = 20;
-
-/// What came of a program.
-#[derive(Debug)]
-enum Came {
-    /// Packets that went through, and those that left.
-    Agreed(usize),
-    Refused(String),
-    /// A packet of which reference and model say different things.
-    Wrong(String),
-    /// It is no program: the generator's mistake.
-    NoProgram(String),
-}
-
-/// Ports that the pipeline has.
-const PORTS: u16 = 8;
-
-/// Compiles a program for all stages of a target, and sends packets through both.
-fn run(program: &str, entries: &str, is_wide: bool, packets: &[(u16, Vec<u8>)]) -> Came {
-    let (target, last) = if is_wide { (&WIDE, 11) } else { (&DEFAULT, 4) };
-    let checked = match Reader::new().text("random.p4", program).check(Path::new("random.p4")) {
-        Ok(checked) => checked,
-        Err(errors) => return Came::NoProgram(errors.to_string()),
-    };
-    let mut reference = match checked.reference(Undefined::Zero, 1) {
-        Ok(reference) => reference,
-        Err(errors) => return Came::NoProgram(errors.to_string()),
-    };
-    let compiled = match checked.compile(target, 0, last) {
-        Ok(compiled) => compiled,
-        Err(errors) => return Came::Refused(errors.to_string()),
-    };
-    let script = match Script::parse("random.stf", entries) {
-        Ok(script) => script,
-        Err(errors) => return Came::NoProgram(errors.to_string()),
-    };
-    let report = script.run(&mut reference);
-    if !report.passed() {
-        return Came::NoProgram(format!("{:?}", report.failures));
-    }
-    let mut model = Model::new(compiled);
-    if let Err(why) = model.load(&reference) {
-        return Came::Refused(why);
-    }
-    let mut sent = 0;
-    for (port, bytes) in packets {
-        let mut expected = match reference.packet(*port, bytes) {
-            Ok(expected) => expected,
-            Err(why) => return Came::NoProgram(why),
-        };
-        // There is no such port.
-        expected.retain(|copy| copy.port < PORTS);
-        let found = model.packet(*port, bytes);
-        if found.as_ref() != Ok(&expected) {
-            return Came::Wrong(format!(
-                "{bytes:02x?} from port {port}:\n  expected {expected:02x?}\n  found {found:02x?}"
-            ));
-        }
-        sent += expected.len();
-    }
-    match model.differs(&reference) {
-        Some(why) => Came::Wrong(why),
-        None => Came::Agreed(sent),
-    }
-}
 
 /// A program, made smaller, and what is wrong with it.
 fn wrong(sample: &Sample, packets: &[(u16, Vec<u8>)]) -> String {
