@@ -55,7 +55,13 @@ fn ones(width: u32) -> u64 {
 pub(crate) struct Unmade {
     /// Why, if nothing can be done about it.
     pub why: Refusal,
-    /// Parts of variables that wait for the next visit: the variable, its lowest bit, the bits.
+    pub waits: Waits,
+}
+
+/// What waits for the next visit.
+#[derive(Debug)]
+pub(crate) struct Waits {
+    /// Parts of variables.
     pub later: Vec<Part>,
     /// The port waits, too.
     pub port: bool,
@@ -149,7 +155,7 @@ pub(crate) fn make(
     }
     match why {
         None => Ok(Made { action: maker.action, images: maker.images }),
-        Some(why) => Err(Unmade { why, later, port, access: waits }),
+        Some(why) => Err(Unmade { why, waits: Waits { later, port, access: waits } }),
     }
 }
 

@@ -2,13 +2,13 @@
 
 use super::action::Maker;
 use super::{leaves_of, too_much};
-use crate::ir::{Access, Array, Bits, Change, Graph, Leaf, Loc, Src, When as Cell};
+use crate::ir::{Access, Array, Bits, Change, Graph, Leaf, Loc, Next, Src, When as Cell};
 use crate::middle::Refusal;
 use sluice_rmt::action::{Cross, When};
 use sluice_rmt::phv::Class;
 use sluice_rmt::state::{Access as Atom, Choice, IndexSource, Operand, StateOp, Update};
 use sluice_rmt::target::{PAGE_WORDS, Target};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Words that an access reaches.
 const REACH: usize = 4096;
@@ -128,7 +128,8 @@ impl Maker<'_> {
                 if piece.at.is_multiple_of(16) && self.cross(Cross::Container(piece.container), (piece.at / 16) as u8) {
                     return Ok((IndexSource::X, width));
                 }
-                self.bring(Class::C2, 0, &index.slice(0, width));
+                // From another size it comes as the cross value, once it is at bit 0.
+                self.bring(piece.container.class(), 0, &index.slice(0, width));
                 self.refuse("an index that lies at no place from which it can be taken")
             }
             _ => self.refuse("an index that is computed"),
@@ -172,27 +173,77 @@ impl Maker<'_> {
     }
 }
 
-/// The levels of visits that look at the same cells are one; false if a way leads from one to another.
-pub(super) fn level(graph: &Graph, levels: &mut [usize]) -> Result<bool, Refusal> {
-    let mut highest: BTreeMap<Array, usize> = BTreeMap::new();
+/// Levels beyond which a packet looks at the same cells in two stages.
+const MOST_LEVELS: usize = 256;
+
+/// Nodes that look at cells.
+pub(super) fn looks(graph: &Graph) -> Vec<(usize, Array)> {
     let mut looks = Vec::new();
     for (at, node) in graph.nodes.iter().enumerate() {
         let mut leaves = Vec::new();
         leaves_of(&node.tree, &mut leaves);
-        for access in leaves.iter().filter_map(|leaf| leaf.access.as_ref()) {
-            let level = highest.entry(access.array).or_default();
-            *level = (*level).max(levels[at]);
-            looks.push((at, access.array));
+        looks.extend(leaves.iter().filter_map(|leaf| leaf.access.as_ref()).map(|access| (at, access.array)));
+    }
+    looks.dedup();
+    looks
+}
+
+/// A visit that looks at cells at which another way from it looks further behind: its look has to wait, too.
+pub(super) fn between(graph: &Graph) -> Result<Option<(usize, Leaf)>, Refusal> {
+    let leaves: Vec<Vec<Leaf>> = graph
+        .nodes
+        .iter()
+        .map(|node| {
+            let mut leaves = Vec::new();
+            leaves_of(&node.tree, &mut leaves);
+            leaves
+        })
+        .collect();
+    // What is looked at from a visit on.
+    let mut from: Vec<BTreeSet<Array>> = vec![BTreeSet::new(); leaves.len()];
+    let behind = |from: &[BTreeSet<Array>], leaf: &Leaf| match leaf.next {
+        Next::Node(next) => from[next].clone(),
+        _ => BTreeSet::new(),
+    };
+    loop {
+        let before = from.clone();
+        for (at, leaves) in leaves.iter().enumerate() {
+            for leaf in leaves {
+                let more = behind(&from, leaf);
+                from[at].extend(more);
+                from[at].extend(leaf.access.iter().map(|access| access.array));
+            }
+        }
+        if from == before {
+            break;
         }
     }
-    let mut changed = false;
+    for (at, leaves) in leaves.iter().enumerate() {
+        for leaf in leaves {
+            let Some(access) = &leaf.access else { continue };
+            if behind(&from, leaf).contains(&access.array) {
+                return too_much(graph.spans[at], "a register, or counter, that a packet looks at in two stages");
+            }
+            if leaves.iter().any(|other| behind(&from, other).contains(&access.array)) {
+                return Ok(Some((at, leaf.clone())));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Visits that look at the same cells are of one level: the highest of them.
+pub(super) fn level(graph: &Graph, looks: &[(usize, Array)], levels: &mut [usize]) -> Result<(), Refusal> {
+    let mut highest: BTreeMap<Array, usize> = BTreeMap::new();
     for (at, array) in looks {
-        let level = highest[&array];
-        changed |= levels[at] != level;
-        levels[at] = level;
-        if level > graph.nodes.len() {
-            return too_much(graph.spans[at], "a register, or counter, that a packet looks at in two stages");
+        let level = highest.entry(*array).or_default();
+        *level = (*level).max(levels[*at]);
+    }
+    for (at, array) in looks {
+        levels[*at] = highest[array];
+        if levels[*at] > MOST_LEVELS {
+            return too_much(graph.spans[*at], "a register, or counter, that a packet looks at in two stages");
         }
     }
-    Ok(changed)
+    Ok(())
 }

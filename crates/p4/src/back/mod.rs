@@ -70,6 +70,11 @@ enum Placed {
 }
 
 fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Placed, Refusal> {
+    if let Some((at, leaf)) = cells::between(&graph)? {
+        let mut graph = graph;
+        split::later(&mut graph, at, &leaf);
+        return Ok(Placed::Split(Box::new(graph)));
+    }
     let levels = levels(&graph)?;
     let deepest = levels.iter().copied().max().map_or(0, |level| level + 1);
     let there = stages.1 + 1 - stages.0;
@@ -217,12 +222,13 @@ fn levels(graph: &Graph) -> Result<Vec<usize>, Refusal> {
             _ => None,
         }));
     }
+    let looks = cells::looks(graph);
     // No way leads back, so that this ends.
     loop {
         let before = levels.clone();
         leads.iter().for_each(|(at, next)| levels[*next] = levels[*next].max(levels[*at] + 1));
-        let moved = cells::level(graph, &mut levels)?;
-        if levels == before && !moved {
+        cells::level(graph, &looks, &mut levels)?;
+        if levels == before {
             return Ok(levels);
         }
     }

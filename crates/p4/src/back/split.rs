@@ -2,14 +2,24 @@
 //! once stays, the rest is done by a visit behind it. A value that has to come from a container of another size, or to another bit, is
 //! first brought to a place of its own from which it can be taken.
 
-use super::action::{Part, Unmade};
+use super::action::{Part, Unmade, Waits};
 use super::cells::cell_of;
 use crate::ir::{Access, Bits, Change, End, Graph, Leaf, Loc, LocInfo, Next, Node, Operation, Src, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+/// Leaves a leaf's look at a cell to a visit behind.
+pub(super) fn later(graph: &mut Graph, at: usize, leaf: &Leaf) {
+    cut(graph, at, leaf, Waits { later: Vec::new(), port: false, access: Some(Vec::new()) });
+}
+
 /// Cuts a leaf of a node; false if nothing of it can be done first.
 pub(super) fn split(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Unmade) -> bool {
+    cut(graph, at, leaf, unmade.waits)
+}
+
+fn cut(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Waits) -> bool {
+    let only_moves = unmade.later.is_empty() && !unmade.port;
     let now = leaf.assigns.clone();
     let mut cut = Cut { graph, now, later: Vec::new(), fresh: BTreeSet::new(), port: None, access: None };
     for part in unmade.later {
@@ -40,7 +50,8 @@ pub(super) fn split(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Unmade) -
     }
     cut.settle();
     let (now, later, port, behind) = (cut.now, cut.later, cut.port, cut.access);
-    if now.is_empty() && access.is_none() {
+    let moved = only_moves && behind.is_some();
+    if now.is_empty() && access.is_none() && !moved {
         return false;
     }
     if let (Next::End(end), Some(port)) = (&mut next, port) {

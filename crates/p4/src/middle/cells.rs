@@ -177,7 +177,7 @@ impl<'c> Follower<'c, '_> {
 
     /// An index that is below the number of cells, or nothing.
     fn cell_index(&mut self, call: &'c Call, at: usize, cells: usize) -> Way<Option<Bits>> {
-        let V::Bits(index) = self.argument(call, at)? else {
+        let V::Bits(mut index) = self.argument(call, at)? else {
             return self.refuse_at(call.span, "an index of this form");
         };
         if self.in_parser {
@@ -186,13 +186,17 @@ impl<'c> Follower<'c, '_> {
         if let Some(at) = index.known() {
             return Ok((at < cells as u128).then(|| Bits::constant(16, at)));
         }
+        // Zeros above say nothing.
+        while index.segs.len() > 1 && index.segs[0].src == Src::Const(0) {
+            index = index.slice(0, index.width() - index.segs[0].width);
+        }
         if let [seg] = &index.segs[..]
             && matches!(seg.src, Src::Param(..))
         {
             self.bounds.push((index.clone(), cells));
             return Ok(Some(index));
         }
-        let mut index = self.kept(index, true)?;
+        index = self.kept(index, true)?;
         let width = index.width();
         if width < 64 && 1u128 << width <= cells as u128 {
             return Ok(Some(index));

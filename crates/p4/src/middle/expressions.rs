@@ -283,7 +283,7 @@ impl<'c> Follower<'c, '_> {
             self.cut()?;
             (a, b) = self.popped()?;
         }
-        if op == Op::Sub && !matches!(&a.segs[..], [seg] if matches!(seg.src, Src::Loc(..))) {
+        if op == Op::Sub && !matches!(&a.segs[..], [seg] if matches!(seg.src, Src::Loc(..) | Src::Cell(..))) {
             // No ALU subtracts from a constant: k - x = (x ^ -1) + (k + 1).
             let width = b.width();
             let all = Bits::constant_of(width, &vec![0xff; width.div_ceil(8) as usize]);
