@@ -56,7 +56,10 @@ fn random_programs_give_the_references_packets() {
             }
             Came::Wrong(why) => {
                 println!("program {number} is wrong: {why}");
-                mistakes.push(format!("program {number} of seed {seed}:\n{}", wrong(&sample, &packets)));
+                // A few of them are made smaller; where there are many, there is one cause.
+                if mistakes.len() < 3 {
+                    mistakes.push(format!("program {number} of seed {seed}:\n{}", wrong(&sample, &packets)));
+                }
             }
             Came::NoProgram(why) => {
                 panic!("program {number} of seed {seed}: {why}\n{}\n{}", sample.program, sample.entries)

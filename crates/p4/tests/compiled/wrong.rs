@@ -96,3 +96,95 @@ fn constants_of_more_than_128_bits_are_not_cut() {
         assert!(matches!(came, Came::Agreed(_) | Came::Refused(_)), "{came:?}");
     }
 }
+
+/// What was tried against the compiler and did not show anything: it stays right.
+#[test]
+fn corners_of_the_language_are_those_of_the_reference() {
+    for (locals, apply, entries) in [
+        // Leaving an action by `exit` copies its values out.
+        (
+            "action go(inout bit<8> x) { x = 7; if (hdr.h.b == 1) { exit; } x = 8; }",
+            "go(hdr.h.a); hdr.h.c = 3;",
+            "",
+        ),
+        // Labels without a body have that of the next.
+        (
+            "action one() { } action two() { } action three() { }
+            table t {
+                key = { hdr.h.a: exact; }
+                actions = { one; two; three; NoAction; }
+                const entries = { 1: one(); 2: two(); 3: three(); }
+            }",
+            "switch (t.apply().action_run) { one: two: { hdr.h.b = 1; } three: { hdr.h.b = 2; } }",
+            "",
+        ),
+        // One table on two ways, with what is known of each.
+        (
+            "action set(bit<8> x) { hdr.h.c = x; }
+            table t { key = { hdr.h.a: exact; hdr.h.b: ternary; } actions = { set; NoAction; } }",
+            "if (hdr.h.b == 1) { hdr.h.a = 5; t.apply(); } else { hdr.h.b = 2; t.apply(); hdr.h.a = 0; }",
+            "add t 1 hdr.h.a:5 hdr.h.b:1 set(x:9)\nadd t 2 hdr.h.a:5 hdr.h.b:2 set(x:8)\nadd t 3 hdr.h.a:1 set(x:7)",
+        ),
+        // A table twice.
+        (
+            "action more() { hdr.h.a = hdr.h.a + 1; }
+            table t { key = { hdr.h.a: exact; } actions = { more; NoAction; } const entries = { 1: more(); 2: more(); } }",
+            "t.apply(); t.apply();",
+            "",
+        ),
+        // Ports that are not there, and the one that drops.
+        ("", "standard.egress_spec = hdr.h.a ++ hdr.h.b[0:0];", ""),
+        ("", "mark_to_drop(standard); if (hdr.h.a == 1) { standard.egress_spec = 3; }", ""),
+        // A header that goes and comes back.
+        ("", "hdr.h.setInvalid(); hdr.h.b = 4; hdr.h.setValid(); hdr.h.c = hdr.h.a;", ""),
+        ("", "bit<8> x = hdr.h.a; hdr.h.setInvalid(); if (x == 1) { hdr.h.setValid(); hdr.h.b = 6; }", ""),
+        // Loops that end early.
+        (
+            "action more() { hdr.h.b = hdr.h.b + 1; }
+            table t { key = { hdr.h.b: exact; } actions = { more; NoAction; } const entries = { 1: more(); 2: more(); } }",
+            "for (bit<8> i in 0..3) { if (i == hdr.h.a) { break; } if (i == hdr.h.c) { continue; } hdr.h.b = hdr.h.b + 1; }",
+            "",
+        ),
+        (
+            "action more() { hdr.h.b = hdr.h.b + 1; }
+            table t { key = { hdr.h.b: exact; } actions = { more; NoAction; } const entries = { 1: more(); 2: more(); } }",
+            "for (bit<8> i in 0..2) { if (!t.apply().hit) { break; } }",
+            "",
+        ),
+        // The order of evaluation.
+        (
+            "bit<8> up(inout bit<8> x) { x = x + 1; return x; }",
+            "hdr.h.c = up(hdr.h.a) ^ up(hdr.h.a); bool y = hdr.h.b == 1 && up(hdr.h.a) == 5; if (y) { hdr.h.b = 9; }",
+            "",
+        ),
+        // What an entry says is looked at.
+        (
+            "action pick(bit<8> x) { if (x == hdr.h.b) { hdr.h.c = x + 1; } else { hdr.h.c = hdr.h.b - x; } }
+            table t { key = { hdr.h.a: exact; } actions = { pick; NoAction; } default_action = pick(3); }",
+            "t.apply();",
+            "add t hdr.h.a:1 pick(x:2)\nsetdefault t pick(x:4)",
+        ),
+    ] {
+        println!("{locals} {apply}");
+        let frame = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4");
+        let reader = Reader::new().define("LOCALS", locals).define("APPLY", apply);
+        same(&reader.check(&frame).unwrap_or_else(|errors| panic!("{errors}")), entries);
+    }
+    for (states, apply) in [
+        // A header that is extracted again, and one that is left alone.
+        (
+            "state start { packet.extract(hdr.h); transition select(hdr.h.a) { 1: start; 2: more; default: accept; } }
+            state more { packet.extract(hdr.g); transition accept; }",
+            "if (hdr.g.isValid()) { hdr.g.b = hdr.h.c; } else { hdr.h.b = 7; }",
+        ),
+        (
+            "state start { packet.extract(hdr.h); meta.a = hdr.h.b;
+                transition select(hdr.h.a, hdr.h.b) { (1, 1 &&& 3): more; (2, _): reject; (_, 4): accept; } }
+            state more { packet.advance(8); packet.extract(hdr.g); transition accept; }",
+            "hdr.h.c = meta.a; if (standard.parser_error == error.NoMatch) { hdr.h.a = 9; }",
+        ),
+    ] {
+        println!("{states} {apply}");
+        parsed(states, apply);
+    }
+}

@@ -168,7 +168,7 @@ impl Maker<'_> {
                 self.mark("equal values");
                 let place = self.compared();
                 let operator = if self.chance(2) { "==" } else { "!=" };
-                if let Some((one, two)) = self.pair().filter(|_| self.rng.chance(1, 3)) {
+                if let Some((one, two)) = self.pair().filter(|_| self.rng.chance(3, 4)) {
                     self.mark("equal headers");
                     return format!("{one} {operator} {two}");
                 }
