@@ -2,7 +2,7 @@
 
 use sluice_p4::stf::Script;
 use sluice_p4::{Model, Program, Reader, Undefined};
-use sluice_rmt::target::{DEFAULT, WIDE};
+use sluice_rmt::target::{DEFAULT, Target, WIDE};
 use std::path::Path;
 
 /// What came of a program.
@@ -20,22 +20,32 @@ pub enum Came {
 /// Ports that the pipeline has.
 pub const PORTS: u16 = 8;
 
-/// Compiles a text for all stages of a target, and sends packets through both.
-pub fn run(program: &str, entries: &str, is_wide: bool, packets: &[(u16, Vec<u8>)]) -> Came {
+/// A target, and the first and the last stage that a program has of it.
+pub type Place = (&'static Target, usize, usize);
+
+/// All of the pipeline.
+pub const ALONE: Place = (&DEFAULT, 0, 4);
+/// Beside a system program.
+pub const TENANT: Place = (&DEFAULT, 1, 3);
+/// All of the long one.
+pub const LONG: Place = (&WIDE, 0, 11);
+
+/// Compiles a text for a place, and sends packets through both.
+pub fn run(program: &str, entries: &str, place: Place, packets: &[(u16, Vec<u8>)]) -> Came {
     match Reader::new().text("random.p4", program).check(Path::new("random.p4")) {
-        Ok(checked) => compare(&checked, entries, is_wide, packets),
+        Ok(checked) => compare(&checked, entries, place, packets),
         Err(errors) => Came::NoProgram(errors.to_string()),
     }
 }
 
 /// The same with a program that was read.
-pub fn compare(checked: &Program, entries: &str, is_wide: bool, packets: &[(u16, Vec<u8>)]) -> Came {
-    let (target, last) = if is_wide { (&WIDE, 11) } else { (&DEFAULT, 4) };
+pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, Vec<u8>)]) -> Came {
+    let (target, first, last) = place;
     let mut reference = match checked.reference(Undefined::Zero, 1) {
         Ok(reference) => reference,
         Err(errors) => return Came::NoProgram(errors.to_string()),
     };
-    let compiled = match checked.compile(target, 0, last) {
+    let compiled = match checked.compile(target, first, last) {
         Ok(compiled) => compiled,
         Err(errors) => return Came::Refused(errors.to_string()),
     };

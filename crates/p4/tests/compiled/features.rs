@@ -1,7 +1,7 @@
 //! The table of docs/guide/p4-v1model.md: what of v1model the reference runs, and what is compiled for which target. Each row is a
 //! program that is tried.
 
-use crate::compare::{Came, PORTS, run};
+use crate::compare::{ALONE, Came, LONG, PORTS, Place, run};
 use sluice_formats::random::{Rng, test_seed};
 use std::fmt::Write;
 
@@ -118,7 +118,7 @@ const FEATURES: &[Feature] = &[
         APPLY: "switch (t.apply().action_run) { one: { hdr.h.b = 1; } default: { hdr.h.b = 2; } }"),
     feature!("selects: masks and ranges", PARSE: "transition select(hdr.h.a) { 1 &&& 3: more; 8..9: more; default: accept; }", MORE: "meta.a = 1; transition accept;", APPLY: "hdr.h.b = meta.a;"),
     feature!("`lookahead`", PARSE: "meta.a = packet.lookahead<bit<8>>(); transition accept;", APPLY: "hdr.h.b = meta.a;"),
-    feature!("`advance`", PARSE: "packet.advance(16); transition accept;"),
+    feature!("`advance` behind 6 bytes", PARSE: "packet.advance(16); transition accept;"),
     feature!("`verify`", PARSE: "verify(hdr.h.a == 1, error.NoMatch); transition accept;", APPLY: "if (standard.parser_error == error.NoMatch) { hdr.h.b = 1; }"),
     feature!("stacks", PARSE: "transition select(hdr.h.a) { 1: more; default: accept; }", MORE: "packet.extract(hdr.s.next); transition select(hdr.s.last.a) { 1: more; default: accept; }", APPLY: "hdr.s[0].b = hdr.s[1].c;"),
     feature!("unions", PARSE: "transition more;", MORE: "packet.extract(hdr.u.one); transition accept;", APPLY: "hdr.u.one.b = 5;"),
@@ -140,9 +140,9 @@ fn program(feature: &Feature) -> (String, String) {
 }
 
 /// A cell of the table.
-fn cell(feature: &Feature, is_wide: bool, packets: &[(u16, Vec<u8>)]) -> String {
+fn cell(feature: &Feature, place: Place, packets: &[(u16, Vec<u8>)]) -> String {
     let (text, entries) = program(feature);
-    match run(&text, &entries, is_wide, packets) {
+    match run(&text, &entries, place, packets) {
         Came::Agreed(sent) => {
             assert!(sent > 0, "{}: no packet leaves", feature.name);
             "yes".into()
@@ -167,7 +167,7 @@ fn the_table_of_the_guide_says_what_is_compiled() {
     let mut table =
         "| feature | reference | default, stages 0-4 | wide, stages 0-11 |\n| --- | --- | --- | --- |\n".to_string();
     for feature in FEATURES {
-        let (default, wide) = (cell(feature, false, &packets), cell(feature, true, &packets));
+        let (default, wide) = (cell(feature, ALONE, &packets), cell(feature, LONG, &packets));
         let wide = if wide == default { "the same".into() } else { wide };
         let _ = writeln!(table, "| {} | yes | {default} | {wide} |", feature.name);
     }

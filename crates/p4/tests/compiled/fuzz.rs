@@ -5,7 +5,7 @@
 #[path = "../../../packet/tests/support/damaged_text.rs"]
 mod damaged_text;
 
-use crate::compare::{Came, PORTS, compare};
+use crate::compare::{ALONE, Came, LONG, PORTS, compare};
 use crate::generate::sample;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_p4::Reader;
@@ -50,7 +50,7 @@ fn fuzz_programs_that_are_compiled() {
         };
         let packets: Vec<(u16, Vec<u8>)> = (0..20).map(|number| (number % PORTS, packet())).collect();
         let one = Instant::now();
-        match compare(&program, "", counts[1] % 2 == 1, &packets) {
+        match compare(&program, "", if counts[1] % 2 == 1 { LONG } else { ALONE }, &packets) {
             Came::Agreed(_) => counts[1] += 1,
             Came::Wrong(why) => panic!("{why}\n{text}"),
             Came::Refused(why) => {

@@ -2,7 +2,7 @@
 //!
 //! SLUICE_SEED repeats a run, SLUICE_PROGRAMS is the number of programs, SLUICE_SAMPLE=N runs one of them alone.
 
-use crate::compare::{Came, PORTS, run};
+use crate::compare::{ALONE, Came, LONG, PORTS, Place, TENANT, run};
 use crate::generate::{Sample, sample, shrunk};
 use sluice_formats::random::{Rng, test_is_long, test_seed};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,13 +13,12 @@ const PACKETS: usize = 100;
 const MOST_REFUSED: usize = 20;
 
 /// A program, made smaller, and what is wrong with it.
-fn wrong(sample: &Sample, packets: &[(u16, Vec<u8>)]) -> String {
-    let is_wrong =
-        |program: &str, entries: &str| matches!(run(program, entries, sample.is_wide, packets), Came::Wrong(_));
+fn wrong(sample: &Sample, place: Place, packets: &[(u16, Vec<u8>)]) -> String {
+    let is_wrong = |program: &str, entries: &str| matches!(run(program, entries, place, packets), Came::Wrong(_));
     let entries = shrunk(&sample.entries, &mut |entries| is_wrong(&sample.program, entries));
     let program = shrunk(&sample.program, &mut |program| is_wrong(program, &entries));
     let entries = shrunk(&entries, &mut |entries| is_wrong(&program, entries));
-    format!("{program}\n// Entries:\n{entries}\n{:?}", run(&program, &entries, sample.is_wide, packets))
+    format!("{program}\n// Entries:\n{entries}\n{:?}", run(&program, &entries, place, packets))
 }
 
 /// Why a program is refused, without what differs from one to the next.
@@ -35,14 +34,23 @@ fn random_programs_give_the_references_packets() {
     let programs = variable("SLUICE_PROGRAMS").unwrap_or(if test_is_long() { 2_000 } else { 300 });
     let only = variable("SLUICE_SAMPLE");
     let (mut refused, mut reached, mut all) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-    let (mut accepted, mut sent, mut mistakes) = (0, 0, Vec::new());
+    let (mut accepted, mut tenants, mut sent, mut mistakes) = (0, 0, 0, Vec::new());
     for number in only.map_or(0..programs, |only| only..only + 1) {
         let mut rng = Rng::new(seed.wrapping_add(number as u64));
         let sample = sample(&mut rng, number % 4 == 3);
         let packets: Vec<(u16, Vec<u8>)> =
             (0..PACKETS).map(|_| (rng.below(u64::from(PORTS)) as u16, sample.packet(&mut rng))).collect();
         all.extend(sample.reached.iter().copied());
-        match run(&sample.program, &sample.entries, sample.is_wide, &packets) {
+        let mut place = if sample.is_wide { LONG } else { ALONE };
+        let mut came = run(&sample.program, &sample.entries, place, &packets);
+        if let (Came::Agreed(_), 0) = (&came, number % 4) {
+            match run(&sample.program, &sample.entries, TENANT, &packets) {
+                Came::Agreed(_) => tenants += 1,
+                Came::Refused(_) => {}
+                other => (place, came) = (TENANT, other),
+            }
+        }
+        match came {
             Came::Agreed(out) => {
                 accepted += 1;
                 sent += out;
@@ -58,7 +66,7 @@ fn random_programs_give_the_references_packets() {
                 println!("program {number} is wrong: {why}");
                 // A few of them are made smaller; where there are many, there is one cause.
                 if mistakes.len() < 3 {
-                    mistakes.push(format!("program {number} of seed {seed}:\n{}", wrong(&sample, &packets)));
+                    mistakes.push(format!("program {number} of seed {seed}:\n{}", wrong(&sample, place, &packets)));
                 }
             }
             Came::NoProgram(why) => {
@@ -66,7 +74,9 @@ fn random_programs_give_the_references_packets() {
             }
         }
     }
-    println!("{programs} programs: {accepted} compiled, {PACKETS} packets each, {sent} sent");
+    println!(
+        "{programs} programs: {accepted} compiled, {PACKETS} packets each, {sent} sent; {tenants} as tenants, too"
+    );
     let mut sorted: Vec<(&String, &usize)> = refused.iter().collect();
     sorted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     sorted.iter().for_each(|(why, count)| println!("  refused {count}: {why}"));
