@@ -7,10 +7,12 @@ use crate::middle::{Refusal, RefusalKind, explore};
 use crate::source::Sources;
 use crate::{Program, Reference, check};
 use sluice_formats::{Node, Status, Table};
+use sluice_object::RmtGroup;
 use sluice_object::linker::rmt::{Placer, Quota};
 use sluice_rmt::fast::{Buffers, Fast};
 use sluice_rmt::text::Unit;
-use sluice_rmt::{Arrival, Pipeline, Role, Target};
+use sluice_rmt::{Arrival, Group, Pipeline, Role, Target};
+use std::collections::BTreeMap;
 
 /// A program that fits the pipeline.
 #[derive(Debug)]
@@ -61,6 +63,35 @@ impl Compiled {
         all.len()
     }
 
+    /// The multicast groups that a reference has, where the program uses groups.
+    fn groups(&self, entries: &Reference) -> Result<BTreeMap<u16, RmtGroup>, P4Errors> {
+        let replication = &entries.switch.replication;
+        let mut groups = BTreeMap::new();
+        if !self.plan.has_groups() {
+            return Ok(groups);
+        }
+        for number in replication.groups.keys() {
+            let mut group = RmtGroup { destinations: 0, tags: [0; 8] };
+            for (port, rid) in replication.copies(*number) {
+                let bit = u8::try_from(port).ok().filter(|port| *port < 8).map(|port| 1u8 << port);
+                let Some(bit) = bit.filter(|bit| group.destinations & bit == 0) else {
+                    let (span, kind) = (crate::source::Span::default(), RefusalKind::NotThere);
+                    let what = format!("port {port} in group {number}; a copy goes to each of ports 0 to 7 once at most");
+                    return Err(errors(Refusal { span, kind, what }, &self.sources));
+                };
+                group.destinations |= bit;
+                group.tags[usize::from(port)] = rid;
+            }
+            if usize::from(*number) >= self.target.groups {
+                let (span, kind) = (crate::source::Span::default(), RefusalKind::TooMuch);
+                let what = format!("group {number}; there are groups 1 to {}", self.target.groups - 1);
+                return Err(errors(Refusal { span, kind, what }, &self.sources));
+            }
+            groups.insert(*number, group);
+        }
+        Ok(groups)
+    }
+
     /// The module with the entries that a reference has.
     pub fn unit(&self, entries: &Reference) -> Result<Unit, P4Errors> {
         let switch = &entries.switch;
@@ -81,6 +112,7 @@ impl Compiled {
         }
         let mut unit = Unit::of(program, self.role);
         unit.names.module = "program".into();
+        unit.groups = self.groups(entries)?;
         Ok(unit)
     }
 }
@@ -109,6 +141,7 @@ impl Model {
     pub fn load(&mut self, entries: &Reference) -> Result<(), String> {
         let unit = self.compiled.unit(entries).map_err(|errors| errors.to_string())?;
         let (target, module) = (self.compiled.target, self.module());
+        let groups = unit.groups.clone();
         let part = unit.part(&target).map_err(|problem| problem.to_string())?;
         let mut placer = Placer::new(target);
         let mut writes = placer.stage_owners();
@@ -127,6 +160,10 @@ impl Model {
         let loaded = self.spec.load(module, 0, unit.program, unit.memory);
         loaded.map_err(|error| error.to_string())?;
         self.spec.grant(module, 0xff);
+        for (number, group) in groups {
+            let RmtGroup { destinations, tags } = group;
+            self.spec.set_group(number, Group { owner: module, destinations, tags });
+        }
         for (array, place) in &self.compiled.plan.cells {
             for at in 0..place.cells {
                 let (stage, word) = (place.stage, place.base + at);

@@ -87,6 +87,8 @@ impl Homes {
                     homes.port = Some(container.0);
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
                 }
+                // The status word has it.
+                (LocInfo::Bad, _) => {}
                 (LocInfo::Length, _) => {
                     let container = homes.take(2, false)?;
                     homes.length = Some(container.0);

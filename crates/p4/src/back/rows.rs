@@ -6,11 +6,11 @@ use super::{Plan, leaves_of, too_much};
 use crate::interpret::code::{Code, Match};
 use crate::interpret::tables::Rows;
 use crate::interpret::value::Value;
-use crate::ir::{Alt, Bits, Graph, Leaf, Loc, Src, Test, Tree};
+use crate::ir::{Alt, Bits, Graph, Leaf, Loc, LocInfo, Src, Test, Tree};
 use crate::middle::value::bits_of;
 use crate::middle::{Refusal, RefusalKind};
 use sluice_object::linker::spaces::Region;
-use sluice_rmt::phv::Container;
+use sluice_rmt::phv::{Container, Word};
 use sluice_rmt::program::Stage;
 use sluice_rmt::stage::{
     CONDITION_AT, Exact, Key, KeySpec, Leads, Left, PIECE_AT, Predicate, Right, TRUTH_P0, TRUTH_P1, Tables, Ternary,
@@ -79,7 +79,7 @@ pub(super) fn keys(
         }
         while key.predicates.len() < key.tests.len() {
             let Test::Compare { equal, a, b } = &key.tests[key.predicates.len()] else { break };
-            match predicate(*equal, a, b, homes) {
+            match predicate(*equal, a, b, homes, graph) {
                 Some(predicate) => key.predicates.push(predicate),
                 None => return Err(refuse("a comparison of values that lie at different bits of their containers")),
             }
@@ -115,7 +115,15 @@ fn looked_at(tree: &Tree, read: &mut Vec<(Loc, u32, u32)>, tests: &mut Vec<Test>
     }
 }
 
-fn predicate(equal: bool, a: &Bits, b: &Bits, homes: &Homes) -> Option<Predicate> {
+fn predicate(equal: bool, a: &Bits, b: &Bits, homes: &Homes, graph: &Graph) -> Option<Predicate> {
+    if let [seg] = &a.segs[..]
+        && let Src::Loc(loc, _) = seg.src
+        && *graph.locs.info(loc) == LocInfo::Bad
+    {
+        // Bit 0 of the status word.
+        let (a, b) = (Left::Word(Word::Status as u8), Right::Imm(1));
+        return Some(Predicate { a, b, mask: 1, relation: Relation::Eq });
+    }
     let place = |bits: &Bits| match &bits.segs[..] {
         [seg] => match seg.src {
             Src::Loc(loc, low) => match homes.of(loc, low, seg.width)[..] {
@@ -170,7 +178,7 @@ struct Cases<'a> {
     all: Vec<Case>,
     /// Counters of entries, by table and entry.
     numbers: &'a BTreeMap<(usize, usize), u16>,
-    /// An entry that asks for a cell that is not there.
+    /// An entry that asks for a cell or a group that is not there.
     beyond: Option<String>,
 }
 
@@ -205,10 +213,11 @@ impl Cases<'_> {
     fn walk(&mut self, tree: &Tree, key: (Key, Key), (data, number): (&[Bits], Option<u16>)) {
         match tree {
             Tree::Leaf(leaf) => {
-                for (index, cells) in &leaf.bounds {
-                    let at = substituted(index, data);
-                    if at >= *cells as u128 {
-                        self.beyond.get_or_insert(format!("an entry for cell {at}, and there are {cells}"));
+                for (bits, range) in &leaf.bounds {
+                    let at = substituted(bits, data);
+                    if usize::try_from(at).map_or(true, |at| !range.contains(&at)) {
+                        let what = format!("an entry for {at}, and there are {} to {}", range.start, range.end - 1);
+                        self.beyond.get_or_insert(what);
                     }
                 }
                 let made = self.plan.made.get(leaf);

@@ -3,6 +3,7 @@
 use super::Bits;
 use crate::source::Span;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 /// A variable that is kept from stage to stage: a field, a local variable, something that the hardware knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,6 +20,10 @@ pub(crate) enum LocInfo {
     Temp(u32, u32),
     Port,
     Length,
+    /// Whether the sum that the path verifies is wrong.
+    Bad,
+    /// The port of a copy, of which only is asked whether it is that of arrival.
+    CopyPort,
     /// What the pipeline does not know as the program means it.
     Opaque(&'static str),
 }
@@ -118,10 +123,17 @@ impl Access {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Leaf {
     pub access: Option<Access>,
-    /// Bits of an entry's data that are an index, and how many cells there are: entries beyond are refused.
-    pub bounds: Vec<(Bits, usize)>,
+    /// Bits of an entry's data that are an index or a group, and what they may be: entries with others are refused.
+    pub bounds: Vec<(Bits, Range<usize>)>,
     pub assigns: BTreeMap<Loc, Bits>,
     pub next: Next,
+}
+
+impl End {
+    /// A packet to a port.
+    pub fn to(port: Bits, deparse: Deparse) -> End {
+        End { port, group: Bits::constant(16, 0), except_arrival: false, deparse }
+    }
 }
 
 impl Leaf {
@@ -143,8 +155,10 @@ pub(crate) enum Next {
 pub(crate) struct End {
     /// Port, 9 bits.
     pub port: Bits,
-    /// Multicast group, 16 bits; 0 is none.
+    /// Multicast group, 16 bits; 0 is none. With a group the port does not count.
     pub group: Bits,
+    /// No copy goes to the port of arrival.
+    pub except_arrival: bool,
     pub deparse: Deparse,
 }
 
@@ -183,7 +197,29 @@ pub(crate) struct ParserPath {
     pub least: u32,
     /// Where variables stand in the packet, by their first bit.
     pub taken: BTreeMap<Loc, u32>,
+    /// A checksum that is verified: its first byte, and words of 16 bits.
+    pub verify: Option<(u32, u32)>,
     pub next: Next,
+}
+
+impl Graph {
+    /// Whether a visit asks for what the parser verified.
+    pub fn compares_bad(&self) -> bool {
+        fn walk(tree: &Tree, bad: Loc) -> bool {
+            match tree {
+                Tree::Test(Test::Compare { a, .. }, yes, no) => {
+                    let mut is = false;
+                    a.locs(&mut |loc| is |= loc == bad);
+                    is || walk(yes, bad) || walk(no, bad)
+                }
+                Tree::Test(_, yes, no) => walk(yes, bad) || walk(no, bad),
+                Tree::Table(_, _, all) => all.iter().any(|(_, tree)| walk(tree, bad)),
+                Tree::Leaf(_) => false,
+            }
+        }
+        let bad = self.locs.all.iter().position(|(info, _)| *info == LocInfo::Bad);
+        bad.is_some_and(|bad| self.nodes.iter().any(|node| walk(&node.tree, Loc(bad as u32))))
+    }
 }
 
 /// A program as the back end takes it.

@@ -99,6 +99,12 @@ impl Follower<'_, '_> {
         let mut sums = std::mem::take(&mut self.sums);
         sums.iter_mut().for_each(|sum| self.keep(&mut sum.data, false, &changed, &mut assigns));
         self.sums = sums;
+        let mut verified = self.verified.take();
+        if let Some(verified) = &mut verified {
+            self.keep(&mut verified.data, false, &changed, &mut assigns);
+            self.keep(&mut verified.sum, false, &changed, &mut assigns);
+        }
+        self.verified = verified;
         assigns
     }
 

@@ -27,6 +27,7 @@ struct Place {
     returned: V,
     taken: BTreeMap<Loc, u32>,
     at: u32,
+    verified: Option<super::follow::Verified>,
     drop: bool,
     out: Vec<(usize, Vec<u32>)>,
 }
@@ -39,6 +40,13 @@ struct Explorer<'c> {
     ways: usize,
 }
 
+/// What the parser found out of a packet.
+struct Packet {
+    least: u32,
+    taken: BTreeMap<Loc, u32>,
+    verify: Option<(u32, u32)>,
+}
+
 /// What following came to.
 enum Came {
     Need(Need, Box<Place>, Span),
@@ -48,12 +56,12 @@ enum Came {
 /// The graph of a program, or why there is none.
 pub(crate) fn explore(code: &Code) -> Result<Graph, Refusal> {
     let mut explorer = Explorer { code, graph: Graph::default(), known: HashMap::new(), memo: HashMap::new(), ways: 0 };
-    explorer.parser(&mut Vec::new(), BTreeMap::new(), 0, BTreeMap::new())?;
+    explorer.parser(&mut Vec::new(), BTreeMap::new())?;
     Ok(explorer.graph)
 }
 
 impl Explorer<'_> {
-    fn follow(&mut self, script: &[Event]) -> Result<(Came, u32, BTreeMap<Loc, u32>), Refusal> {
+    fn follow(&mut self, script: &[Event]) -> Result<(Came, Packet), Refusal> {
         self.ways += 1;
         let mut follower = Follower::new(self.code, &mut self.graph.locs, script);
         if self.ways > MOST_WAYS || script.len() > MOST_DEPTH {
@@ -62,6 +70,8 @@ impl Explorer<'_> {
             return Err(Refusal { span: Span::default(), kind: RefusalKind::TooMuch, what });
         }
         let ended = follower.packet();
+        let verify = follower.verified.as_ref().map(|verified| verified.span);
+        let packet = Packet { least: follower.least, taken: follower.taken.clone(), verify };
         let span = follower.span;
         let place = Place {
             trail: follower.trail,
@@ -72,6 +82,7 @@ impl Explorer<'_> {
             returned: follower.returned,
             taken: follower.taken.clone(),
             at: follower.at,
+            verified: follower.verified.clone(),
             drop: follower.drop,
             out: follower.out,
         };
@@ -84,7 +95,7 @@ impl Explorer<'_> {
                 return Err(Refusal { span, kind: RefusalKind::NotThere, what });
             }
         };
-        Ok((came, follower.least, follower.taken))
+        Ok((came, packet))
     }
 
     /// The parser's ways, in the order in which they are tried.
@@ -92,29 +103,27 @@ impl Explorer<'_> {
         &mut self,
         script: &mut Vec<Event>,
         bytes: BTreeMap<u32, (u8, u8)>,
-        _least: u32,
-        _taken: BTreeMap<Loc, u32>,
     ) -> Result<(), Refusal> {
-        let (came, least, taken) = self.follow(script)?;
+        let (came, Packet { least, taken, verify }) = self.follow(script)?;
         let Came::Need(need, _, _) = came else { return Ok(()) };
         match need {
             Need::Packet(wanted) => {
                 let with = with(&bytes, &wanted);
                 if let Some(with) = &with {
                     script.push(Event::Yes);
-                    self.parser(script, with.clone(), least, taken.clone())?;
+                    self.parser(script, with.clone())?;
                     script.pop();
                 }
                 if with.as_ref() != Some(&bytes) {
                     script.push(Event::No);
-                    self.parser(script, bytes, least, taken)?;
+                    self.parser(script, bytes)?;
                     script.pop();
                 }
             }
             Need::Least => {
                 for event in [Event::Yes, Event::No] {
                     script.push(event);
-                    self.parser(script, bytes.clone(), least, taken.clone())?;
+                    self.parser(script, bytes.clone())?;
                     script.pop();
                 }
             }
@@ -122,7 +131,7 @@ impl Explorer<'_> {
                 script.push(Event::Parsed);
                 let next = self.visit(script)?;
                 script.pop();
-                self.graph.paths.push(ParserPath { bytes, least, taken, next });
+                self.graph.paths.push(ParserPath { bytes, least, taken, verify, next });
             }
             _ => {}
         }
@@ -139,7 +148,7 @@ impl Explorer<'_> {
             && leaf.bounds.is_empty()
         {
             match &leaf.next {
-                Next::End(end) if end.port.known() != Some(0) => {}
+                Next::End(end) if end.port.known() != Some(0) || end.group.known() != Some(0) => {}
                 next => return Ok(next.clone()),
             }
         }
@@ -157,7 +166,7 @@ impl Explorer<'_> {
     }
 
     fn tree(&mut self, script: &mut Vec<Event>, span: &mut Span) -> Result<Tree, Refusal> {
-        let (came, _, _) = self.follow(script)?;
+        let (came, _) = self.follow(script)?;
         match came {
             Came::Leaf(leaf) => Ok(Tree::Leaf(leaf)),
             Came::Need(Need::Test(test), _, at) => {
@@ -212,9 +221,11 @@ impl Explorer<'_> {
             Next::Node(at) => into.extend(self.graph.nodes[*at].needs.iter().copied()),
             Next::Drop => {}
             Next::End(end) => {
-                end.port.locs(&mut |loc| {
-                    into.insert(loc);
-                });
+                for bits in [&end.port, &end.group] {
+                    bits.locs(&mut |loc| {
+                        into.insert(loc);
+                    });
+                }
                 into.extend(end.deparse.outs.iter().map(|out| out.loc));
             }
         }
@@ -253,9 +264,11 @@ impl Explorer<'_> {
                     });
                 }
                 if let Next::End(end) = &leaf.next {
-                    end.port.locs(&mut |loc| {
-                        into.insert(loc);
-                    });
+                    for bits in [&end.port, &end.group] {
+                        bits.locs(&mut |loc| {
+                            into.insert(loc);
+                        });
+                    }
                 }
                 for bits in leaf.access.iter().flat_map(Access::bits) {
                     bits.locs(&mut |loc| {
@@ -291,6 +304,11 @@ fn alternatives(table: &Table) -> Vec<Alt> {
 /// The packet's bytes with what is wanted of them; nothing if they have something else.
 fn with(bytes: &BTreeMap<u32, (u8, u8)>, wanted: &[(u32, Bits, Bits)]) -> Option<BTreeMap<u32, (u8, u8)>> {
     let mut all = bytes.clone();
+    give(&mut all, wanted).then_some(all)
+}
+
+/// Adds what is wanted to what the packet has; false if that is something else.
+pub(super) fn give(all: &mut BTreeMap<u32, (u8, u8)>, wanted: &[(u32, Bits, Bits)]) -> bool {
     for (first, mask, value) in wanted {
         let width = mask.width();
         for i in 0..width {
@@ -302,11 +320,11 @@ fn with(bytes: &BTreeMap<u32, (u8, u8)>, wanted: &[(u32, Bits, Bits)]) -> Option
             let (byte, bit) = ((first + i) / 8, 7 - (first + i) % 8);
             let (mask, value) = all.entry(byte).or_default();
             if *mask >> bit & 1 == 1 && *value >> bit & 1 != wanted {
-                return None;
+                return false;
             }
             *mask |= 1 << bit;
             *value |= wanted << bit;
         }
     }
-    Some(all)
+    true
 }

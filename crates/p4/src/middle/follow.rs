@@ -79,6 +79,17 @@ pub(super) struct Sum {
     pub path: Vec<u32>,
 }
 
+/// A checksum that the parser's path verifies: over these bytes, with the sum among them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Verified {
+    pub data: Bits,
+    pub sum: Bits,
+    /// Whether the data are known not to be all zero.
+    pub nonzero: bool,
+    /// First byte, and words.
+    pub span: (u32, u32),
+}
+
 /// One way through a program.
 pub(super) struct Follower<'c, 'l> {
     pub code: &'c Code,
@@ -94,10 +105,14 @@ pub(super) struct Follower<'c, 'l> {
     /// Values that are being computed with, which a cut has to keep; those with `true` in one piece.
     pub pending: Vec<(Bits, bool)>,
     pub sums: Vec<Sum>,
+    /// The checksum that was verified.
+    pub verified: Option<Verified>,
+    /// What the packet is known to have, by byte: mask and value.
+    pub given: BTreeMap<u32, (u8, u8)>,
     /// The cell that this visit looks at.
     pub access: Option<Access>,
-    /// Indices from the entry that it found, and how many cells there are.
-    pub bounds: Vec<(Bits, usize)>,
+    /// Indices and groups from the entry that it found, and what they may be.
+    pub bounds: Vec<(Bits, std::ops::Range<usize>)>,
     /// What is known of the packet at this stage.
     pub facts: Vec<(Test, bool)>,
     pub comparisons: u32,
@@ -112,6 +127,8 @@ pub(super) struct Follower<'c, 'l> {
     pub steps: u32,
     pub cuts: u32,
     pub in_parser: bool,
+    /// Whether egress is followed for the copy to the port of arrival, and whether it asked for that.
+    pub copy: Option<(bool, bool)>,
 }
 
 impl<'c, 'l> Follower<'c, 'l> {
@@ -127,6 +144,8 @@ impl<'c, 'l> Follower<'c, 'l> {
             span: Span::default(),
             pending: Vec::new(),
             sums: Vec::new(),
+            verified: None,
+            given: BTreeMap::new(),
             access: None,
             bounds: Vec::new(),
             facts: Vec::new(),
@@ -142,6 +161,7 @@ impl<'c, 'l> Follower<'c, 'l> {
             steps: 0,
             cuts: 0,
             in_parser: false,
+            copy: None,
         }
     }
 
@@ -400,6 +420,10 @@ impl<'c, 'l> Follower<'c, 'l> {
             Some(value) => value.clone(),
             None => V::fresh(&place.shape),
         };
+        if self.is_of_sum(&value) {
+            let is = self.is_bad()?;
+            return Ok(V::Bits(Bits::constant(1, u128::from(is))));
+        }
         Ok(value)
     }
 

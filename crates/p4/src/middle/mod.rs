@@ -12,6 +12,7 @@ mod natives;
 mod packet;
 mod parser;
 mod tests;
+mod verify;
 pub(crate) mod value;
 
 pub(crate) use explore::explore;

@@ -49,15 +49,7 @@ impl<'c> Follower<'c, '_> {
             }
             Native::MarkToDropOld => self.drop = true,
             Native::Log | Native::LogData => {}
-            Native::VerifyChecksum => {
-                let condition = self.argument(call, 0)?;
-                let Some(condition) = condition.bits().cloned() else { return self.refuse("this condition") };
-                if self.equal_bits(condition, Bits::constant(1, 1))? {
-                    let loc = self.locs.of(LocInfo::Opaque("checksum_error"), 1);
-                    let bits = self.loc_bits(loc);
-                    self.set_standard("checksum_error", bits);
-                }
-            }
+            Native::VerifyChecksum => self.verify_checksum(call)?,
             Native::UpdateChecksum => self.update_checksum(call)?,
             Native::Count => self.count(native, call)?,
             // Direct counters count by themselves: each entry has its number.
@@ -88,13 +80,7 @@ impl<'c> Follower<'c, '_> {
         if !self.equal_bits(condition, Bits::constant(1, 1))? {
             return Ok(());
         }
-        let is_internet = match call.arguments.get(3) {
-            Some(Argument::In(crate::interpret::code::Ex::Constant(value), crate::interpret::Shape::Enum(names))) => {
-                names.get(value.bits() as usize).is_some_and(|name| &**name == "csum16")
-            }
-            _ => false,
-        };
-        if !is_internet {
+        if !self.is_internet(call) {
             return self.refuse_at(call.span, "a checksum of another algorithm than csum16");
         }
         let mut value = self.argument(call, 1)?;

@@ -10,7 +10,7 @@ const MOST_PREFIXES: u32 = 4;
 
 impl Follower<'_, '_> {
     /// Whether a test holds.
-    fn decide(&mut self, test: Test) -> Way<bool> {
+    pub fn decide(&mut self, test: Test) -> Way<bool> {
         if let Some((_, holds)) = self.facts.iter().find(|(known, _)| *known == test) {
             return Ok(*holds);
         }
@@ -61,6 +61,20 @@ impl Follower<'_, '_> {
         }
         if differ(&a, &b) {
             return Ok(false);
+        }
+        if let Some((is_arrival, asked)) = &mut self.copy {
+            let of = |bits: &Bits| match &bits.segs[..] {
+                [seg] if seg.width == 9 => match seg.src {
+                    Src::Loc(loc, 0) => Some(self.locs.info(loc).clone()),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let both = (of(&a), of(&b));
+            if matches!(both, (Some(LocInfo::CopyPort), Some(LocInfo::Port)) | (Some(LocInfo::Port), Some(LocInfo::CopyPort))) {
+                *asked = true;
+                return Ok(*is_arrival);
+            }
         }
         let (a, b) = self.shown(a, b, false)?;
         if self.in_parser {
@@ -198,11 +212,20 @@ impl Follower<'_, '_> {
         if wanted.is_empty() {
             return Ok(true);
         }
-        match self.event(|_| Ok(Need::Packet(wanted)))? {
-            Event::Yes => Ok(true),
+        let asked = wanted.clone();
+        match self.event(|_| Ok(Need::Packet(asked)))? {
+            Event::Yes => {
+                super::explore::give(&mut self.given, &wanted);
+                Ok(true)
+            }
             Event::No => Ok(false),
             other => self.refuse(format!("a way that cannot be followed again ({other:?})")),
         }
+    }
+
+    /// Has a visit that can compare once more; nothing is held meanwhile.
+    pub fn room_for_comparison(&mut self) -> Way<()> {
+        if self.comparisons >= MOST_COMPARISONS { self.cut() } else { Ok(()) }
     }
 }
 

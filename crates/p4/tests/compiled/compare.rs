@@ -69,7 +69,12 @@ pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, 
         };
         // There is no such port.
         expected.retain(|copy| copy.port < PORTS);
-        let found = model.packet(*port, bytes);
+        // Copies are in order for each port.
+        expected.sort_by_key(|copy| copy.port);
+        let found = model.packet(*port, bytes).map(|mut copies| {
+            copies.sort_by_key(|copy| copy.port);
+            copies
+        });
         if found.as_ref() != Ok(&expected) {
             return Came::Wrong(format!(
                 "{bytes:02x?} from port {port}:\n  expected {expected:02x?}\n  found {found:02x?}"

@@ -29,7 +29,7 @@ impl Maker<'_> {
     fn compared(&mut self) -> Place {
         let mut place = self.variable();
         for _ in 0..4 {
-            if place.width % 8 != 0 || place.width > 48 {
+            if !place.width.is_multiple_of(8) || place.width > 48 {
                 place = self.variable();
             }
         }
@@ -174,6 +174,10 @@ impl Maker<'_> {
                 }
                 format!("{} {operator} {}", place.text, self.leaf(place.width))
             }
+            6 if self.has_verified && self.control == "Enter" => {
+                self.mark("checksum error");
+                format!("standard_metadata.checksum_error == {}", self.rng.below(2))
+            }
             5 | 6 => {
                 self.mark("less than a constant");
                 let place = self.variable();
@@ -190,6 +194,10 @@ impl Maker<'_> {
                 self.mark("validity");
                 let header = self.header();
                 format!("{header}.isValid()")
+            }
+            10 if self.has_verified && self.control == "Enter" => {
+                self.mark("checksum error");
+                format!("standard_metadata.checksum_error == {}", self.rng.below(2))
             }
             10 => {
                 self.mark("bool");

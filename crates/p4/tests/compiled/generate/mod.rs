@@ -71,6 +71,8 @@ pub struct Maker<'r> {
     has_port: bool,
     /// Whether the first header alone is no packet: then none gets shorter.
     is_short: bool,
+    /// Whether a checksum is verified.
+    has_verified: bool,
 }
 
 /// Makes a program for the target `default` or for `wide`.
@@ -90,10 +92,12 @@ pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
         names: 0,
         has_port: false,
         is_short: false,
+        has_verified: false,
     };
     maker.headers = headers::headers(&mut maker);
     maker.metadata();
     let (parser, states) = maker.parser();
+    let verify = maker.verified();
     let sub = maker.sub_control();
     let ingress = maker.ingress(sub.is_some(), if is_wide { 8 } else { 4 });
     let egress = maker.egress();
@@ -105,7 +109,7 @@ pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
     program += "error { Odd }\n";
     program += statements::FUNCTION;
     program += &parser;
-    program += "control Verify(inout headers_t hdr, inout meta_t meta) {\n    apply {\n    }\n}\n";
+    program += &verify;
     program += &sub.unwrap_or_default();
     program += &ingress;
     program += &egress;

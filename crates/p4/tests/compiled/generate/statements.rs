@@ -117,6 +117,11 @@ impl Maker<'_> {
                     self.line(depth, format!("standard_metadata.egress_spec = {text};"));
                 }
             }
+            3 if self.chance(2) => {
+                self.mark("port: group");
+                let group = 1 + self.rng.below(2);
+                self.line(depth, format!("standard_metadata.mcast_grp = {group};"));
+            }
             2 => {
                 self.mark("port: dropped");
                 self.line(depth, "mark_to_drop(standard_metadata);");
@@ -337,6 +342,24 @@ impl Maker<'_> {
             );
         }
         format!("control Update(inout headers_t hdr, inout meta_t meta) {{\n    apply {{\n{lines}    }}\n}}\n")
+    }
+
+    /// The control that verifies checksums.
+    pub fn verified(&mut self) -> String {
+        let mut lines = String::new();
+        let headers: Vec<_> = self.headers.iter().filter(|header| header.sum.is_some()).cloned().collect();
+        if let Some(header) = self.rng.choose(&headers).cloned().filter(|_| self.rng.chance(1, 3)) {
+            self.mark("checksum that is verified");
+            self.has_verified = true;
+            let (name, sum) = (format!("hdr.{}", header.name), header.sum.unwrap_or(0));
+            let fields: Vec<String> =
+                (0..header.widths.len()).filter(|at| *at != sum).map(|at| format!("{name}.f{at}")).collect();
+            lines = format!(
+                "        verify_checksum({name}.isValid(), {{ {} }}, {name}.f{sum}, HashAlgorithm.csum16);\n",
+                fields.join(", ")
+            );
+        }
+        format!("control Verify(inout headers_t hdr, inout meta_t meta) {{\n    apply {{\n{lines}    }}\n}}\n")
     }
 
     pub fn deparser(&mut self) -> String {
