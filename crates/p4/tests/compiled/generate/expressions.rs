@@ -21,6 +21,12 @@ impl Maker<'_> {
 
     /// Something that can be written.
     pub fn variable(&mut self) -> Place {
+        if self.chance(3) {
+            self.recent.retain(|place| self.places.contains(place));
+            if let Some(place) = self.rng.choose(&self.recent) {
+                return place.clone();
+            }
+        }
         let found = self.placed(|place| place.is_variable);
         found.unwrap_or(Place { text: "meta.b".into(), width: 8, is_variable: true })
     }

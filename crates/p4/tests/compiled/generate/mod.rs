@@ -54,6 +54,8 @@ pub struct Maker<'r> {
     headers: Vec<Header>,
     /// What can be read where statements are being made.
     places: Vec<Place>,
+    /// What was written last in the control: it is looked at again more often.
+    recent: Vec<Place>,
     /// Values that the program compares with, by width: packets have them, too.
     known: BTreeMap<u32, Vec<u128>>,
     /// Tables and actions of the control that is being made.
@@ -82,6 +84,7 @@ pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
         reached: BTreeSet::new(),
         headers: Vec::new(),
         places: Vec::new(),
+        recent: Vec::new(),
         known: BTreeMap::new(),
         declarations: Vec::new(),
         lines: Vec::new(),
@@ -99,7 +102,7 @@ pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
     let (parser, states) = maker.parser();
     let verify = maker.verified();
     let sub = maker.sub_control();
-    let ingress = maker.ingress(sub.is_some(), if is_wide { 8 } else { 4 });
+    let ingress = maker.ingress(sub.is_some(), if is_wide { 7 } else { 3 });
     let egress = maker.egress();
     let sums = maker.sums();
     let deparser = maker.deparser();

@@ -20,6 +20,7 @@ impl Maker<'_> {
         self.lines.clear();
         self.has_port = control == "Enter";
         self.kept.clear();
+        self.recent.clear();
     }
 
     fn end(&mut self, parameters: &str) -> String {
@@ -168,7 +169,8 @@ impl Maker<'_> {
                 let value = self.condition(1);
                 self.line(depth, format!("meta.d = {value};"));
             }
-            5 => self.swap(depth),
+            5 | 11 => self.swap(depth),
+            12 => self.copy(depth),
             6 => {
                 self.mark("operator and assignment");
                 let place = self.variable();
@@ -202,6 +204,7 @@ impl Maker<'_> {
                 let place = self.variable();
                 let value = self.value(place.width, 2);
                 self.line(depth, format!("{} = {value};", place.text));
+                self.recent.push(place);
             }
         }
     }
@@ -219,6 +222,20 @@ impl Maker<'_> {
         self.line(depth + 1, format!("{} = {};", one.text, two.text));
         self.line(depth + 1, format!("{} = {name};", two.text));
         self.line(depth, "}");
+        self.recent.extend([one, two]);
+    }
+
+    /// A value is kept, and its place gets another one.
+    fn copy(&mut self, depth: usize) {
+        let one = self.variable();
+        let others: Vec<Place> =
+            self.places.iter().filter(|p| p.is_variable && p.width == one.width && **p != one).cloned().collect();
+        let Some(two) = self.rng.choose(&others).cloned() else { return };
+        self.mark("copy of a value that changes");
+        self.line(depth, format!("{} = {};", two.text, one.text));
+        let value = self.value(one.width, 1);
+        self.line(depth, format!("{} = {value};", one.text));
+        self.recent.extend([one, two]);
     }
 
     pub fn statement(&mut self, depth: usize, nesting: u32) {
