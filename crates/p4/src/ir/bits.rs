@@ -201,9 +201,27 @@ impl Bits {
                 if op == Op::Add && a.known() == Some(0) {
                     return b.clone();
                 }
+                // Constants that are added one after the other are one.
+                if let (Some((x, c)), Some(k)) = (a.plus(), b.known()) {
+                    let k = if op == Op::Add { k } else { k.wrapping_neg() };
+                    return Bits::operate(Op::Add, &x, &Bits::constant(width, c.wrapping_add(k) & ones(width)));
+                }
                 Bits::of(width, Src::Op(Rc::new(Operation { op, a: a.clone(), b: b.clone() })))
             }
             _ => bitwise(op, a, b),
+        }
+    }
+
+    /// A value and the constant that is added to it, if that is all.
+    pub fn plus(&self) -> Option<(Bits, u128)> {
+        let [Seg { width, src: Src::Op(operation) }] = &self.segs[..] else { return None };
+        if operation.a.width() != *width || *width > 128 {
+            return None;
+        }
+        match (operation.op, operation.b.known()) {
+            (Op::Add, Some(k)) => Some((operation.a.clone(), k)),
+            (Op::Sub, Some(k)) => Some((operation.a.clone(), k.wrapping_neg() & ones(*width))),
+            _ => None,
         }
     }
 

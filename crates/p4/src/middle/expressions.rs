@@ -258,7 +258,8 @@ impl<'c> Follower<'c, '_> {
     /// An operation of an ALU; what it works on is kept first where it is computed itself.
     fn operate(&mut self, op: Op, a: Bits, b: Bits) -> Way<Bits> {
         let folded = Bits::operate(op, &a, &b);
-        if !folded.has_op() {
+        let is_plain = |bits: &Bits| matches!(&bits.segs[..], [seg] if matches!(seg.src, Src::Loc(..)));
+        if !folded.has_op() || a.has_op() && folded.plus().is_some_and(|(x, _)| is_plain(&x)) {
             return Ok(folded);
         }
         let arithmetic = matches!(op, Op::Add | Op::Sub);

@@ -274,6 +274,11 @@ impl<'c> Follower<'c, '_> {
         }
         let sums = self.found_sums(&fields)?;
         let summed: BTreeSet<Loc> = sums.iter().map(|(loc, _)| *loc).collect();
+        let together = self.together(&fields);
+        let name = |this: &Self, loc: &Loc, bits: &Bits| {
+            let whole = bits.width().is_multiple_of(8) || together.contains(loc);
+            if whole { this.named(bits) } else { None }
+        };
         let mut assigns: BTreeMap<Loc, Bits> = BTreeMap::new();
         let own = |loc: Loc, bits: &Bits| *bits == Bits::of(bits.width(), Src::Loc(loc, 0));
         loop {
@@ -282,7 +287,7 @@ impl<'c> Follower<'c, '_> {
                 if own(*loc, bits) || summed.contains(loc) {
                     continue;
                 }
-                let named = self.named(bits).filter(|other| !assigns.contains_key(other));
+                let named = name(self, loc, bits).filter(|other| !assigns.contains_key(other));
                 if named.is_none() {
                     assigns.insert(*loc, bits.clone());
                 }
@@ -293,7 +298,7 @@ impl<'c> Follower<'c, '_> {
         }
         let mut outs = Vec::new();
         for (loc, bits) in &fields {
-            let named = if assigns.contains_key(loc) || summed.contains(loc) { None } else { self.named(bits) };
+            let named = if assigns.contains_key(loc) || summed.contains(loc) { None } else { name(self, loc, bits) };
             let shown = named.unwrap_or(*loc);
             let from = if assigns.contains_key(&shown) { None } else { self.taken.get(&shown).copied() };
             outs.push(Out { loc: shown, width: bits.width(), from });
@@ -316,10 +321,34 @@ impl<'c> Follower<'c, '_> {
         Ok(Leaf { assigns, ..self.leave(Next::End(Box::new(end))) })
     }
 
-    /// The variable whose value bits are, if they are that of one. Parts of a byte are moved to where their neighbours are kept.
+    /// Parts of bytes that go out beside the neighbours which they had in the packet; others are moved to where their neighbours are kept.
+    fn together(&self, fields: &[(Loc, Bits)]) -> BTreeSet<Loc> {
+        let mut all = BTreeSet::new();
+        let mut group: Vec<(Loc, Option<u32>, u32)> = Vec::new();
+        let mut bit = 0;
+        for (loc, bits) in fields {
+            let from = self.named(bits).and_then(|source| self.taken.get(&source).copied());
+            group.push((*loc, from, bits.width()));
+            bit += bits.width();
+            if bit % 8 != 0 {
+                continue;
+            }
+            let row = group.windows(2).all(|pair| match (pair[0], pair[1]) {
+                ((_, Some(first), width), (_, Some(second), _)) => first + width == second,
+                _ => false,
+            });
+            if row && group.first().is_some_and(|(_, from, _)| from.is_some_and(|from| from % 8 == 0)) {
+                all.extend(group.iter().map(|(loc, ..)| *loc));
+            }
+            group.clear();
+        }
+        all
+    }
+
+    /// The variable whose value bits are, if they are that of one.
     fn named(&self, bits: &Bits) -> Option<Loc> {
         match &bits.segs[..] {
-            [seg] if seg.width % 8 == 0 => match seg.src {
+            [seg] => match seg.src {
                 Src::Loc(loc, 0) if self.locs.width(loc) == seg.width => match self.locs.info(loc) {
                     LocInfo::Opaque(_) | LocInfo::Port | LocInfo::Length | LocInfo::Bad | LocInfo::CopyPort => None,
                     _ => Some(loc),

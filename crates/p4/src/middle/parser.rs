@@ -4,7 +4,7 @@ use super::follow::{Event, Follower, Need, Stop, Way};
 use super::value::V;
 use crate::interpret::Shape;
 use crate::interpret::code::{Argument, Call, Next, Set, Transition};
-use crate::ir::{Bits, LocInfo, Src};
+use crate::ir::{Bits, LocInfo, Op, Src};
 
 /// Bytes of a packet that the parser sees.
 const WINDOW: u32 = 128;
@@ -110,6 +110,13 @@ impl<'c> Follower<'c, '_> {
         let V::Bits(value) = self.shaped(value, &number) else { return self.refuse("a value of this form") };
         if value.width() != width || !value.is_known() {
             return self.refuse("a case whose value is not known before the program runs");
+        }
+        let (mut key, mut value) = (key.clone(), value);
+        if mask.segs.iter().all(|seg| seg.src == Src::Const(if seg.width >= 128 { u128::MAX } else { (1 << seg.width) - 1 }))
+            && let Some((x, c)) = key.plus()
+        {
+            value = Bits::operate(Op::Sub, &value, &Bits::constant(width, c));
+            key = x;
         }
         let mut out = Vec::new();
         for low in 0..width {

@@ -1,7 +1,7 @@
 //! What is decided by the packet: both ways are followed, and the visit's key tells them apart.
 
 use super::follow::{Event, Follower, Need, Way};
-use crate::ir::{Bits, LocInfo, Src, Test};
+use crate::ir::{Bits, LocInfo, Op, Src, Test};
 
 /// Comparisons that a stage has.
 const MOST_COMPARISONS: u32 = 2;
@@ -58,6 +58,16 @@ impl Follower<'_, '_> {
     pub fn equal_bits(&mut self, a: Bits, b: Bits) -> Way<bool> {
         if a == b {
             return Ok(true);
+        }
+        // x + c == k: x == k - c.
+        for (sum, k) in [(&a, &b), (&b, &a)] {
+            if let (Some((x, c)), Some(k)) = (sum.plus(), k.known())
+                && !x.is_made()
+            {
+                let width = x.width();
+                let k = Bits::operate(Op::Sub, &Bits::constant(width, k), &Bits::constant(width, c));
+                return self.equal_bits(x, k);
+            }
         }
         if differ(&a, &b) {
             return Ok(false);
