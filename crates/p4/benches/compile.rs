@@ -23,7 +23,7 @@ fn compiled(reader: &Reader, path: &Path) -> Result<usize, &'static str> {
     let entries = program.reference(Undefined::Zero, 1).map_err(|errors| errors.code())?;
     let unit = compiled.unit(&entries).map_err(|errors| errors.code())?;
     let part = unit.part(&DEFAULT).expect("the checker of the pipeline took it");
-    Ok(sluice_rmt::encode::object("program", part, Demands::default(), &DEFAULT).to_binary().len())
+    Ok(sluice_rmt::encode::object::object("program", part, Demands::default(), &DEFAULT).to_binary().len())
 }
 
 /// Milliseconds: the median of the rounds, and what came of it.

@@ -150,7 +150,7 @@ fn corners_of_the_language_are_those_of_the_reference() {
         ),
         // What an entry says is looked at.
         (
-            "action pick(bit<8> x) { if (x == hdr.h.b) { hdr.h.c = x + 1; } else { hdr.h.c = hdr.h.b - x; } }
+            "action pick(bit<8> x) { if (x == 2) { hdr.h.c = x + 1; } else { hdr.h.c = hdr.h.b - x; } }
             table t { key = { hdr.h.a: exact; } actions = { pick; NoAction; } default_action = pick(3); }",
             "t.apply();",
             "add t hdr.h.a:1 pick(x:2)\nsetdefault t pick(x:4)",
@@ -178,4 +178,10 @@ fn corners_of_the_language_are_those_of_the_reference() {
         println!("{states} {apply}");
         parsed(states, apply);
     }
+}
+
+#[test]
+fn a_group_that_nobody_made_has_no_copies() {
+    let group = "if (hdr.h.a == 1) { standard.mcast_grp = 1; } else { standard.mcast_grp = 2; }";
+    agree("", group, "mc_mgrp_create 1\nmc_node_create 0 2 3\nmc_node_associate 1 0");
 }
