@@ -2,6 +2,7 @@
 //!
 //! `cargo bench -p sluice-p4 --bench compile`
 
+#[expect(dead_code, reason = "this plot has one kind of line and of axis")]
 #[path = "../../rtlsim/benches/plot/mod.rs"]
 mod plot;
 

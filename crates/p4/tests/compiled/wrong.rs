@@ -164,7 +164,8 @@ fn corners_of_the_language_are_those_of_the_reference() {
     for (states, apply) in [
         // A header that is extracted again, and one that is left alone.
         (
-            "state start { packet.extract(hdr.h); transition select(hdr.h.a) { 1: start; 2: more; default: accept; } }
+            "state start { packet.extract(hdr.h); transition select(hdr.h.a) { 1: again; 2: more; default: accept; } }
+            state again { packet.extract(hdr.h); transition accept; }
             state more { packet.extract(hdr.g); transition accept; }",
             "if (hdr.g.isValid()) { hdr.g.b = hdr.h.c; } else { hdr.h.b = 7; }",
         ),
