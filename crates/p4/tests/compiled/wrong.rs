@@ -162,10 +162,10 @@ fn corners_of_the_language_are_those_of_the_reference() {
         same(&reader.check(&frame).unwrap_or_else(|errors| panic!("{errors}")), entries);
     }
     for (states, apply) in [
-        // A header that is extracted again, and one that is left alone.
+        // A header that is extracted in two states.
         (
             "state start { packet.extract(hdr.h); transition select(hdr.h.a) { 1: again; 2: more; default: accept; } }
-            state again { packet.extract(hdr.h); transition accept; }
+            state again { packet.extract(hdr.g); meta.c = 1; transition accept; }
             state more { packet.extract(hdr.g); transition accept; }",
             "if (hdr.g.isValid()) { hdr.g.b = hdr.h.c; } else { hdr.h.b = 7; }",
         ),
