@@ -86,7 +86,7 @@ fn main() {
     }
     let ticks = |all: &[u32]| all.iter().map(|at| f64::from(*at)).collect();
     let plot = Plot {
-        title: "From P4 to an object, over const entries (above 512: refused)".into(),
+        title: "From P4 to an object, over const entries (above 384: refused)".into(),
         x: Axis { title: "const entries", scale: Scale::Log, ticks: ticks(&ENTRIES) },
         y: Axis { title: "milliseconds", scale: Scale::Log, ticks: ticks(&[1, 10, 100, 1000]) },
         series: vec![Series { name: "target default, stages 0-4".into(), look: Look::Line, points }],
