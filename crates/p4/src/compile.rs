@@ -12,7 +12,7 @@ use sluice_object::linker::rmt::{Placer, Quota};
 use sluice_rmt::fast::{Buffers, Fast};
 use sluice_rmt::text::Unit;
 use sluice_rmt::{Arrival, Group, Pipeline, Role, Target};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A program that fits the pipeline.
 #[derive(Debug)]
@@ -70,7 +70,9 @@ impl Compiled {
         if !self.plan.has_groups() {
             return Ok(groups);
         }
-        for number in replication.groups.keys() {
+        // A group that nobody made has no copies.
+        let numbers: BTreeSet<u16> = replication.groups.keys().copied().chain(self.plan.groups_named()).collect();
+        for number in &numbers {
             let mut group = RmtGroup { destinations: 0, tags: [0; 8] };
             for (port, rid) in replication.copies(*number) {
                 let bit = u8::try_from(port).ok().filter(|port| *port < 8).map(|port| 1u8 << port);

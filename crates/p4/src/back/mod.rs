@@ -180,6 +180,17 @@ impl Plan {
         self.graph.paths.iter().any(|path| group(&path.next)) || all_leaves(&self.graph).iter().any(|leaf| group(&leaf.next))
     }
 
+    /// Groups that the program itself names.
+    pub fn groups_named(&self) -> BTreeSet<u16> {
+        let paths = self.graph.paths.iter().map(|path| path.next.clone());
+        let all = paths.chain(all_leaves(&self.graph).into_iter().map(|leaf| leaf.next));
+        let group = |next| match next {
+            Next::End(end) => end.group.known().and_then(|group| u16::try_from(group).ok()),
+            _ => None,
+        };
+        all.filter_map(group).filter(|group| *group != 0).collect()
+    }
+
     /// For each end the paths of the parser whose packets may leave so.
     fn reached(&self) -> Vec<BTreeSet<usize>> {
         let mut nodes = vec![BTreeSet::new(); self.graph.nodes.len()];

@@ -9,6 +9,7 @@ use crate::interpret::value::Value;
 use crate::ir::{Alt, Bits, Graph, Leaf, Loc, LocInfo, Seg, Src, Test, Tree};
 use crate::middle::value::bits_of;
 use crate::middle::{Refusal, RefusalKind};
+use sluice_object::linker::spaces::Region;
 use sluice_rmt::phv::{Container, Word};
 use sluice_rmt::program::Stage;
 use sluice_rmt::stage::{
@@ -464,8 +465,9 @@ impl Plan {
         let target = &self.target;
         for (what, found, there) in [
             ("actions", stage.actions.len(), target.actions),
-            ("exact entries", stage.tables.exact.len(), target.exact / 2),
-            ("ternary entries", stage.tables.ternary.len(), target.ternary),
+            // Both kinds are there twice, for a replacement while packets go on.
+            ("exact entries", stage.tables.exact.len(), Region::most_entries(target.sets().ilog2()) as usize),
+            ("ternary entries", stage.tables.ternary.len(), target.ternary / 2),
         ] {
             if found > there {
                 return too_much(span, format!("{found} {what} in stage {number}, and there are {there}"));

@@ -102,6 +102,9 @@ impl Bits {
 
     /// The value, if all of it is known and has at most 128 bits.
     pub fn known(&self) -> Option<u128> {
+        if self.width() > 128 {
+            return None;
+        }
         self.segs.iter().try_fold(0u128, |all, seg| match seg.src {
             Src::Const(value) if all == 0 || seg.width < 128 => Some(all.checked_shl(seg.width).unwrap_or(0) | value),
             _ => None,

@@ -3,7 +3,7 @@
 //! What is known stays known; a value that only names a variable which has not changed stays a name for it. All else is written to the
 //! variable of its place, or to a new one if it is only being computed with.
 
-use super::follow::{Event, Follower, Need, Way};
+use super::follow::{Event, Follower, Need, Refusal, RefusalKind, Stop, Way};
 use super::value::V;
 use crate::ir::{Bits, Leaf, Loc, LocInfo, Next, Operation, Src};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,9 +12,17 @@ use std::rc::Rc;
 /// Bits of a cell.
 pub(super) const CELL: u32 = 32;
 
+/// Most visits on a way: three times the stages of the longest pipeline, because visits that come to nothing are left out later.
+const MOST_CUTS: u32 = 36;
+
 impl Follower<'_, '_> {
     /// Ends the visit.
     pub fn cut(&mut self) -> Way<()> {
+        if self.cuts >= MOST_CUTS {
+            let what = format!("a chain of more than {MOST_CUTS} stages up to here");
+            let refusal = Refusal { span: self.span, kind: RefusalKind::TooMuch, what };
+            return Err(Stop::Refused(Box::new(refusal)));
+        }
         let assigns = self.changes();
         let (access, bounds) = (self.access.take(), std::mem::take(&mut self.bounds));
         // What comes next is found when the way is followed further.

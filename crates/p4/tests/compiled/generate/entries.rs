@@ -43,6 +43,15 @@ impl Maker<'_> {
     /// The script.
     pub fn entries(&mut self) -> String {
         let mut text = String::new();
+        if self.reached.contains("port: group") {
+            for group in 1..=2 {
+                let ports: Vec<String> =
+                    (0..8).filter(|_| self.rng.chance(1, 3)).map(|port| port.to_string()).collect();
+                let node = group - 1;
+                text += &format!("mc_mgrp_create {group}\nmc_node_create 0 {}\n", ports.join(" "));
+                text += &format!("mc_node_associate {group} {node}\n");
+            }
+        }
         for table in self.tables.clone() {
             if table.is_open {
                 self.mark("table: entries of a script");

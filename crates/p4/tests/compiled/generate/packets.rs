@@ -17,6 +17,8 @@ pub struct Packets {
 struct Bits {
     all: Vec<bool>,
     later: Vec<(usize, u32, u128)>,
+    /// Headers with a right checksum: first byte, bytes, byte of the sum.
+    sums: Vec<(usize, usize, usize)>,
 }
 
 impl Bits {
@@ -32,7 +34,17 @@ impl Bits {
                 }
             }
         }
-        self.all.chunks(8).map(|byte| byte.iter().fold(0, |all, bit| all << 1 | u8::from(*bit))).collect()
+        let bit = |all: u8, bit: &bool| all << 1 | u8::from(*bit);
+        let mut bytes: Vec<u8> = self.all.chunks(8).map(|byte| byte.iter().fold(0, bit)).collect();
+        for (first, count, at) in self.sums {
+            let Some(header) = bytes.get_mut(first..first + count) else { continue };
+            header[at..at + 2].fill(0);
+            let sum = header.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum::<u32>();
+            let folded = (sum & 0xffff) + (sum >> 16);
+            let sum = !(((folded & 0xffff) + (folded >> 16)) as u16);
+            header[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+        }
+        bytes
     }
 }
 
@@ -53,6 +65,13 @@ impl Packets {
             let Some(state) = at.and_then(|at| self.states.get(at)) else { break };
             let begin = bits.all.len();
             let widths = state.extracts.map_or(&[][..], |header| &self.headers[header].widths[..]);
+            if let Some((header, sum)) = state.extracts.and_then(|at| Some((&self.headers[at], self.headers[at].sum?)))
+                && rng.chance(2, 3)
+            {
+                let before: u32 = header.widths[..sum].iter().sum();
+                let bytes = header.widths.iter().sum::<u32>() / 8;
+                bits.sums.push((begin / 8, bytes as usize, before as usize / 8));
+            }
             for width in widths {
                 let value = self.value(rng, *width);
                 bits.push(*width, value);

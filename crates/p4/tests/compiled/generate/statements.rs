@@ -20,6 +20,7 @@ impl Maker<'_> {
         self.lines.clear();
         self.has_port = control == "Enter";
         self.kept.clear();
+        self.recent.clear();
     }
 
     fn end(&mut self, parameters: &str) -> String {
@@ -117,6 +118,11 @@ impl Maker<'_> {
                     self.line(depth, format!("standard_metadata.egress_spec = {text};"));
                 }
             }
+            3 if self.chance(2) => {
+                self.mark("port: group");
+                let group = 1 + self.rng.below(2);
+                self.line(depth, format!("standard_metadata.mcast_grp = {group};"));
+            }
             2 => {
                 self.mark("port: dropped");
                 self.line(depth, "mark_to_drop(standard_metadata);");
@@ -163,7 +169,8 @@ impl Maker<'_> {
                 let value = self.condition(1);
                 self.line(depth, format!("meta.d = {value};"));
             }
-            5 => self.swap(depth),
+            5 | 11 => self.swap(depth),
+            12 => self.copy(depth),
             6 => {
                 self.mark("operator and assignment");
                 let place = self.variable();
@@ -197,6 +204,7 @@ impl Maker<'_> {
                 let place = self.variable();
                 let value = self.value(place.width, 2);
                 self.line(depth, format!("{} = {value};", place.text));
+                self.recent.push(place);
             }
         }
     }
@@ -214,6 +222,20 @@ impl Maker<'_> {
         self.line(depth + 1, format!("{} = {};", one.text, two.text));
         self.line(depth + 1, format!("{} = {name};", two.text));
         self.line(depth, "}");
+        self.recent.extend([one, two]);
+    }
+
+    /// A value is kept, and its place gets another one.
+    fn copy(&mut self, depth: usize) {
+        let one = self.variable();
+        let others: Vec<Place> =
+            self.places.iter().filter(|p| p.is_variable && p.width == one.width && **p != one).cloned().collect();
+        let Some(two) = self.rng.choose(&others).cloned() else { return };
+        self.mark("copy of a value that changes");
+        self.line(depth, format!("{} = {};", two.text, one.text));
+        let value = self.value(one.width, 1);
+        self.line(depth, format!("{} = {value};", one.text));
+        self.recent.extend([one, two]);
     }
 
     pub fn statement(&mut self, depth: usize, nesting: u32) {
@@ -337,6 +359,24 @@ impl Maker<'_> {
             );
         }
         format!("control Update(inout headers_t hdr, inout meta_t meta) {{\n    apply {{\n{lines}    }}\n}}\n")
+    }
+
+    /// The control that verifies checksums.
+    pub fn verified(&mut self) -> String {
+        let mut lines = String::new();
+        let headers: Vec<_> = self.headers.iter().filter(|header| header.sum.is_some()).cloned().collect();
+        if let Some(header) = self.rng.choose(&headers).cloned().filter(|_| self.rng.chance(1, 3)) {
+            self.mark("checksum that is verified");
+            self.has_verified = true;
+            let (name, sum) = (format!("hdr.{}", header.name), header.sum.unwrap_or(0));
+            let fields: Vec<String> =
+                (0..header.widths.len()).filter(|at| *at != sum).map(|at| format!("{name}.f{at}")).collect();
+            lines = format!(
+                "        verify_checksum({name}.isValid(), {{ {} }}, {name}.f{sum}, HashAlgorithm.csum16);\n",
+                fields.join(", ")
+            );
+        }
+        format!("control Verify(inout headers_t hdr, inout meta_t meta) {{\n    apply {{\n{lines}    }}\n}}\n")
     }
 
     pub fn deparser(&mut self) -> String {

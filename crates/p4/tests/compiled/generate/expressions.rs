@@ -21,6 +21,12 @@ impl Maker<'_> {
 
     /// Something that can be written.
     pub fn variable(&mut self) -> Place {
+        if self.chance(3) {
+            self.recent.retain(|place| self.places.contains(place));
+            if let Some(place) = self.rng.choose(&self.recent) {
+                return place.clone();
+            }
+        }
         let found = self.placed(|place| place.is_variable);
         found.unwrap_or(Place { text: "meta.b".into(), width: 8, is_variable: true })
     }
@@ -168,11 +174,15 @@ impl Maker<'_> {
                 self.mark("equal values");
                 let place = self.compared();
                 let operator = if self.chance(2) { "==" } else { "!=" };
-                if let Some((one, two)) = self.pair().filter(|_| self.rng.chance(1, 3)) {
+                if let Some((one, two)) = self.pair().filter(|_| self.rng.chance(3, 4)) {
                     self.mark("equal headers");
                     return format!("{one} {operator} {two}");
                 }
                 format!("{} {operator} {}", place.text, self.leaf(place.width))
+            }
+            6 if self.has_verified && self.control == "Enter" => {
+                self.mark("checksum error");
+                format!("standard_metadata.checksum_error == {}", self.rng.below(2))
             }
             5 | 6 => {
                 self.mark("less than a constant");
@@ -190,6 +200,10 @@ impl Maker<'_> {
                 self.mark("validity");
                 let header = self.header();
                 format!("{header}.isValid()")
+            }
+            10 if self.has_verified && self.control == "Enter" => {
+                self.mark("checksum error");
+                format!("standard_metadata.checksum_error == {}", self.rng.below(2))
             }
             10 => {
                 self.mark("bool");

@@ -54,6 +54,8 @@ pub struct Maker<'r> {
     headers: Vec<Header>,
     /// What can be read where statements are being made.
     places: Vec<Place>,
+    /// What was written last in the control: it is looked at again more often.
+    recent: Vec<Place>,
     /// Values that the program compares with, by width: packets have them, too.
     known: BTreeMap<u32, Vec<u128>>,
     /// Tables and actions of the control that is being made.
@@ -71,6 +73,8 @@ pub struct Maker<'r> {
     has_port: bool,
     /// Whether the first header alone is no packet: then none gets shorter.
     is_short: bool,
+    /// Whether a checksum is verified.
+    has_verified: bool,
 }
 
 /// Makes a program for the target `default` or for `wide`.
@@ -80,6 +84,7 @@ pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
         reached: BTreeSet::new(),
         headers: Vec::new(),
         places: Vec::new(),
+        recent: Vec::new(),
         known: BTreeMap::new(),
         declarations: Vec::new(),
         lines: Vec::new(),
@@ -90,12 +95,14 @@ pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
         names: 0,
         has_port: false,
         is_short: false,
+        has_verified: false,
     };
     maker.headers = headers::headers(&mut maker);
     maker.metadata();
     let (parser, states) = maker.parser();
+    let verify = maker.verified();
     let sub = maker.sub_control();
-    let ingress = maker.ingress(sub.is_some(), if is_wide { 8 } else { 4 });
+    let ingress = maker.ingress(sub.is_some(), if is_wide { 7 } else { 3 });
     let egress = maker.egress();
     let sums = maker.sums();
     let deparser = maker.deparser();
@@ -105,7 +112,7 @@ pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
     program += "error { Odd }\n";
     program += statements::FUNCTION;
     program += &parser;
-    program += "control Verify(inout headers_t hdr, inout meta_t meta) {\n    apply {\n    }\n}\n";
+    program += &verify;
     program += &sub.unwrap_or_default();
     program += &ingress;
     program += &egress;

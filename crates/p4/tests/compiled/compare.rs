@@ -1,0 +1,89 @@
+//! One program on both: the compiler may refuse it, but what it takes gives the packets of the reference, and keeps the same.
+
+use sluice_p4::stf::Script;
+use sluice_p4::{Model, Program, Reader, Undefined};
+use sluice_rmt::target::{DEFAULT, Target, WIDE};
+use std::path::Path;
+
+/// What came of a program.
+#[derive(Debug)]
+pub enum Came {
+    /// Packets that went through, and those that left.
+    Agreed(usize),
+    Refused(String),
+    /// A packet of which reference and model say different things.
+    Wrong(String),
+    /// It is no program: the generator's mistake.
+    NoProgram(String),
+}
+
+/// Ports that the pipeline has.
+pub const PORTS: u16 = 8;
+
+/// A target, and the first and the last stage that a program has of it.
+pub type Place = (&'static Target, usize, usize);
+
+/// All of the pipeline.
+pub const ALONE: Place = (&DEFAULT, 0, 4);
+/// Beside a system program.
+pub const TENANT: Place = (&DEFAULT, 1, 3);
+/// All of the long one.
+pub const LONG: Place = (&WIDE, 0, 11);
+
+/// Compiles a text for a place, and sends packets through both.
+pub fn run(program: &str, entries: &str, place: Place, packets: &[(u16, Vec<u8>)]) -> Came {
+    match Reader::new().text("random.p4", program).check(Path::new("random.p4")) {
+        Ok(checked) => compare(&checked, entries, place, packets),
+        Err(errors) => Came::NoProgram(errors.to_string()),
+    }
+}
+
+/// The same with a program that was read.
+pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, Vec<u8>)]) -> Came {
+    let (target, first, last) = place;
+    let mut reference = match checked.reference(Undefined::Zero, 1) {
+        Ok(reference) => reference,
+        Err(errors) => return Came::NoProgram(errors.to_string()),
+    };
+    let compiled = match checked.compile(target, first, last) {
+        Ok(compiled) => compiled,
+        Err(errors) => return Came::Refused(errors.to_string()),
+    };
+    let script = match Script::parse("random.stf", entries) {
+        Ok(script) => script,
+        Err(errors) => return Came::NoProgram(errors.to_string()),
+    };
+    let report = script.run(&mut reference);
+    if !report.passed() {
+        return Came::NoProgram(format!("{:?}", report.failures));
+    }
+    let mut model = Model::new(compiled);
+    if let Err(why) = model.load(&reference) {
+        return Came::Refused(why);
+    }
+    let mut sent = 0;
+    for (port, bytes) in packets {
+        let mut expected = match reference.packet(*port, bytes) {
+            Ok(expected) => expected,
+            Err(why) => return Came::NoProgram(why),
+        };
+        // There is no such port.
+        expected.retain(|copy| copy.port < PORTS);
+        // Copies are in order for each port.
+        expected.sort_by_key(|copy| copy.port);
+        let found = model.packet(*port, bytes).map(|mut copies| {
+            copies.sort_by_key(|copy| copy.port);
+            copies
+        });
+        if found.as_ref() != Ok(&expected) {
+            return Came::Wrong(format!(
+                "{bytes:02x?} from port {port}:\n  expected {expected:02x?}\n  found {found:02x?}"
+            ));
+        }
+        sent += expected.len();
+    }
+    match model.differs(&reference) {
+        Some(why) => Came::Wrong(why),
+        None => Came::Agreed(sent),
+    }
+}

@@ -1,0 +1,9 @@
+//! Programs on the pipeline's model beside the reference: random ones, damaged ones, large ones, and those that once gave a wrong packet.
+
+mod compare;
+mod features;
+mod fuzz;
+mod generate;
+mod limits;
+mod random;
+mod wrong;
