@@ -21,12 +21,14 @@ pub(crate) struct Piece {
 }
 
 /// A container that holds bytes of a header at its upper end.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Chunk {
     pub container: Container,
     /// A variable in it, by which the header is found in a packet, and the bits between the chunk's begin and its own.
     pub by: Loc,
     pub before: i32,
+    /// All variables in it.
+    pub fields: Vec<Loc>,
 }
 
 #[derive(Debug, Default)]
@@ -38,7 +40,9 @@ pub(crate) struct Homes {
     pub node: u8,
     pub port: Option<u8>,
     pub length: Option<u8>,
-    used: [u8; 3],
+    /// Between which stages each container holds something, a bit each.
+    used: [[u64; 8]; 3],
+    held: BTreeMap<Loc, u64>,
 }
 
 /// Where a field stands in its header: which header, and its first bit.
@@ -76,9 +80,16 @@ type Field = (u32, u32, Loc);
 
 impl Homes {
     /// A container for each variable; those in `larger` do not lie in the smallest class that holds them.
-    pub fn new(code: &Code, graph: &Graph, wanted: &BTreeSet<Loc>, larger: &BTreeSet<Loc>) -> Result<Homes, Refusal> {
-        let mut homes = Homes::default();
-        homes.node = homes.take(2, false)?.0;
+    /// A container holds values that are not needed at one time one after the other.
+    pub fn new(
+        code: &Code,
+        graph: &Graph,
+        wanted: &BTreeSet<Loc>,
+        larger: &BTreeSet<Loc>,
+        held: &BTreeMap<Loc, u64>,
+    ) -> Result<Homes, Refusal> {
+        let mut homes = Homes { held: held.clone(), ..Homes::default() };
+        homes.node = homes.take(2, false, u64::MAX)?.0;
         let mut headers: BTreeMap<(usize, Vec<u32>), Vec<Field>> = BTreeMap::new();
         let mut others = Vec::new();
         for loc in wanted {
@@ -88,14 +99,14 @@ impl Homes {
             }
             match (graph.locs.info(*loc), field(code, graph, *loc)) {
                 (LocInfo::Port, _) => {
-                    let container = homes.take(2, false)?;
+                    let container = homes.take(2, false, u64::MAX)?;
                     homes.port = Some(container.0);
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
                 }
                 // The status word has it.
                 (LocInfo::Bad | LocInfo::QueueDepth, _) => {}
                 (LocInfo::Length, _) => {
-                    let container = homes.take(2, false)?;
+                    let container = homes.take(2, false, u64::MAX)?;
                     homes.length = Some(container.0);
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
                 }
@@ -121,7 +132,7 @@ impl Homes {
             while left > 0 {
                 let width = left.min(48);
                 left -= width;
-                let container = homes.take(width.div_ceil(8), larger.contains(&loc))?;
+                let container = homes.take(width.div_ceil(8), larger.contains(&loc), homes.held(&loc))?;
                 pieces.push(Piece { low: left, width, container, at: 0 });
             }
             homes.pieces.insert(loc, pieces);
@@ -138,10 +149,13 @@ impl Homes {
         let mut at = begin;
         while at < end {
             let bytes = (end - at).min(6);
-            let container = self.take(bytes, up)?;
+            let inside = fields.iter().filter(|(bit, width, _)| *bit < 8 * (at + bytes) && bit + width > 8 * at);
+            let inside: Vec<Loc> = inside.map(|(_, _, loc)| *loc).collect();
+            let held = inside.iter().fold(0, |all, loc| all | self.held(loc));
+            let container = self.take(bytes, up, held)?;
             let size = container.bytes() as u32;
             let before = first.0 as i32 - 8 * at as i32;
-            self.chunks.push(Chunk { container, by: first.2, before });
+            self.chunks.push(Chunk { container, by: first.2, before, fields: inside });
             for (bit, width, loc) in fields {
                 let (from, to) = ((*bit).max(8 * at), (bit + width).min(8 * (at + bytes)));
                 if from < to {
@@ -155,13 +169,21 @@ impl Homes {
         Ok(())
     }
 
-    fn take(&mut self, bytes: u32, larger: bool) -> Result<Container, Refusal> {
+    /// Between which stages a variable is held; all of them if nothing is known of it.
+    fn held(&self, loc: &Loc) -> u64 {
+        self.held.get(loc).copied().unwrap_or(u64::MAX)
+    }
+
+    fn take(&mut self, bytes: u32, larger: bool, held: u64) -> Result<Container, Refusal> {
         let smallest = (bytes.div_ceil(2) - 1) as usize;
         let from = if larger && smallest < 2 { smallest + 1 } else { smallest };
         for class in (from..3).chain(smallest..from) {
-            if self.used[class] < 8 {
-                self.used[class] += 1;
-                return Ok(Container::of(Class::ALL[class], self.used[class] - 1));
+            let used = &mut self.used[class];
+            // One that is empty, or else one whose values are no longer needed then.
+            let place = used.iter().position(|used| *used == 0).or(used.iter().position(|used| used & held == 0));
+            if let Some(place) = place {
+                used[place] |= held;
+                return Ok(Container::of(Class::ALL[class], place as u8));
             }
         }
         too_much(Span::default(), "more values at a time than there are containers (8 of 2, 4 and 6 bytes each)")

@@ -2,7 +2,10 @@
 
 use super::{deparse, ends_at, leaves_of};
 use crate::ir::{Access, Deparse, Graph, Leaf, Loc, Next, Test, Tree};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The place behind all stages.
+const BEHIND: usize = 63;
 
 /// What each visit needs, and each end.
 pub(super) struct Live {
@@ -40,6 +43,35 @@ impl Live {
                 return live;
             }
         }
+    }
+
+    /// Between which stages each variable is held, a bit for the place before each stage; the last is behind all of them.
+    pub fn held(&self, graph: &Graph, stages: &[usize], ends: &[Deparse]) -> BTreeMap<Loc, u64> {
+        let mut held: BTreeMap<Loc, u64> = BTreeMap::new();
+        let mut see = |from: usize, next: &Next| {
+            let to = match next {
+                Next::Node(at) => stages[*at],
+                _ => BEHIND,
+            };
+            for loc in self.behind(next, ends) {
+                *held.entry(loc).or_default() |= (from..=to).fold(0, |all, place| all | 1 << place);
+            }
+        };
+        graph.paths.iter().for_each(|path| see(0, &path.next));
+        for (at, node) in graph.nodes.iter().enumerate() {
+            let mut leaves = Vec::new();
+            leaves_of(&node.tree, &mut leaves);
+            leaves.iter().for_each(|leaf| see(stages[at] + 1, &leaf.next));
+        }
+        // What is written and no one needs is written all the same.
+        for (at, node) in graph.nodes.iter().enumerate() {
+            let mut leaves = Vec::new();
+            leaves_of(&node.tree, &mut leaves);
+            for loc in leaves.iter().flat_map(|leaf| leaf.assigns.keys()) {
+                *held.entry(*loc).or_default() |= 1 << (stages[at] + 1);
+            }
+        }
+        held
     }
 
     /// What is needed from there on.

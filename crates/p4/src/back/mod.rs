@@ -112,8 +112,9 @@ fn place(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize))
     let mut larger: BTreeSet<Loc> = BTreeSet::new();
     let stage_of: Vec<usize> = levels.iter().map(|level| stages.0 + level).collect();
     let places = cells::places(&graph, &stage_of, target)?;
+    let held = live::Live::new(&graph, &ends, &shapes).held(&graph, &stage_of, &ends);
     for _ in 0..24 {
-        let homes = Homes::new(code, &graph, &wanted, &larger)?;
+        let homes = Homes::new(code, &graph, &wanted, &larger, &held)?;
         match rows::keys(&graph, &homes, &stage_of, target) {
             Ok(keys) => {
                 let mut plan = Plan {

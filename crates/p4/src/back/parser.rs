@@ -66,7 +66,7 @@ fn path(graph: &Graph, found: &ParserPath, homes: &Homes, ends: &[Deparse], live
     let needed = live.behind(&found.next, ends);
     for chunk in &homes.chunks {
         // What nobody looks at any more is not taken, so that ways are told apart by what matters only.
-        if !needed.iter().any(|loc| homes.of(*loc, 0, u32::MAX).iter().any(|piece| piece.container == chunk.container)) {
+        if !chunk.fields.iter().any(|loc| needed.contains(loc)) {
             continue;
         }
         if let Some(byte) = homes.taken(chunk, &found.taken) {
