@@ -160,6 +160,13 @@ fn corners_of_the_language_are_those_of_the_reference() {
             "for (bit<8> i in 0..2) { if (!t.apply().hit) { break; } }",
             "",
         ),
+        // A copy stays what it was when its origin changes and is looked at.
+        (
+            "action nine() { hdr.h.c = 9; }
+            table t { key = { hdr.h.a: exact; } actions = { nine; NoAction; } const entries = { 2: nine(); } }",
+            "hdr.h.b = hdr.h.a; hdr.h.a = hdr.h.a + 1; t.apply();",
+            "",
+        ),
         // What an entry says is looked at.
         (
             "action pick(bit<8> x) { if (x == 2) { hdr.h.c = x + 1; } else { hdr.h.c = hdr.h.b - x; } }
