@@ -167,6 +167,12 @@ fn corners_of_the_language_are_those_of_the_reference() {
             "hdr.h.b = hdr.h.a; hdr.h.a = hdr.h.a + 1; t.apply();",
             "",
         ),
+        // Two registers of one stage.
+        (
+            "register<bit<8>>(8) r; register<bit<8>>(8) s;",
+            "if (hdr.h.a == 1) { r.write(1, hdr.h.b); } else { s.read(hdr.h.c, 1); }",
+            "",
+        ),
         // What an entry says is looked at.
         (
             "action pick(bit<8> x) { if (x == 2) { hdr.h.c = x + 1; } else { hdr.h.c = hdr.h.b - x; } }
