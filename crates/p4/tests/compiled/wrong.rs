@@ -68,7 +68,11 @@ fn ways_that_hold_other_values_are_not_one() {
 
 #[test]
 fn the_two_sides_of_a_condition_are_two_places() {
-    agree("", "if ((hdr.h.a == 1 && hdr.h.b + 1 == 5) || (hdr.h.b + 1 == 5 && hdr.h.c == 2)) { hdr.h.c = 99; }", "");
+    agree(
+        "",
+        "if ((hdr.h.a == 1 && hdr.h.b + hdr.h.c == 5) || (hdr.h.b + hdr.h.c == 5 && hdr.h.c == 2)) { hdr.h.c = 99; }",
+        "",
+    );
 }
 
 #[test]
