@@ -77,6 +77,13 @@ impl Maker<'_> {
             if keys.iter().any(|(text, ..)| *text == place.text) {
                 continue;
             }
+            if self.chance(8) {
+                self.mark("key: expression");
+                let (key, value) = (self.name("key"), self.value(place.width, 1));
+                text += &format!("            {value}: {kind} @name(\"{key}\");\n");
+                keys.push((key, place.width, kind));
+                continue;
+            }
             text += &format!("            {}: {kind};\n", place.text);
             keys.push((place.text, place.width, kind));
         }
