@@ -51,15 +51,36 @@ module sluice_l7_compare
 
   assign hit_o = |hits;
 
-  // Two halves, so that the choice is two LUTs deep behind the hits.
-  l7_target_t low, high;
-  l7_class_t low_class, high_class;
-  assign low = hits[0] ? targets_i[0] : targets_i[1];
-  assign low_class = hits[0] ? classes_i[0] : classes_i[1];
-  assign high = hits[2] ? targets_i[2] : hits[3] ? targets_i[3] : miss_i;
-  assign high_class = hits[2] ? classes_i[2] : hits[3] ? classes_i[3] : miss_class_i;
-  assign target_o = (|hits[1:0]) ? low : high;
-  assign row_o = hashed_i ? wide_number_i : NumberBits'((|hits[1:0]) ? low.number : high.number);
-  assign class_o = (|hits[1:0]) ? low_class : high_class;
+  // By pairs, the last of which has the miss, and then by pairs of these: two LUTs deep behind 4 hits, three behind 8.
+  typedef struct packed {
+    l7_target_t target;
+    l7_class_t  about;
+  } choice_t;
+  localparam int unsigned Pairs = L7Alternatives / 2;
+  // Of all pairs from one on: whether any is hit, and what is chosen.
+  choice_t [Pairs-1:0] pair;
+  logic [Pairs-1:0] some;
+  choice_t chosen;
+
+  for (genvar p = 0; p < int'(Pairs); p++) begin : gen_pair
+    choice_t second;
+    assign second = '{target: targets_i[2*p+1], about: classes_i[2*p+1]};
+    assign some[p] = |hits[2*p+:2];
+    assign pair[p] = hits[2*p] ? '{target: targets_i[2*p], about: classes_i[2*p]} :
+        (p < int'(Pairs) - 1 || hits[2*p+1]) ? second : '{target: miss_i, about: miss_class_i};
+  end
+
+  if (Pairs == 2) begin : gen_two
+    assign chosen = some[0] ? pair[0] : pair[1];
+  end else begin : gen_four
+    choice_t low, high;
+    assign low = some[0] ? pair[0] : pair[1];
+    assign high = some[2] ? pair[2] : pair[3];
+    assign chosen = (some[0] || some[1]) ? low : high;
+  end
+
+  assign target_o = chosen.target;
+  assign class_o  = chosen.about;
+  assign row_o    = hashed_i ? wide_number_i : NumberBits'(chosen.target.number);
 
 endmodule

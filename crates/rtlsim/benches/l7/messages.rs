@@ -112,7 +112,8 @@ pub fn placed(target: &'static Target, shapes: &[Shape]) -> Result<Placed, Strin
     let mut placed = Placed::new(target);
     for (module, shape) in (1..).zip(shapes) {
         let rules = shape.rules();
-        let program = compile(&rules, &Options { rows: placed.room() }).map_err(|e| e.to_string())?;
+        let program =
+            compile(&rules, &Options { rows: placed.room(), shape: placed.tables.shape }).map_err(|e| e.to_string())?;
         placed.add(module, &program, &rules).map_err(|e| e.to_string())?;
     }
     Ok(placed)

@@ -6,7 +6,6 @@ use sluice_formats::l7::L7Event;
 use sluice_formats::l7::qnp::HEADER_BYTES;
 use sluice_formats::l7::rows::L7TraceRow;
 use sluice_formats::l7::target::Target;
-use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
 use sluice_formats::{Message, Node, Op, Status, Table};
 use sluice_l7::engine::{Engine, Fate, Job, Outcome};
@@ -27,8 +26,13 @@ struct Expected {
 }
 
 impl Rows for Bench {
-    fn write(&mut self, table: Table, index: u32, row: &impl Row) {
-        Bench::write(self, table, index, row);
+    fn write_words(&mut self, table: Table, index: u32, words: Vec<u32>) {
+        let answer = self.ask(Op::Write, table, index, words);
+        assert_eq!(answer.status, Status::Ok, "{} {index}", table.name());
+    }
+
+    fn target(&self) -> &'static Target {
+        self.target
     }
 
     fn engine(&mut self) -> &mut Engine {
@@ -74,12 +78,6 @@ impl Bench {
             order: Vec::new(),
             span: None,
         })
-    }
-
-    /// Writes a row.
-    pub fn write(&mut self, table: Table, index: u32, row: &impl Row) {
-        let answer = self.ask(Op::Write, table, index, row.pack().unwrap());
-        assert_eq!(answer.status, Status::Ok, "{} {index}", table.name());
     }
 
     /// Reads the words of a row.
