@@ -1,6 +1,7 @@
 """Builds the Verilated tops as run-time plug-ins: build/plugins/libsluice_rtl_<config>[_<variant>].so
 
-    .venv/bin/python tools/plugin.py [--variant test|trace|bench|synthesized] [--set NAME=VALUE ...] [--jobs N] [CONFIG ...]
+    .venv/bin/python tools/plugin.py [--variant test|trace|bench|synthesized] [--set NAME=VALUE ...] [--jobs N]
+                                     [CONFIG ...]
 
 Variants: `test` (no suffix; assertions on, random initial values), `trace` (the same with
 FST waves), `bench` (for speed; two-state zero start, no assertions) and `synthesized` (as `test`, with the bodies that

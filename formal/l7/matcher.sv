@@ -234,8 +234,7 @@ module matcher
           (!u_dut.u_goal.next_valid_q || u_dut.u_goal.next_place_q < place_t'(Places)));
       OnlyAPlaceIsLoaded_A : assert (!(begins || u_dut.loading_q || u_dut.walking) || u_dut.place_q < place_t'(Places));
       ABeginIsAlone_A : assert (!begins || (!u_dut.walking && !u_dut.u_walk.found_valid_q));
-      ALoadIsCounted_A :
-      assert (!u_dut.loading_q || begins || u_dut.count_q < SegmentCountBits'(L7ViewSegments));
+      ALoadIsCounted_A : assert (!u_dut.loading_q || begins || u_dut.count_q < SegmentCountBits'(L7ViewSegments));
       WalkAndLoadCountAlike_A :
       assert (!(u_dut.walking || u_dut.loading_q) || begins || (u_dut.u_walk.coming_q == u_dut.count_q &&
           u_dut.count_q <= SegmentCountBits'(L7ViewSegments)));

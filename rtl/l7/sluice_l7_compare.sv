@@ -29,7 +29,7 @@ module sluice_l7_compare
 
   logic [L7Alternatives-1:0] hits;
 
-  // Pieces of 3 bits, by 6, so that a hit is three LUTs deep.
+  // Pieces of 3 bits, by 6, so that a hit is three LUTs deep; of a long compare all pieces in a carry chain, which is as deep.
   localparam int unsigned Pieces = (8 * L7MatchBytes + 2) / 3;
   localparam int unsigned Parts = (Pieces + 5) / 6;
   logic [6*Parts*3-1:0] window;
@@ -38,15 +38,22 @@ module sluice_l7_compare
   for (genvar a = 0; a < int'(L7Alternatives); a++) begin : gen_alternative
     logic [6*Parts*3-1:0] bytes;
     logic [6*Parts-1:0] piece;
-    logic [Parts-1:0] part;
+    logic same;
     assign bytes = (6 * Parts * 3)'(bytes_i[a]);
     for (genvar i = 0; i < int'(6 * Parts); i++) begin : gen_piece
       assign piece[i] = bytes[3*i+:3] == window[3*i+:3];
     end
-    for (genvar i = 0; i < int'(Parts); i++) begin : gen_part
-      assign part[i] = &piece[6*i+:6];
+    if (L7MatchBytes > 8) begin : gen_chain
+      logic [6*Parts-1:0] unused_sum;
+      assign {same, unused_sum} = {1'b0, piece} + (6 * Parts + 1)'(1);
+    end else begin : gen_tree
+      logic [Parts-1:0] part;
+      for (genvar i = 0; i < int'(Parts); i++) begin : gen_part
+        assign part[i] = &piece[6*i+:6];
+      end
+      assign same = &part;
     end
-    assign hits[a] = anyway_i[a] || (enabled_i[a] && &part);
+    assign hits[a] = anyway_i[a] || (enabled_i[a] && same);
   end
 
   assign hit_o = |hits;
@@ -57,17 +64,20 @@ module sluice_l7_compare
     l7_class_t  about;
   } choice_t;
   localparam int unsigned Pairs = L7Alternatives / 2;
-  // Of all pairs from one on: whether any is hit, and what is chosen.
   choice_t [Pairs-1:0] pair;
-  logic [Pairs-1:0] some;
+  // Pairs that are hit; the last one is chosen anyhow.
+  logic [Pairs-2:0] some;
   choice_t chosen;
 
   for (genvar p = 0; p < int'(Pairs); p++) begin : gen_pair
-    choice_t second;
-    assign second = '{target: targets_i[2*p+1], about: classes_i[2*p+1]};
-    assign some[p] = |hits[2*p+:2];
-    assign pair[p] = hits[2*p] ? '{target: targets_i[2*p], about: classes_i[2*p]} :
-        (p < int'(Pairs) - 1 || hits[2*p+1]) ? second : '{target: miss_i, about: miss_class_i};
+    if (p < int'(Pairs) - 1) begin : gen_some
+      assign some[p] = |hits[2*p+:2];
+    end
+    always_comb begin
+      pair[p] = '{target: targets_i[2*p+1], about: classes_i[2*p+1]};
+      if (p == int'(Pairs) - 1 && !hits[2*p+1]) pair[p] = '{target: miss_i, about: miss_class_i};
+      if (hits[2*p]) pair[p] = '{target: targets_i[2*p], about: classes_i[2*p]};
+    end
   end
 
   if (Pairs == 2) begin : gen_two

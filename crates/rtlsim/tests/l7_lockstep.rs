@@ -48,3 +48,8 @@ fn entries_come_and_go_as_in_the_model() {
 fn a_packet_keeps_the_row_that_it_came_with() {
     dispatching::a_packet_keeps_the_row_that_it_came_with("tiny");
 }
+
+#[test]
+fn alternatives_of_one_row_cost_no_cycle() {
+    dispatching::alternatives_of_one_row_cost_no_cycle("tiny");
+}

@@ -41,3 +41,8 @@ fn a_packet_keeps_the_row_that_it_came_with() {
 fn a_compare_is_hit_at_every_place_of_the_view() {
     dispatching::a_compare_is_hit_at_every_place_of_the_view("default");
 }
+
+#[test]
+fn alternatives_of_one_row_cost_no_cycle() {
+    dispatching::alternatives_of_one_row_cost_no_cycle("default");
+}

@@ -42,3 +42,8 @@ fn a_long_compare_is_hit_at_every_place_of_the_view() {
 fn engine_and_model_in_lockstep_with_long_compares_and_rings() {
     receiving::in_lockstep(LARGE, "l7_sizes_large_rings", 6, 300);
 }
+
+#[test]
+fn alternatives_of_one_row_cost_no_cycle() {
+    dispatching::alternatives_of_one_row_cost_no_cycle(LARGE);
+}

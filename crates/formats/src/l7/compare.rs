@@ -4,7 +4,7 @@
 use super::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7TargetPart};
 use super::target::{ALTERNATIVES, MATCH_BYTES, MOST_ALTERNATIVES, MOST_MATCH_BYTES};
 use crate::row::{BitReader, BitWriter, Bits, Row, RowError, TooWide};
-use serde::de::{Deserializer, Error as _};
+use serde::de::Deserializer;
 use serde::ser::{Error as _, Serializer};
 use std::ops::{Deref, DerefMut};
 
@@ -132,7 +132,7 @@ impl Bits for L7Alternatives {
         }
     }
     fn from_json<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        <[L7AlternativePart; ALTERNATIVES]>::from_json(from).map(Self::from).map_err(D::Error::custom)
+        <[L7AlternativePart; ALTERNATIVES]>::from_json(from).map(Self::from)
     }
 }
 

@@ -107,6 +107,12 @@ impl Shape {
     }
 }
 
+/// Most steps of a message of such rules.
+pub fn steps(target: &Target, shape: Shape) -> u32 {
+    let options = Options { shape: target.match_shape(), ..Options::default() };
+    compile(&shape.rules(), &options).expect("it has room").applications[0].steps
+}
+
 /// The programs of modules 1, 2, ... in an engine's tables, or why there is no room for them.
 pub fn placed(target: &'static Target, shapes: &[Shape]) -> Result<Placed, String> {
     let mut placed = Placed::new(target);

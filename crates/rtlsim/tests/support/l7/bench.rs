@@ -55,6 +55,8 @@ pub struct Bench {
     /// Ticks of the first beat in and out of frames that are no messages.
     pub passed: Vec<(u64, u64)>,
     arrived: Vec<(u32, u64)>,
+    /// Ticks of decisions.
+    decisions: Vec<u64>,
     order: Vec<u32>,
     /// Ticks of the first beat in and the last beat out.
     pub span: Option<(u64, u64)>,
@@ -75,6 +77,7 @@ impl Bench {
             drops: BTreeMap::new(),
             passed: Vec::new(),
             arrived: Vec::new(),
+            decisions: Vec::new(),
             order: Vec::new(),
             span: None,
         })
@@ -159,6 +162,11 @@ impl Bench {
         }
     }
 
+    /// Cycles from the last packet's first beat to its decision.
+    pub fn last_latency(&self) -> u64 {
+        self.decisions.last().unwrap() - self.arrived.last().unwrap().1
+    }
+
     /// Packets that have not been done with.
     pub fn waiting(&self) -> usize {
         self.expected.len()
@@ -172,7 +180,10 @@ impl Bench {
         decode(&top::L7, &events, |event| all.push(event)).unwrap();
         for event in all {
             match event.what {
-                What::Dispatched(row) => self.decided(&row),
+                What::Dispatched(row) => {
+                    self.decisions.push(event.tick);
+                    self.decided(&row);
+                }
                 What::Arrived { first, number, .. } => {
                     self.arrived.push((number, first));
                     self.span.get_or_insert((first, first));

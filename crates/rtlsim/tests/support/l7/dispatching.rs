@@ -8,14 +8,16 @@ use crate::l7::tenants::{Tenants, quota};
 use crate::l7::traffic::Traffic;
 use sluice_formats::Table;
 use sluice_formats::l7::codes::{L7Goal, L7PortKind};
-use sluice_formats::l7::compare::L7Bytes;
+use sluice_formats::l7::compare::{L7Bytes, MatchShape};
 use sluice_formats::l7::qnp::Header;
 use sluice_formats::l7::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7PortRow, L7StartRow, L7TargetPart};
 use sluice_formats::l7::target::{ALTERNATIVES, MATCH_BYTES, Target, VIEW_BYTES};
 use sluice_formats::random::{Rng, test_is_long, test_seed};
+use sluice_l7::compile::{Options, compile};
 use sluice_l7::engine::{Fate, Job};
 use sluice_l7::step::{self, Verdict};
 use sluice_l7::tables::Tables;
+use sluice_l7::testing;
 use sluice_rtlsim::Ready;
 use sluice_rtlsim::plugin::Until;
 
@@ -297,7 +299,6 @@ pub fn a_compare_is_hit_at_every_place_of_the_view(target: &str) {
     let step = L7MovePart { field: 1, ..L7MovePart::default() };
     let mut tables = Tables { starts: vec![L7StartRow { module_id: 2, step, target: to(0) }], ..Tables::default() };
     tables.shape = sizes.match_shape();
-    bench.write(Table::L7Start, 0, &tables.starts[0]);
     let most = sizes.compare_bytes;
     let (mut hits, mut misses) = (0, 0);
     for n in 0..6 * sizes.view_segments {
@@ -305,10 +306,14 @@ pub fn a_compare_is_hit_at_every_place_of_the_view(target: &str) {
         // Every column in turn; the last place of the view now and then.
         let last = sizes.view_bytes() - length;
         let at = if n % 16 == 15 { last } else { (64 * rng.index(sizes.view_segments) + n % 64).min(last) };
-        // Moves that lead there, and one row that compares.
-        let mut left = at;
+        // Moves that lead there, and one row that compares. Slow packets are compared while they come.
+        bench.rtl.set_gaps(0, *rng.choose(&[0, 200, 230]).unwrap()).unwrap();
+        let skip = at.min(255);
+        let mut left = at - skip;
         tables.rows = Vec::new();
-        for row in 1..8 {
+        tables.starts[0].step.skip = skip as u8;
+        bench.write(Table::L7Start, 0, &tables.starts[0]);
+        for row in 1..=left.div_ceil(255) as u16 {
             let skip = left.min(255);
             left -= skip;
             let anyway =
@@ -325,7 +330,10 @@ pub fn a_compare_is_hit_at_every_place_of_the_view(target: &str) {
             *a = L7AlternativePart { valid: true, bytes: L7Bytes::of(&bytes), ..L7AlternativePart::default() };
             a.target = L7TargetPart::new(L7Goal::Queue, queue);
         }
+        // The first of equal ones counts.
         let chosen = rng.index(sizes.alternatives);
+        let later = chosen + rng.index(sizes.alternatives - chosen);
+        compare.alternatives[later].bytes = compare.alternatives[chosen].bytes;
         let bytes = sizes.view_bytes() + rng.index(3);
         let mut payload = rng.bytes(bytes);
         payload[at..at + length].copy_from_slice(&compare.alternatives[chosen].bytes.0[..length]);
@@ -343,4 +351,38 @@ pub fn a_compare_is_hit_at_every_place_of_the_view(target: &str) {
         bench.settle();
     }
     assert!(hits > 20 && misses > 5, "{hits} hits, {misses} misses");
+}
+
+/// What a row's alternatives cost: as many as the engine has, nothing; more lie in wide rows, which cost 2 cycles, and so does each further
+/// step of 2 cycles.
+pub fn alternatives_of_one_row_cost_no_cycle(target: &str) {
+    let Some(mut bench) = Bench::open(target, 29) else { return };
+    let (sizes, mut message) = (bench.target, 0);
+    let mut latency = |steps: usize, count: u8, alternatives: usize| {
+        let rules = testing::ping_pong(steps, count);
+        let shape = MatchShape { alternatives, ..sizes.match_shape() };
+        let program = compile(&rules, &Options { shape, ..Options::default() }).unwrap();
+        let (tables, ports) = program.tables(&rules, 2);
+        (0..).zip(&tables.rows).for_each(|(index, row)| bench.write_match(index, row));
+        (0..).zip(&tables.starts).for_each(|(index, row)| bench.write(Table::L7Start, index, row));
+        bench.write(Table::L7Port, 0, &ports[0]);
+        bench.model.ports = ports.into();
+        quota(&mut bench, 2, 32);
+        message += 1;
+        let header = Header { app_id: 1, msg_id: message, msg_len_in_pkts: 1, ..Header::default() };
+        let frame = frames::packet(FLOW, header, &testing::ping_pong_payload(steps, count - 1));
+        let fate = bench.send(2, frame, 0, |job| job.run(&tables)).fate;
+        assert_eq!(fate, Fate::Queue(count - 1));
+        bench.settle();
+        bench.last_latency()
+    };
+    // Of so many steps that nothing else is later.
+    let one = latency(12, 4, 4);
+    let (more, all) = (latency(13, 4, 4), latency(12, sizes.alternatives as u8, sizes.alternatives));
+    let wide = latency(12, 2 * sizes.alternatives as u8, sizes.alternatives);
+    let as_four = latency(12, 8, 4);
+    println!(
+        "{target}: {one} cycles; a step more {more}; a full row {all}; wide rows {wide}; 8 in rows of 4 {as_four}"
+    );
+    assert_eq!((more, all, wide, as_four), (one + 2, one, one + 2, one + 2));
 }
