@@ -101,6 +101,7 @@ plugins-synthesized: venv ## those of the tiny target with the bodies that synth
 .PHONY: plugins-sizes
 plugins-sizes: venv ## the l7 engine with other sizes than targets have
 	@$(PYTHON) tools/plugin.py --set MessagePackets=255 l7_tiny
+	@$(PYTHON) tools/plugin.py --set SLUICE_L7_COMPARE_BYTES=32 --set SLUICE_L7_ALTERNATIVES=8 --set SLUICE_L7_VIEW_SEGMENTS=24 l7_tiny
 
 .PHONY: venv
 venv: ## install the pinned tools into .venv

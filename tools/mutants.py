@@ -76,6 +76,7 @@ class Mutant:
     depth: int = DEPTH
     long: bool = False
     survives: str = ""
+    set: str = ""  # of a plug-in: parameters and macros with other values, `NAME=VALUE NAME=VALUE`
 
     @property
     def block(self) -> str:
@@ -133,13 +134,14 @@ def load(root: Path = ROOT) -> list[Mutant]:
             "depth": int,
             "long": bool,
             "survives": str,
+            "set": str,
         }
         for number, entry in enumerate(tomllib.loads(path.read_text()).get("mutant", []), 1):
             what = f"{where}: mutant {number} ({entry.get('breaks', 'without `breaks`')})"
             for name, value in entry.items():
                 if type(value) is not fields.get(name):
                     fail(f"{what} has {name} = {value!r}, allowed are {', '.join(fields)}")
-            if missing := set(fields) - {"depth", "long", "survives"} - entry.keys():
+            if missing := set(fields) - {"depth", "long", "survives", "set"} - entry.keys():
                 fail(f"{what} is without {', '.join(sorted(missing))}")
             if len(entry["of"].split()) != 2:
                 fail(f"{what} is of {entry['of']!r}, expected `BLOCK TASK`, `BLOCK TEST` or `FILE CONFIG`")
@@ -270,7 +272,8 @@ def build_tests(blocks: Iterable[str]) -> None:
 
 def _tests(mutant: Mutant, root: Path) -> tuple[str, tuple[str, ...], str]:
     """Builds the plug-in of the copy and runs the file's tests on it."""
-    command = [sys.executable, "tools/plugin.py", "--jobs", "1", mutant.test]
+    settings = [word for setting in mutant.set.split() for word in ("--set", setting)]
+    command = [sys.executable, "tools/plugin.py", "--jobs", "1", *settings, mutant.test]
     code, log = captured([*LIMITED, *command], cwd=root, env=_environment())
     if code != 0:
         return "ERROR", (), log

@@ -1,12 +1,14 @@
 """Builds the Verilated tops as run-time plug-ins: build/plugins/libsluice_rtl_<config>[_<variant>].so
 
-    .venv/bin/python tools/plugin.py [--variant test|trace|bench|synthesized] [--set NAME=VALUE] [--jobs N] [CONFIG ...]
+    .venv/bin/python tools/plugin.py [--variant test|trace|bench|synthesized] [--set NAME=VALUE ...] [--jobs N]
+                                     [CONFIG ...]
 
 Variants: `test` (no suffix; assertions on, random initial values), `trace` (the same with
 FST waves), `bench` (for speed; two-state zero start, no assertions) and `synthesized` (as `test`, with the bodies that
 synthesis gets, and so without assertions: docs/decisions/simulated-bodies.md). The last has the file names of `test`
 in build/plugins/synthesized, so that any test takes it with SLUICE_PLUGIN_DIR. So has what is built with `--set`, a
-parameter of the top with another value (`--set Matchers=1`): it lies in build/plugins/Matchers-1.
+parameter of the top (`--set Matchers=1`) or a macro of a package (`--set SLUICE_L7_ALTERNATIVES=8`) with another
+value: it lies in build/plugins/Matchers-1; of several settings the names stand side by side, with `+` between them.
 
 A plug-in is current while its stamp stays the same: the hash of all sources and options, and the compiler
 (tools/compiler.py).
@@ -216,7 +218,7 @@ def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
 
 
 def with_parameter(config: Configuration, setting: str) -> Configuration:
-    """The configuration with `NAME=VALUE` for one of its top's parameters."""
+    """The configuration with `NAME=VALUE` for one of its top's parameters, or of a macro."""
     name, _, value = setting.partition("=")
     if not name.isidentifier() or not value.isdecimal():
         fail(f"--set {setting!r}: expected NAME=VALUE with a number, as Matchers=1")
@@ -237,7 +239,8 @@ def prerequisites_met(variant: Variant) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Builds the Verilated tops as run-time plug-ins.")
     parser.add_argument("--variant", choices=VARIANTS, default="test")
-    parser.add_argument("--set", metavar="NAME=VALUE", help="a parameter of the top with another value")
+    parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[],
+                        help="a parameter of the top, or a macro, with another value")  # fmt: skip
     parser.add_argument("--jobs", type=int, default=JOBS, help=f"most tools at a time (default: {JOBS})")
     parser.add_argument("config", nargs="*", help="configurations of tools/configs.toml; all by default")
     arguments = parser.parse_args()
@@ -246,8 +249,9 @@ def main() -> None:
         fail(f"configuration {unknown[0]!r} is not in tools/configs.toml; allowed: {', '.join(known)}")
     variant = VARIANTS[arguments.variant]
     if arguments.set:
-        known = {name: with_parameter(known[name], arguments.set) for name in arguments.config or known}
-        variant = replace(variant, folder=variant.folder / arguments.set.replace("=", "-"))
+        for setting in arguments.set:
+            known = {name: with_parameter(known[name], setting) for name in arguments.config or known}
+        variant = replace(variant, folder=variant.folder / "+".join(arguments.set).replace("=", "-"))
     if prerequisites_met(variant):
         for _ in range(JOBS - max(1, min(arguments.jobs, JOBS))):
             SLOTS.acquire()

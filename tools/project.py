@@ -137,7 +137,12 @@ class Configuration:
     @property
     def arguments(self) -> list[str]:
         """Its parameters for Verilator."""
-        return [f"-G{name}={value}" for name, value in self.parameters.items()]
+        return [setting(name, value) for name, value in self.parameters.items()]
+
+
+def setting(name: str, value: object) -> str:
+    """A parameter of a top as an option of Verilator and read_slang; in capitals it is a macro that a package reads."""
+    return f"{'-D' if name.isupper() else '-G'}{name}={value}"
 
 
 def configurations() -> dict[str, Configuration]:

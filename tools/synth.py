@@ -39,6 +39,7 @@ from project import (
     pins,
     read_json,
     rtl_files,
+    setting,
     write_atomically,
 )
 
@@ -122,7 +123,7 @@ def mapped(top: str, values: Mapping[str, object], files: list[Path], boxes: Seq
     Modules that `boxes` names are not looked into; the netlist without them stays in the folder then.
     """
     inner = sorted(set(boxes) & {path.stem for path in files} - {top})
-    options = " ".join([f"--blackboxed-module {name}" for name in inner] + [f"-G {n}={v}" for n, v in values.items()])
+    options = " ".join([f"--blackboxed-module {name}" for name in inner] + [setting(n, v) for n, v in values.items()])
     names = " ".join(str(path.relative_to(ROOT)) for path in files)
     read = f"{READ_SLANG} --top {top} {options} {names}"
     map_it = f"scratchpad -set synth_xilinx.abc9.W {WIRE_PS}; synth_xilinx -family xcup -flatten -noiopad -top {top}"

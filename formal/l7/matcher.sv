@@ -97,7 +97,7 @@ module matcher
     assume (!take_i || free);
     if (begins) assume ((job_i.bytes != '0) == u_dut.loading_q && job_i.bytes <= position_t'(L7ViewBytes));
     // The eighth segment is the last one at the latest.
-    if (u_dut.count == SegmentCountBits'(L7ViewBytes / L7SegmentBytes - 1)) assume (segment_last_i);
+    if (u_dut.count == SegmentCountBits'(L7ViewSegments - 1)) assume (segment_last_i);
   end
 
   // What formal/l7/phases shows.
@@ -234,11 +234,10 @@ module matcher
           (!u_dut.u_goal.next_valid_q || u_dut.u_goal.next_place_q < place_t'(Places)));
       OnlyAPlaceIsLoaded_A : assert (!(begins || u_dut.loading_q || u_dut.walking) || u_dut.place_q < place_t'(Places));
       ABeginIsAlone_A : assert (!begins || (!u_dut.walking && !u_dut.u_walk.found_valid_q));
-      ALoadIsCounted_A :
-      assert (!u_dut.loading_q || begins || u_dut.count_q < SegmentCountBits'(L7ViewBytes / L7SegmentBytes));
+      ALoadIsCounted_A : assert (!u_dut.loading_q || begins || u_dut.count_q < SegmentCountBits'(L7ViewSegments));
       WalkAndLoadCountAlike_A :
       assert (!(u_dut.walking || u_dut.loading_q) || begins || (u_dut.u_walk.coming_q == u_dut.count_q &&
-          u_dut.count_q <= SegmentCountBits'(L7ViewBytes / L7SegmentBytes)));
+          u_dut.count_q <= SegmentCountBits'(L7ViewSegments)));
       OneFindsInAWalk_A : assert (!u_dut.u_walk.found_valid_q || (u_dut.walking && u_dut.u_walk.coming_q != '0));
       BDoesNotBoth_A : assert (!(u_dut.u_loop.goes_q && u_dut.u_loop.ends_q));
       AHashDoesNotYield_A : assert (!u_dut.u_loop.goes_q || !u_dut.u_loop.b_q.yields || !u_dut.u_loop.b_q.hash);

@@ -5,9 +5,20 @@ package sluice_l7_rows_pkg;
 
   // "Parameter is not used": a package serves all blocks; each uses a part of it.
   // verilator lint_off UNUSEDPARAM
-  localparam int unsigned L7Alternatives = 4;
-  localparam int unsigned L7MatchBytes = 8;
-  localparam int unsigned L7ViewBytes = 512;
+  // What both targets have. A simulation may set others: docs/design/l7.md, "Other sizes".
+`ifndef SLUICE_L7_ALTERNATIVES
+`define SLUICE_L7_ALTERNATIVES 4
+`endif
+  localparam int unsigned L7Alternatives = `SLUICE_L7_ALTERNATIVES;
+`ifndef SLUICE_L7_COMPARE_BYTES
+`define SLUICE_L7_COMPARE_BYTES 8
+`endif
+  localparam int unsigned L7MatchBytes = `SLUICE_L7_COMPARE_BYTES;
+`ifndef SLUICE_L7_VIEW_SEGMENTS
+`define SLUICE_L7_VIEW_SEGMENTS 8
+`endif
+  localparam int unsigned L7ViewSegments = `SLUICE_L7_VIEW_SEGMENTS;
+
   localparam int unsigned L7SegmentBytes = 64;
   localparam int unsigned L7Fields = 15;
   localparam int unsigned L7Slots = 16;
@@ -26,6 +37,7 @@ package sluice_l7_rows_pkg;
   localparam int unsigned L7AgeBits = 24;
   localparam int unsigned L7MostExpiry = 16760832;
   localparam int unsigned L7FirstAge = 16777116;
+  localparam int unsigned L7ViewBytes = L7ViewSegments * L7SegmentBytes;
 
   // Where a step goes. Zero is the application's default.
   typedef struct packed {
@@ -49,25 +61,25 @@ package sluice_l7_rows_pkg;
 
   // One alternative of a compare. Zero is none.
   typedef struct packed {
-    l7_target_t  target;
-    logic [63:0] bytes;
-    logic        anyway;
-    logic        ends;
-    logic        valid;
+    l7_target_t                target;
+    logic [8*L7MatchBytes-1:0] bytes;
+    logic                      anyway;
+    logic                      ends;
+    logic                      valid;
   } l7_alternative_t;
-  localparam int unsigned L7AlternativeBits = 95;
-  localparam int unsigned L7AlternativeWords = 3;
+  localparam int unsigned L7AlternativeBits = $bits(l7_alternative_t);
+  localparam int unsigned L7AlternativeWords = (L7AlternativeBits + 31) / 32;
 
   // A row of the matchers. Index: row. Zero belongs to module 0 and misses to the default.
   typedef struct packed {
-    l7_alternative_t [3:0] alternatives;
-    l7_target_t            miss;
-    l7_move_t              step;
-    logic [3:0]            length;
-    logic [5:0]            module_id;
+    l7_alternative_t [L7Alternatives-1:0] alternatives;
+    l7_target_t                           miss;
+    l7_move_t                             step;
+    logic [$clog2(L7MatchBytes+1)-1:0]    length;
+    logic [5:0]                           module_id;
   } l7_match_row_t;
-  localparam int unsigned L7MatchRowBits = 432;
-  localparam int unsigned L7MatchRowWords = 14;
+  localparam int unsigned L7MatchRowBits = $bits(l7_match_row_t);
+  localparam int unsigned L7MatchRowWords = (L7MatchRowBits + 31) / 32;
 
   // Where messages of a type begin. Index: the application's base plus the type.
   typedef struct packed {

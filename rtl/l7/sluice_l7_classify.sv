@@ -179,7 +179,7 @@ module sluice_l7_classify
 
   assign first = fields_q.number == '0;
   assign payload = raw ? fields_q.udp_length - 16'(UdpBytes) : fields_q.udp_length - 16'(UdpBytes + QnpBytes);
-  assign limit = (raw || fields_q.segments == '0 || fields_q.segments >= 8'(L7ViewBytes / L7SegmentBytes)) ?
+  assign limit = (raw || fields_q.segments == '0 || fields_q.segments >= 8'(L7ViewSegments)) ?
       PositionBits'(L7ViewBytes) : PositionBits'(fields_q.segments) << $clog2(
       L7SegmentBytes
   );

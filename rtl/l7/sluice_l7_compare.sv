@@ -29,7 +29,7 @@ module sluice_l7_compare
 
   logic [L7Alternatives-1:0] hits;
 
-  // Pieces of 3 bits, by 6, so that a hit is three LUTs deep.
+  // Pieces of 3 bits, by 6, so that a hit is three LUTs deep; of a long compare all pieces in a carry chain, which is as deep.
   localparam int unsigned Pieces = (8 * L7MatchBytes + 2) / 3;
   localparam int unsigned Parts = (Pieces + 5) / 6;
   logic [6*Parts*3-1:0] window;
@@ -38,28 +38,59 @@ module sluice_l7_compare
   for (genvar a = 0; a < int'(L7Alternatives); a++) begin : gen_alternative
     logic [6*Parts*3-1:0] bytes;
     logic [6*Parts-1:0] piece;
-    logic [Parts-1:0] part;
+    logic same;
     assign bytes = (6 * Parts * 3)'(bytes_i[a]);
     for (genvar i = 0; i < int'(6 * Parts); i++) begin : gen_piece
       assign piece[i] = bytes[3*i+:3] == window[3*i+:3];
     end
-    for (genvar i = 0; i < int'(Parts); i++) begin : gen_part
-      assign part[i] = &piece[6*i+:6];
+    if (L7MatchBytes > 8) begin : gen_chain
+      logic [6*Parts-1:0] unused_sum;
+      assign {same, unused_sum} = {1'b0, piece} + (6 * Parts + 1)'(1);
+    end else begin : gen_tree
+      logic [Parts-1:0] part;
+      for (genvar i = 0; i < int'(Parts); i++) begin : gen_part
+        assign part[i] = &piece[6*i+:6];
+      end
+      assign same = &part;
     end
-    assign hits[a] = anyway_i[a] || (enabled_i[a] && &part);
+    assign hits[a] = anyway_i[a] || (enabled_i[a] && same);
   end
 
   assign hit_o = |hits;
 
-  // Two halves, so that the choice is two LUTs deep behind the hits.
-  l7_target_t low, high;
-  l7_class_t low_class, high_class;
-  assign low = hits[0] ? targets_i[0] : targets_i[1];
-  assign low_class = hits[0] ? classes_i[0] : classes_i[1];
-  assign high = hits[2] ? targets_i[2] : hits[3] ? targets_i[3] : miss_i;
-  assign high_class = hits[2] ? classes_i[2] : hits[3] ? classes_i[3] : miss_class_i;
-  assign target_o = (|hits[1:0]) ? low : high;
-  assign row_o = hashed_i ? wide_number_i : NumberBits'((|hits[1:0]) ? low.number : high.number);
-  assign class_o = (|hits[1:0]) ? low_class : high_class;
+  // By pairs, the last of which has the miss, and then by pairs of these: two LUTs deep behind 4 hits, three behind 8.
+  typedef struct packed {
+    l7_target_t target;
+    l7_class_t  about;
+  } choice_t;
+  localparam int unsigned Pairs = L7Alternatives / 2;
+  choice_t [Pairs-1:0] pair;
+  // Pairs that are hit; the last one is chosen anyhow.
+  logic [Pairs-2:0] some;
+  choice_t chosen;
+
+  for (genvar p = 0; p < int'(Pairs); p++) begin : gen_pair
+    if (p < int'(Pairs) - 1) begin : gen_some
+      assign some[p] = |hits[2*p+:2];
+    end
+    always_comb begin
+      pair[p] = '{target: targets_i[2*p+1], about: classes_i[2*p+1]};
+      if (p == int'(Pairs) - 1 && !hits[2*p+1]) pair[p] = '{target: miss_i, about: miss_class_i};
+      if (hits[2*p]) pair[p] = '{target: targets_i[2*p], about: classes_i[2*p]};
+    end
+  end
+
+  if (Pairs == 2) begin : gen_two
+    assign chosen = some[0] ? pair[0] : pair[1];
+  end else begin : gen_four
+    choice_t low, high;
+    assign low = some[0] ? pair[0] : pair[1];
+    assign high = some[2] ? pair[2] : pair[3];
+    assign chosen = (some[0] || some[1]) ? low : high;
+  end
+
+  assign target_o = chosen.target;
+  assign class_o  = chosen.about;
+  assign row_o    = hashed_i ? wide_number_i : NumberBits'(chosen.target.number);
 
 endmodule

@@ -50,7 +50,7 @@ module sluice_l7_decide
       .class_o(target_class)
   );
 
-  // A look needs the segment of its position, and the one behind where its 8 bytes lie in both. Of a field that is not there it
+  // A look needs the segment of its position, and the one behind where its bytes lie in both. Of a field that is not there it
   // needs none.
   assign here_come = a_i.come;
   assign next_come = {1'b0, a_i.come[2**SegmentBits-1:1]};
@@ -98,7 +98,7 @@ module sluice_l7_decide
     b_o.place = a_i.place;
     b_o.about = a_i.about;
     b_o.there = (bytes_left[PositionBits] || a_i.absent) ? '0
-        : (|bytes_left[PositionBits-1:3]) ? '1 : ~({L7MatchBytes{1'b1}} << bytes_left[2:0]);
+        : (|bytes_left[PositionBits-1:3]) ? '1 : ~({L7HashBytes{1'b1}} << bytes_left[2:0]);
     b_o.fetched = a_i.does.fetch;
     b_o.does = '0;
     if (takes && a_i.awaits) b_o.does.move = 1'b1;

@@ -6,14 +6,14 @@
 module sluice_l7_hash
   import sluice_l7_rows_pkg::*;
 (
-    input  logic [L7MatchBytes-1:0][7:0] bytes_i,
+    input  logic [L7HashBytes-1:0][7:0] bytes_i,
     // Bytes that count; others are zero.
-    input  logic [L7MatchBytes-1:0]      there_i,
-    input  logic [            31:0]      register_i,
-    output logic [            31:0]      register_o
+    input  logic [L7HashBytes-1:0]      there_i,
+    input  logic [           31:0]      register_i,
+    output logic [           31:0]      register_o
 );
 
-  localparam int unsigned Bytes = L7MatchBytes;
+  localparam int unsigned Bytes = L7HashBytes;
   localparam logic [31:0] ReflectedPolynomial = 32'h82F6_3B78;
 
   // Ones in the register, moved on by a word of zeros.

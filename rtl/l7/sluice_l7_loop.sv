@@ -55,7 +55,7 @@ module sluice_l7_loop
     // sluice_l7_window.
     output logic                              look_o,
     output place_t                            look_place_o,
-    output logic      [PositionBits-2:0]      look_at_o,
+    output logic      [    LookBits-1:0]      look_at_o,
     output logic      [             7:0]      look_stop_o,
     input  logic      [L7MatchBytes-1:0][7:0] lanes_i,
     input  l7_stops_t                         stops_i,
@@ -129,7 +129,7 @@ module sluice_l7_loop
   assign row_index_o = row[RowBits-1:0];
   assign look_o = a_valid_q;
   assign look_place_o = a_q.place;
-  assign look_at_o = a_q.look[PositionBits-2:0];
+  assign look_at_o = a_q.look[LookBits-1:0];
   assign look_stop_o = a_q.stop;
 
   // Of the message in B: it has a step more, or it ends.

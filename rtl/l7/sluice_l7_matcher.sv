@@ -271,7 +271,7 @@ module sluice_l7_matcher
   logic [RowBits-1:0] row_index;
   l7_match_row_t row;
   place_t look_place;
-  logic [PositionBits-2:0] look_at;
+  logic [LookBits-1:0] look_at;
   logic [7:0] look_stop;
   logic [L7MatchBytes-1:0][7:0] lanes;
   l7_stops_t stops;

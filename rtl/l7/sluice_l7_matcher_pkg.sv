@@ -10,9 +10,13 @@ package sluice_l7_matcher_pkg;
   /// Width of the number of a message's place in its matcher: 8 places at most.
   localparam int unsigned PlaceBits = 3;
   /// Width of the number of a segment in a view.
-  localparam int unsigned SegmentBits = $clog2(L7ViewBytes / L7SegmentBytes);
+  localparam int unsigned SegmentBits = $clog2(L7ViewSegments);
+  /// Width of a position's byte in its view, modulo as many segments as the number can say.
+  localparam int unsigned LookBits = SegmentBits + $clog2(L7SegmentBytes);
   /// Width of a count of segments.
-  localparam int unsigned SegmentCountBits = $clog2(L7ViewBytes / L7SegmentBytes + 1);
+  localparam int unsigned SegmentCountBits = $clog2(L7ViewSegments + 1);
+  /// Width of a count of compared bytes.
+  localparam int unsigned CompareBits = $clog2(L7MatchBytes + 1);
   /// Steps that a message can be charged: its compares with the one too many, and what a group hashes.
   localparam int unsigned StepBits = $clog2(L7MostSteps + 1 + L7ViewBytes / L7HashBytes + 1);
   /// Bits of a hash that choose a slot of a group.

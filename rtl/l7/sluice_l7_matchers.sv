@@ -63,6 +63,17 @@ module sluice_l7_matchers
     $fatal(1, "l7_matchers: %0d rows, %0d starts, %0d groups, expected 2 to 4096 (%m)", Rows, Starts, Groups);
   end
 
+  // Of the package, for widths of rows follow from them.
+  if (!(L7MatchBytes inside {8, 16, 32})) begin : gen_bad_compare
+    $fatal(1, "l7_matchers: SLUICE_L7_COMPARE_BYTES is %0d, expected 8, 16 or 32 (%m)", L7MatchBytes);
+  end
+  if (!(L7Alternatives inside {4, 8})) begin : gen_bad_alternatives
+    $fatal(1, "l7_matchers: SLUICE_L7_ALTERNATIVES is %0d, expected 4 or 8 (%m)", L7Alternatives);
+  end
+  if (L7ViewSegments < 8 || L7ViewSegments > 24) begin : gen_bad_view
+    $fatal(1, "l7_matchers: SLUICE_L7_VIEW_SEGMENTS is %0d, expected 8 to 24 (%m)", L7ViewSegments);
+  end
+
   localparam int unsigned MatcherBits = (Matchers > 1) ? $clog2(Matchers) : 1;
   localparam int unsigned CountBits = $clog2(Places + 1);
   localparam int unsigned RowBits = $clog2(Rows);

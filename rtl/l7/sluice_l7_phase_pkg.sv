@@ -105,7 +105,7 @@ package sluice_l7_phase_pkg;
     place_t place;
     l7_context_t about;
     // Which of 8 bytes from the position on are in the view, or in the field that is hashed.
-    logic [L7MatchBytes-1:0] there;
+    logic [L7HashBytes-1:0] there;
     // The window was read for the position as it is.
     logic fetched;
     l7_b_does_t does;
@@ -132,8 +132,13 @@ package sluice_l7_phase_pkg;
   } l7_b_t;
 
   /// Which of the bytes at a position a length covers.
-  function automatic logic [L7MatchBytes-1:0] l7_covered(logic [3:0] length);
-    return length[3] ? '1 : ~({L7MatchBytes{1'b1}} << length[2:0]);
+  function automatic logic [L7MatchBytes-1:0] l7_covered(logic [CompareBits-1:0] length);
+    return length[CompareBits-1] ? '1 : ~({L7MatchBytes{1'b1}} << length[CompareBits-2:0]);
+  endfunction
+
+  /// Which of the first 8 bytes at a position wide rows hash.
+  function automatic logic [L7HashBytes-1:0] l7_hashed(logic [3:0] length);
+    return length[3] ? '1 : ~({L7HashBytes{1'b1}} << length[2:0]);
   endfunction
 
 endpackage

@@ -9,8 +9,8 @@ package sluice_l7_pkg;
 
   /// Width of a message's number of packets, and of a packet's number, as on the wire.
   localparam int unsigned PacketsBits = 8;
-  /// Width of a position in a view: 0 to `L7ViewBytes`.
-  localparam int unsigned PositionBits = $clog2(L7ViewBytes + 1);
+  /// Width of a position in a view: 0 to `L7ViewBytes`, and so far beyond as a compare and a skip lead.
+  localparam int unsigned PositionBits = $clog2(L7ViewBytes + L7MatchBytes + 255 + 1);
   /// Width of a message's place in the engine, given back with its verdict. Enough for every target.
   localparam int unsigned TagBits = 9;
 

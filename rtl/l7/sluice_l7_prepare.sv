@@ -38,7 +38,8 @@ module sluice_l7_prepare
     output l7_a_t a_o
 );
 
-  localparam int unsigned LaneBits = $clog2(L7MatchBytes);
+  localparam int unsigned LaneBits = $clog2(L7HashBytes);
+  localparam int unsigned Words = L7MatchBytes / L7HashBytes;
 
   logic wide_row, has_wide, has_row, moves, to_field, entry_to_field;
   l7_move_t step, b_step;
@@ -80,15 +81,20 @@ module sluice_l7_prepare
   assign past = goes_on_i ? b_i.past : entry_i.state.past;
 
   // --- The window: its bytes in order, and its hash ---
-  assign turned = (8 * L7MatchBytes)'({lanes_i, lanes_i} >> {b_i.position[LaneBits-1:0], 3'd0});
+  for (genvar w = 0; w < int'(Words); w++) begin : gen_word
+    logic [L7HashBytes-1:0][7:0] lanes;
+    assign lanes = lanes_i[w*L7HashBytes+:L7HashBytes];
+    assign turned[w*L7HashBytes+:L7HashBytes] =
+        (8 * L7HashBytes)'({lanes, lanes} >> {b_i.position[LaneBits-1:0], 3'd0});
+  end
   assign covered = l7_covered(row_i.length);
   for (genvar i = 0; i < int'(L7MatchBytes); i++) begin : gen_turn
     assign window[i] = covered[i] ? turned[i] : 8'h0;
   end
 
   sluice_l7_hash u_hash (
-      .bytes_i(turned),
-      .there_i(b_i.there & (b_i.hash ? '1 : l7_covered(b_i.target.length))),
+      .bytes_i(turned[L7HashBytes-1:0]),
+      .there_i(b_i.there & (b_i.hash ? '1 : l7_hashed(b_i.target.length))),
       .register_i(b_i.hash ? b_i.crc : '1),
       .register_o(crc)
   );
@@ -105,8 +111,8 @@ module sluice_l7_prepare
   assign held = goes_on_i ? b_i.target : entry_i.state.target;
   // Not past, the end is not in front of the position.
   assign room = b_i.stop_at - b_i.position;
-  assign in_field = !b_i.past && ((|room[PositionBits-1:4]) || row_i.length <= room[3:0]);
-  assign at_end = !(|room[PositionBits-1:4]) && row_i.length == room[3:0] && !b_i.about.open;
+  assign in_field = !b_i.past && ((|room[PositionBits-1:CompareBits]) || row_i.length <= room[CompareBits-1:0]);
+  assign at_end = !(|room[PositionBits-1:CompareBits]) && row_i.length == room[CompareBits-1:0] && !b_i.about.open;
 
   always_comb begin
     a_o.place = goes_on_i ? b_i.place : entry_i.place;
@@ -122,7 +128,7 @@ module sluice_l7_prepare
     a_o.hash = goes_on_i ? b_i.hash : entry_i.hash;
     a_o.crc = !goes_on_i ? '1 : (b_i.does.hash || wide_row) ? crc : b_i.crc;
     a_o.bad = goes_on_i ? has_row && (row_i.module_id != b_i.about.module_id || b_i.row >= NumberBits'(Rows)) : entry_i.bad;
-    a_o.broken = has_row && ((row_i.length[3] && (|row_i.length[2:0])) || b_i.steps[StepBits-1] || (&b_i.steps[StepBits-2:0]));
+    a_o.broken = has_row && ((row_i.length[CompareBits-1] && (|row_i.length[CompareBits-2:0])) || b_i.steps[StepBits-1] || (&b_i.steps[StepBits-2:0]));
     a_o.hashed = has_wide;
     for (int unsigned i = 0; i < L7Alternatives; i++) begin
       a_o.anyway[i]  = has_row && row_i.alternatives[i].valid && row_i.alternatives[i].anyway;

@@ -98,6 +98,8 @@ module sluice_l7_receive
 
   localparam int unsigned SlotBits = $clog2(Packets);
   localparam int unsigned NumberBits = (MessagePackets > 1) ? $clog2(MessagePackets) : 1;
+  // Bytes of a message with its headers: so many packets of fewer bytes than the width of one says.
+  localparam int unsigned MessageBits = LengthBits + NumberBits;
   localparam int unsigned Depth = 8;
   // What may come into a queue from the pipeline behind an operation that is chosen.
   localparam int unsigned Steps = 4;
@@ -129,7 +131,7 @@ module sluice_l7_receive
     logic [TagBits:0] under_way;  // packets that wait aside, or that host memory does not have yet
     logic [LengthBits-1:0] chunk;
     logic [LengthBits-1:0] room;  // for the last packet
-    logic [TotalBits-1:0] total;
+    logic [MessageBits-1:0] total;
     logic [L7AgeBits-1:0] last;
     logic [L7AgeBits-1:0] expiry;
   } known_t;
@@ -262,7 +264,7 @@ module sluice_l7_receive
   logic [LengthBits-1:0] chunk1;
   logic mine2_q, ring2_q, free2_q, soon2_q, mine3_q, ring3_q, free3_q, soon3_q;
   logic [15:0] number2_q, number3_q;
-  logic [TotalBits-1:0] offset2_q, offset3_q;
+  logic [MessageBits-1:0] offset2_q, offset3_q;
 
   sluice_ram_1r1w #(
       .Width   ($bits(l7_ticket_t)),
@@ -315,7 +317,7 @@ module sluice_l7_receive
     ticket2_q <= ticket1;
     known2_q  <= known1;
     buffer2_q <= buffer1;
-    offset2_q <= TotalBits'(factor1) * TotalBits'(chunk1);
+    offset2_q <= MessageBits'(factor1) * MessageBits'(chunk1);
     ring2_q   <= look_valid_i && op1_q.ring_exists;
     mine2_q   <= look_module_i == ticket1.module_id;
     free2_q   <= look_free_i;
@@ -330,14 +332,14 @@ module sluice_l7_receive
   // verilator lint_off UNUSEDSIGNAL
   l7_descriptor_t descriptor3_q;
   // verilator lint_on UNUSEDSIGNAL
-  logic [TotalBits-1:0] length2, length3_q, needs3_q;
+  logic [MessageBits-1:0] length2, length3_q, needs3_q;
   logic [MessagePackets-1:0] this2, came2, before2, all2, came3_q;
   logic dup3_q, all3_q, aged3_q, last3_q, last2;
   logic [L7AgeBits-1:0] age2;
   logic begins2;
   logic [PacketsBits-1:0] packets2;
 
-  assign length2 = (descriptor_i.length > 32'(2 ** TotalBits - 1)) ? '1 : descriptor_i.length[TotalBits-1:0];
+  assign length2 = (descriptor_i.length > 32'(2 ** MessageBits - 1)) ? '1 : descriptor_i.length[MessageBits-1:0];
   assign this2 = MessagePackets'(1) << ticket2_q.number;
   assign begins2 = op2_q.kind == Packet && op2_q.decided.member.begins;
   assign before2 = begins2 ? '0 : known2_q.came;
@@ -360,7 +362,7 @@ module sluice_l7_receive
     descriptor3_q <= descriptor_i;
     length3_q <= length2;
     // Headers, and all of the payload but that of the last packet of several.
-    needs3_q      <= offset2_q + TotalBits'(ticket2_q.length) - ((ticket2_q.packets == PacketsBits'(1)) ? '0 : TotalBits'(ticket2_q.payload));
+    needs3_q      <= offset2_q + MessageBits'(ticket2_q.length) - ((ticket2_q.packets == PacketsBits'(1)) ? '0 : MessageBits'(ticket2_q.payload));
     came3_q <= came2;
     dup3_q <= |(before2 & this2);
     all3_q <= came2 == all2;
@@ -398,7 +400,7 @@ module sluice_l7_receive
       lost,
       moves;
   logic [TagBits:0] stays;
-  logic [TotalBits-1:0] room;
+  logic [MessageBits-1:0] room;
   l7_sender_t sender;
   mode_e mode;
 
@@ -476,11 +478,11 @@ module sluice_l7_receive
         known_next.packets = ticket3_q.packets;
         known_next.chunk = ticket3_q.payload;
         // Of several packets: what is left for the last one.
-        known_next.room = (room > TotalBits'(2 ** LengthBits - 1)) ? '1 : room[LengthBits-1:0];
+        known_next.room = (room > MessageBits'(2 ** LengthBits - 1)) ? '1 : room[LengthBits-1:0];
         known_next.expiry = ticket3_q.expiry;
         known_next.total = needs3_q;
       end else if (counts && known3_q.mode == Buffer && last3_q) begin
-        known_next.total = known3_q.total + TotalBits'(ticket3_q.payload);
+        known_next.total = known3_q.total + MessageBits'(ticket3_q.payload);
       end
       if (counts) begin
         known_next.came = came3_q;
@@ -554,7 +556,7 @@ module sluice_l7_receive
         place: EntryBits'(op3_q.place),
         sender: sender
     };
-    ended = '{sender: buffer3_q.sender, status: L7StatusWhole, length: known_next.total};
+    ended = '{sender: buffer3_q.sender, status: L7StatusWhole, length: TotalBits'(known_next.total)};
     if (is_written && !op3_q.entry) begin
       ended.sender = written3_q.sender;
       ended.length = TotalBits'(written3_q.length);

@@ -1,13 +1,13 @@
 /// Views of a matcher's messages, read at any offset.
 ///
-/// Byte p of a view stands in column p mod 64 of its segment. Behind these columns stand the first 7 bytes of the segment after, once
-/// more: so all columns are read at one address. A look at a position gives the 8 bytes from there on, and of its segment the
-/// bytes from there on that are the stop byte. Bytes that were not written are those of older messages: whoever looks has to
+/// Byte p of a view stands in column p mod 64 of its segment. Behind these columns stand the first bytes of the segment after, once
+/// more, 1 less than are compared: so all columns are read at one address. A look at a position gives as many bytes from there on as
+/// are compared, and of its segment the bytes from there on that are the stop byte. Bytes that were not written are those of older messages: whoever looks has to
 /// know where the view ends.
 ///
 /// Writes take a cycle and are seen from the next one on. A look gives its results one cycle later; they then stay until the
 /// next look:
-/// - `lanes_o`: the 8 bytes from the position on, byte p in lane p mod 8;
+/// - `lanes_o`: the bytes from the position on, by words of 8, each with byte p in lane p mod 8;
 /// - `stops_o`: columns from the position's on that hold the stop byte (sluice_l7_until finds the first one).
 ///
 /// Latency: 1 cycle, fixed. Throughput: 1 write and 1 look per cycle. Never stalls.
@@ -26,18 +26,19 @@ module sluice_l7_window
     input logic   [   SegmentBits-1:0]      write_segment_i,
     input logic   [L7SegmentBytes-1:0][7:0] write_data_i,
 
-    input  logic                                                    look_i,
-    input  place_t                                                  look_place_i,
+    input  logic                              look_i,
+    input  place_t                            look_place_i,
     // Modulo the view's size: behind its end there is nothing of use.
-    input  logic      [SegmentBits+$clog2(L7SegmentBytes)-1:0]      look_at_i,
-    input  logic      [                                   7:0]      stop_i,
-    output logic      [                      L7MatchBytes-1:0][7:0] lanes_o,
-    output l7_stops_t                                               stops_o
+    input  logic      [    LookBits-1:0]      look_at_i,
+    input  logic      [             7:0]      stop_i,
+    output logic      [L7MatchBytes-1:0][7:0] lanes_o,
+    output l7_stops_t                         stops_o
 );
 
   localparam int unsigned Columns = L7SegmentBytes;
-  localparam int unsigned Lanes = L7MatchBytes;
+  localparam int unsigned Lanes = L7HashBytes;
   localparam int unsigned Groups = Columns / Lanes;
+  localparam int unsigned Words = L7MatchBytes / Lanes;
   localparam int unsigned ColumnBits = $clog2(Columns);
   localparam int unsigned LaneBits = $clog2(Lanes);
   localparam int unsigned GroupBits = ColumnBits - LaneBits;
@@ -48,8 +49,8 @@ module sluice_l7_window
   logic [ColumnBits-1:0] column;
   logic [ GroupBits-1:0] group;
   logic [AddrWidth-1:0] write_at, write_before, look_at;
-  logic [Groups:0][Lanes-1:0][7:0] bytes;
-  logic [Lanes-1:0][7:0] lanes;
+  logic [Groups+Words-1:0][Lanes-1:0][7:0] bytes;
+  logic [Words-1:0][Lanes-1:0][7:0] lanes;
   l7_stops_t stops;
 
   assign write_at = AddrWidth'({write_place_i, write_segment_i});
@@ -58,7 +59,7 @@ module sluice_l7_window
   assign column = look_at_i[ColumnBits-1:0];
   assign group = column[ColumnBits-1:LaneBits];
 
-  for (genvar c = 0; c < int'(Columns + Lanes - 1); c++) begin : gen_column
+  for (genvar c = 0; c < int'(Columns + L7MatchBytes - 1); c++) begin : gen_column
     sluice_ram_lut #(
         .Width(8),
         .Depth(Depth),
@@ -72,7 +73,7 @@ module sluice_l7_window
         .rdata_o(bytes[c/Lanes][c%Lanes])
     );
   end
-  assign bytes[Groups][Lanes-1] = '0;
+  assign bytes[Groups+Words-1][Lanes-1] = '0;
 
   // Columns in front of the position's: those of groups in front, and of the own group some lanes.
   logic [Groups-1:0] groups_before, own;
@@ -94,13 +95,15 @@ module sluice_l7_window
     assign stops.groups[g] = |stops.columns[g*StopColumns+:StopColumns];
   end
 
-  // A lane's byte is in the position's group, or in the one behind it.
-  for (genvar l = 0; l < int'(Lanes); l++) begin : gen_lane
-    logic [Groups-1:0][7:0] of_group;
-    for (genvar g = 0; g < int'(Groups); g++) begin : gen_group
-      assign of_group[g] = lanes_before[l] ? bytes[g+1][l] : bytes[g][l];
+  // A lane's byte is in the word's group from the position's on, or in the one behind it.
+  for (genvar w = 0; w < int'(Words); w++) begin : gen_word
+    for (genvar l = 0; l < int'(Lanes); l++) begin : gen_lane
+      logic [Groups-1:0][7:0] of_group;
+      for (genvar g = 0; g < int'(Groups); g++) begin : gen_group
+        assign of_group[g] = lanes_before[l] ? bytes[g+w+1][l] : bytes[g+w][l];
+      end
+      assign lanes[w][l] = of_group[group];
     end
-    assign lanes[l] = of_group[group];
   end
 
   always_ff @(posedge clk_i) begin

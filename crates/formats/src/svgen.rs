@@ -34,18 +34,39 @@ impl Package {
         let _ = writeln!(self.0, "  localparam int unsigned {name} = {value};");
     }
 
+    /// A number that a simulation may set to another one, by a macro.
+    pub fn setting(&mut self, name: &str, setting: &str, value: u32) {
+        let _ = writeln!(self.0, "`ifndef {setting}\n`define {setting} {value}\n`endif");
+        let _ = writeln!(self.0, "  localparam int unsigned {name} = `{setting};");
+    }
+
     /// A structure for each row, with its width and words.
     pub fn rows(&mut self, rows: &[RowInfo]) {
+        self.rows_of_settings(rows, &[]);
+    }
+
+    /// The same where types of some fields (by row and field) follow from settings; widths of those rows do too.
+    pub fn rows_of_settings(&mut self, rows: &[RowInfo], follow: &[(&str, &str, &str)]) {
         for row in rows {
-            let (fields, name) = ((row.fields)(), camel(row.name));
+            let (mut fields, name) = ((row.fields)(), camel(row.name));
+            let mut follows = false;
+            for (_, field, sv) in follow.iter().filter(|(of, ..)| *of == row.name) {
+                fields.iter_mut().filter(|f| f.name == *field).for_each(|f| f.sv = (*sv).to_owned());
+                follows = true;
+            }
             let pad = fields.iter().map(|f| f.sv.len()).max().unwrap_or(0);
             let _ = writeln!(self.0, "  // {}\n  typedef struct packed {{", row.doc.trim());
             for f in fields.iter().rev() {
                 let _ = writeln!(self.0, "    {:pad$} {};", f.sv, f.name);
             }
             let _ = writeln!(self.0, "  }} {}_t;", row.name);
-            self.constant(&format!("{name}Bits"), (row.width)());
-            self.constant(&format!("{name}Words"), (row.width)().div_ceil(32));
+            if follows {
+                let _ = writeln!(self.0, "  localparam int unsigned {name}Bits = $bits({}_t);", row.name);
+                let _ = writeln!(self.0, "  localparam int unsigned {name}Words = ({name}Bits + 31) / 32;");
+            } else {
+                self.constant(&format!("{name}Bits"), (row.width)());
+                self.constant(&format!("{name}Words"), (row.width)().div_ceil(32));
+            }
             self.text("\n");
         }
     }

@@ -3,6 +3,7 @@
 //! `vectors SEED CASES MESSAGES ROWS STARTS GROUPS` prints JSON lines: of each case one with its tables, then one a message.
 
 use serde_json::{Value, json};
+use sluice_formats::l7::compare::L7Bytes;
 use sluice_formats::l7::rows::{
     L7AlternativePart, L7GroupRow, L7MatchRow, L7MovePart, L7PortRow, L7StartRow, L7TargetPart,
 };
@@ -52,7 +53,7 @@ impl Case {
             if rules.applications.iter().all(|a| a.types.is_empty()) {
                 continue;
             }
-            match compile(&rules, &Options { rows: half }) {
+            match compile(&rules, &Options { rows: half, ..Options::default() }) {
                 Ok(program) if program.starts.len() <= starts / 2 && program.groups.len() <= groups / 2 => {
                     break (rules, program);
                 }
@@ -256,7 +257,7 @@ fn random_row(rng: &mut Rng, first: usize, count: usize, rows: usize, groups: us
     let length =
         if rng.chance(1, 40) { rng.range(9, 15) } else { *rng.choose(&[0, 1, 1, 1, 2, 2, 3, 8]).expect("a length") }
             as u8;
-    let alternatives = std::array::from_fn(|_| {
+    let four: [_; 4] = std::array::from_fn(|_| {
         let mut bytes = [0; 8];
         for byte in bytes.iter_mut().take(usize::from(length)) {
             *byte = *rng.choose(LETTERS).expect("a letter");
@@ -268,7 +269,7 @@ fn random_row(rng: &mut Rng, first: usize, count: usize, rows: usize, groups: us
             valid: !rng.chance(1, 6),
             ends: rng.chance(1, 6),
             anyway: rng.chance(1, 12),
-            bytes: u64::from_le_bytes(bytes),
+            bytes: L7Bytes::of(&bytes),
             target: random_target(rng, first, count, rows, groups),
         }
     });
@@ -277,6 +278,6 @@ fn random_row(rng: &mut Rng, first: usize, count: usize, rows: usize, groups: us
         length,
         step: random_move(rng),
         miss: random_target(rng, first, count, rows, groups),
-        alternatives,
+        alternatives: four.into(),
     }
 }

@@ -59,6 +59,7 @@ impl L7Engine {
                 rows: vec![Default::default(); sizes.rows],
                 starts: vec![Default::default(); sizes.starts],
                 groups: vec![Default::default(); sizes.groups],
+                shape: sizes.match_shape(),
             },
             engine,
             shares: vec![L7ShareRow::default(); modules],

@@ -64,6 +64,8 @@ pub struct Engine {
     pub table: Table<Fate>,
     /// Packets of a message at most.
     most_packets: usize,
+    /// Bytes of a message that rules see at most.
+    view_bytes: usize,
     /// Packets that have searched for their entries.
     pub searches: u32,
 }
@@ -75,6 +77,7 @@ impl Engine {
             ports: PortRows::default(),
             table: Table::new(target),
             most_packets: target.message_packets,
+            view_bytes: target.view_bytes(),
             searches: 0,
         }
     }
@@ -109,7 +112,8 @@ impl Engine {
         let header = packet.header;
         let identity = Identity { session: header.session, message: header.msg_id };
         let message_type = if packet.kind == Kind::Raw { 0 } else { header.msg_type };
-        let view = || packet.seen().and_then(Result::ok);
+        let most = self.view_bytes;
+        let view = || packet.seen(most).and_then(Result::ok);
         let ticket = ticket(frame, &packet, module, &port);
         let with = |outcome, member| Arrived { outcome, member: Some((member, ticket)) };
         match packet.kind {

@@ -5,7 +5,7 @@ use crate::tables::Tables;
 use crate::view::View;
 use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::rows::{L7GroupRow, L7MovePart, L7PortRow, L7TargetPart};
-use sluice_formats::l7::target::{ALTERNATIVES, HASH_BYTES, MATCH_BYTES, MOST_STEPS, MOST_WIDE_LOG, SLOTS};
+use sluice_formats::l7::target::{HASH_BYTES, MOST_MATCH_BYTES, MOST_STEPS, MOST_WIDE_LOG, SLOTS};
 
 /// Where a step goes.
 #[derive(Clone, Copy, Debug)]
@@ -27,14 +27,23 @@ enum End {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     length: u8,
+    /// Its alternatives: from this one on, so many.
+    first: u32,
     count: u8,
     mask: u64,
-    bytes: [u64; ALTERNATIVES],
-    ends: [bool; ALTERNATIVES],
-    always: [bool; ALTERNATIVES],
-    next: [Next; ALTERNATIVES],
     go: Go,
     miss: Next,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Alternative {
+    /// The first 8 bytes.
+    bytes: u64,
+    /// Bytes behind them, where the row compares more.
+    rest: [u8; MOST_MATCH_BYTES - HASH_BYTES],
+    ends: bool,
+    always: bool,
+    next: Next,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +65,10 @@ enum Stop {
 #[derive(Clone, Debug)]
 pub struct Fast {
     rows: Vec<Option<Row>>,
+    /// Of all rows, one row's behind the other's.
+    alternatives: Vec<Alternative>,
+    /// Bytes that a row compares at most.
+    compare_bytes: usize,
     /// By message type.
     starts: Vec<Option<(Go, Next)>>,
     groups: Vec<Option<L7GroupRow>>,
@@ -88,36 +101,38 @@ impl Fast {
             },
         };
         let own = |module: u8| module == port.module_id;
+        let mut alternatives = Vec::new();
         let rows = tables.rows.iter().map(|row| {
             own(row.module_id).then(|| {
-                let there: Vec<_> = row.alternatives.iter().filter(|a| a.valid).collect();
-                let mut fast = Row {
+                let first = alternatives.len();
+                alternatives.extend(row.alternatives.iter().filter(|a| a.valid).map(|a| Alternative {
+                    bytes: a.bytes.low(),
+                    rest: std::array::from_fn(|n| a.bytes.0[HASH_BYTES + n]),
+                    ends: a.ends,
+                    always: a.anyway,
+                    next: next(a.target, otherwise),
+                }));
+                Row {
                     length: row.length,
-                    count: there.len() as u8,
+                    first: first as u32,
+                    count: (alternatives.len() - first) as u8,
                     mask: match 8 * u32::from(row.length) {
                         0 => 0,
                         bits => u64::MAX >> 64_u32.saturating_sub(bits),
                     },
-                    bytes: [0; ALTERNATIVES],
-                    ends: [false; ALTERNATIVES],
-                    always: [false; ALTERNATIVES],
-                    next: [Next::Fault; ALTERNATIVES],
                     go: go(row.step),
                     miss: next(row.miss, otherwise),
-                };
-                for (n, a) in there.into_iter().enumerate() {
-                    (fast.bytes[n], fast.ends[n], fast.always[n]) = (a.bytes, a.ends, a.anyway);
-                    fast.next[n] = next(a.target, otherwise);
                 }
-                fast
             })
         });
+        let rows = rows.collect();
         let starts = (0..port.types).map(|n| {
             let row = tables.starts.get(usize::from(port.start) + usize::from(n))?;
             own(row.module_id).then(|| (go(row.step), next(row.target, otherwise)))
         });
         let groups = tables.groups.iter().map(|g| own(g.module_id).then_some(*g));
-        Self { rows: rows.collect(), starts: starts.collect(), groups: groups.collect(), otherwise }
+        let (starts, groups, compare_bytes) = (starts.collect(), groups.collect(), tables.shape.bytes);
+        Self { rows, alternatives, compare_bytes, starts, groups, otherwise }
     }
 
     /// Dispatches a message; cycles are 0.
@@ -146,19 +161,25 @@ impl Fast {
             };
             let row = self.rows.get(number)?.as_ref()?;
             *steps += 1;
-            if *steps > MOST_STEPS || usize::from(row.length) > MATCH_BYTES {
+            if *steps > MOST_STEPS || usize::from(row.length) > self.compare_bytes {
                 return None;
             }
             let behind = place.position + usize::from(row.length);
             let inside = !place.past && behind <= place.end;
             let at_end = behind == place.end && !view.is_open();
             let bytes = place.ahead(view) & row.mask;
-            let hit = (0..usize::from(row.count))
-                .find(|&n| row.always[n] || inside && row.bytes[n] == bytes && (!row.ends[n] || at_end));
-            next = match hit {
-                Some(n) => {
+            let first = row.first as usize;
+            let is_hit = |a: &&Alternative| {
+                a.always
+                    || inside
+                        && a.bytes == bytes
+                        && (!a.ends || at_end)
+                        && (usize::from(row.length) <= HASH_BYTES || place.goes_on(view, behind, &a.rest))
+            };
+            next = match self.alternatives[first..first + usize::from(row.count)].iter().find(is_hit) {
+                Some(hit) => {
                     place.go(row.go, usize::from(row.length), view);
-                    row.next[n]
+                    hit.next
                 }
                 None => row.miss,
             };
@@ -200,15 +221,21 @@ impl Place {
     /// The 8 bytes at the position, the first in the lowest bits, zeros beyond the view.
     fn ahead(&self, view: &View) -> u64 {
         let bytes = view.bytes();
-        match bytes.get(self.position..self.position + MATCH_BYTES) {
+        match bytes.get(self.position..self.position + HASH_BYTES) {
             Some(all) => u64::from_le_bytes(all.try_into().expect("8 bytes")),
             None => {
-                let mut ahead = [0; MATCH_BYTES];
+                let mut ahead = [0; HASH_BYTES];
                 let rest = bytes.get(self.position..).unwrap_or(&[]);
                 ahead[..rest.len()].copy_from_slice(rest);
                 u64::from_le_bytes(ahead)
             }
         }
+    }
+
+    /// Whether the bytes behind the first 8 are these, up to the end of the compare, which lies in the view, and zeros beyond it.
+    fn goes_on(&self, view: &View, end: usize, rest: &[u8]) -> bool {
+        let compared = view.bytes().get(self.position + HASH_BYTES..end).unwrap_or(&[]);
+        rest.starts_with(compared) && rest[compared.len()..].iter().all(|&byte| byte == 0)
     }
 
     fn go(&mut self, go: Go, compared: usize, view: &View) {

@@ -4,6 +4,7 @@ use crate::compile::Program;
 use crate::rules::{Rules, escape};
 use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7TargetPart};
+use sluice_formats::l7::target::MOST_MATCH_BYTES;
 
 /// A program's rows, a line each, and one for each alternative.
 pub fn rows(program: &Program, rules: &Rules) -> String {
@@ -33,7 +34,7 @@ fn wanted(row: &L7MatchRow, alternative: &L7AlternativePart) -> String {
     if alternative.anyway {
         return "anyway".to_string();
     }
-    let bytes = &alternative.bytes.to_le_bytes()[..usize::from(row.length).min(8)];
+    let bytes = &alternative.bytes.0[..usize::from(row.length).min(MOST_MATCH_BYTES)];
     let end = if alternative.ends { "$" } else { "" };
     format!("\"{}{end}\"", escape(bytes))
 }

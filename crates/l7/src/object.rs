@@ -29,6 +29,6 @@ pub fn part(rules: &Rules, options: &Options) -> Result<L7Part, CompileError> {
 pub fn object(name: &str, rules: &Rules, target: &Target) -> Result<Object, CompileError> {
     let to = Destinations::from_iter([Destination::Host(target::host(target))]);
     let mut object = Object::new(name, KeySpec::NONE, Action { to, ..Action::DROP });
-    object.parts.l7 = Some(Box::new(part(rules, &Options { rows: room(target) })?));
+    object.parts.l7 = Some(Box::new(part(rules, &Options { rows: room(target), ..Options::default() })?));
     Ok(object)
 }

@@ -35,7 +35,7 @@ pub struct NoRoom {
 impl Placed {
     /// An engine without programs.
     pub fn new(target: &'static Target) -> Self {
-        Self { tables: Tables::default(), ports: Vec::new(), target }
+        Self { tables: Tables { shape: target.match_shape(), ..Tables::default() }, ports: Vec::new(), target }
     }
 
     /// Rows that are left for match rows.

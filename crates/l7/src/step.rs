@@ -5,8 +5,9 @@ use crate::view::View;
 use serde::Serialize;
 use sluice_formats::hash::{crc32c, crc32c_of};
 use sluice_formats::l7::codes::L7Goal;
+use sluice_formats::l7::compare::L7Bytes;
 use sluice_formats::l7::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7PortRow, L7TargetPart};
-use sluice_formats::l7::target::{HASH_BYTES, MATCH_BYTES, MOST_STEPS, MOST_WIDE_LOG, SEGMENT_BYTES, SLOTS};
+use sluice_formats::l7::target::{HASH_BYTES, MOST_MATCH_BYTES, MOST_STEPS, MOST_WIDE_LOG, SEGMENT_BYTES, SLOTS};
 
 /// Which message it is, for groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,7 +114,7 @@ impl Matcher<'_> {
             let row = self.tables.rows.get(number).ok_or(Fault)?;
             self.owned(row.module_id)?;
             self.compares += 1;
-            if self.compares > MOST_STEPS || usize::from(row.length) > MATCH_BYTES {
+            if self.compares > MOST_STEPS || usize::from(row.length) > self.tables.shape.bytes {
                 return Err(Fault);
             }
             self.cycles += 2;
@@ -160,11 +161,11 @@ impl Matcher<'_> {
         }
     }
 
-    /// The 8 bytes at the position, zeros beyond the view.
-    fn ahead(&self) -> [u8; MATCH_BYTES] {
-        let mut bytes = [0; MATCH_BYTES];
+    /// The first bytes at the position, zeros beyond the view.
+    fn ahead<const BYTES: usize>(&self) -> [u8; BYTES] {
+        let mut bytes = [0; BYTES];
         let rest = self.view.bytes().get(self.position..).unwrap_or(&[]);
-        let some = rest.len().min(MATCH_BYTES);
+        let some = rest.len().min(BYTES);
         bytes[..some].copy_from_slice(&rest[..some]);
         bytes
     }
@@ -172,7 +173,7 @@ impl Matcher<'_> {
     fn compare(&self, row: &L7MatchRow) -> Option<usize> {
         let behind = self.position + usize::from(row.length);
         let inside = !self.past && behind <= self.end;
-        let bytes = masked(self.ahead(), row.length);
+        let bytes = L7Bytes::of(&self.ahead::<MOST_MATCH_BYTES>()[..usize::from(row.length)]);
         let at_end = behind == self.end && !self.view.is_open();
         let hit = |a: &L7AlternativePart| a.anyway || inside && a.bytes == bytes && (!a.ends || at_end);
         row.alternatives.iter().position(|a| a.valid && hit(a))
@@ -251,9 +252,9 @@ impl Matcher<'_> {
 }
 
 /// The number of a row among wide ones, from the 8 bytes at the position.
-pub fn wide_row(ahead: [u8; MATCH_BYTES], target: L7TargetPart) -> usize {
+pub fn wide_row(ahead: [u8; HASH_BYTES], target: L7TargetPart) -> usize {
     let mut bytes = ahead;
-    bytes[usize::from(target.length).min(MATCH_BYTES)..].fill(0);
+    bytes[usize::from(target.length).min(HASH_BYTES)..].fill(0);
     (crc32c(&bytes).rotate_right(target.turn.into()) & ((1 << target.log) - 1)) as usize
 }
 
@@ -266,13 +267,4 @@ pub fn of_message(identity: Identity) -> u32 {
 pub fn of_field(value: &[u8]) -> u32 {
     let bytes = value.len().div_ceil(HASH_BYTES).max(1) * HASH_BYTES;
     crc32c_of(value.iter().copied().chain(std::iter::repeat(0)).take(bytes))
-}
-
-/// The first bytes of a window as an alternative has them.
-fn masked(ahead: [u8; MATCH_BYTES], length: u8) -> u64 {
-    match u32::from(length) {
-        0 => 0,
-        n if n < 8 => u64::from_le_bytes(ahead) & ((1 << (8 * n)) - 1),
-        _ => u64::from_le_bytes(ahead),
-    }
 }

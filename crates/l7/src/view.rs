@@ -1,6 +1,6 @@
 //! What the matchers see of a message.
 
-use sluice_formats::l7::target::{FIELDS, VIEW_BYTES};
+use sluice_formats::l7::target::{FIELDS, SEGMENT_BYTES, VIEW_BYTES};
 use std::ops::Range;
 
 /// The bytes that rules see, and where fields lie in them.
@@ -24,10 +24,15 @@ pub struct Malformed {
 }
 
 impl<'a> View<'a> {
-    /// Of a message's first packet: `payload` is what lies behind its headers.
+    /// Of a message's first packet: `payload` is what lies behind its headers. On the targets rules see [`VIEW_BYTES`] of it.
     pub fn of_message(payload: &'a [u8], seg_cnt: u8) -> Result<Self, Malformed> {
-        let segments = if seg_cnt == 0 { VIEW_BYTES } else { 64 * usize::from(seg_cnt) };
-        let bytes = &payload[..payload.len().min(segments).min(VIEW_BYTES)];
+        Self::of_message_up_to(payload, seg_cnt, VIEW_BYTES)
+    }
+
+    /// The same where rules see `most` bytes.
+    pub fn of_message_up_to(payload: &'a [u8], seg_cnt: u8, most: usize) -> Result<Self, Malformed> {
+        let segments = if seg_cnt == 0 { most } else { SEGMENT_BYTES * usize::from(seg_cnt) };
+        let bytes = &payload[..payload.len().min(segments).min(most)];
         let mut fields = [None; FIELDS + 1];
         let (mut at, mut last) = (0, 0);
         while let Some(&index) = bytes.get(at) {
@@ -55,10 +60,15 @@ impl<'a> View<'a> {
 
     /// Of a raw application's packet: `payload` is what lies behind the UDP header.
     pub fn of_raw(payload: &'a [u8]) -> Self {
-        let bytes = &payload[..payload.len().min(VIEW_BYTES)];
+        Self::of_raw_up_to(payload, VIEW_BYTES)
+    }
+
+    /// The same where rules see `most` bytes.
+    pub fn of_raw_up_to(payload: &'a [u8], most: usize) -> Self {
+        let bytes = &payload[..payload.len().min(most)];
         let mut fields = [None; FIELDS + 1];
         fields[1] = Some((0, bytes.len() as u16));
-        Self { bytes, fields, open: payload.len() > VIEW_BYTES }
+        Self { bytes, fields, open: payload.len() > most }
     }
 
     /// Its bytes.

@@ -53,6 +53,7 @@ impl Rows {
             rows: self.all::<L7MatchRow>(Table::L7Match, target.rows),
             starts: self.all::<L7StartRow>(Table::L7Start, target.starts),
             groups: self.all::<L7GroupRow>(Table::L7Group, target.groups),
+            shape: target.match_shape(),
         };
         (tables, self.all(Table::L7Port, target.ports))
     }

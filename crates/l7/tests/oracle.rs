@@ -7,7 +7,7 @@ use sluice_l7::explain::explain;
 use sluice_l7::message::{Field, encode};
 use sluice_l7::oracle::{Message, Mismatch, Why, decide, match_field, match_value, slot};
 use sluice_l7::rules::{Goal, Pattern, Rules, Step, read};
-use sluice_l7::testing::{pattern, value_for};
+use sluice_l7::testing::{Limits, pattern, value_for};
 use sluice_l7::view::View;
 
 fn shipped(name: &str) -> Rules {
@@ -188,7 +188,7 @@ fn random_patterns_match_what_a_reading_byte_by_byte_matches() {
     let mut rng = Rng::new(test_seed("random_patterns_match_what_a_reading_byte_by_byte_matches"));
     let mut matched = 0;
     for _ in 0..50_000 {
-        let pattern = pattern(&mut rng, b"/:", 255, 6);
+        let pattern = pattern(&mut rng, b"/:", 255, &Limits::default());
         let value = value_for(&mut rng, &pattern, 255);
         let found = match_value(&pattern, &value, false);
         assert_eq!(found.is_ok(), byte_by_byte(&pattern, &value), "{pattern} {value:?}");

@@ -35,7 +35,8 @@ fn programs_written_as_words_dispatch_as_before_and_so_do_words_read_again() {
     let mut rng = Rng::new(test_seed("programs_written_as_words_dispatch_as_before_and_so_do_words_read_again"));
     let (mut written, mut refused, mut hits, mut all) = (0, 0, 0, 0);
     while written < 150 {
-        let limits = Limits { applications: 1, types: 2, rules: 5, patterns: 2, steps: 4, groups: 0 };
+        let limits =
+            Limits { applications: 1, types: 2, rules: 5, patterns: 2, steps: 4, groups: 0, ..Limits::default() };
         let mut rules = testing::rules(&mut rng, &limits);
         // What words have no form for would refuse nearly every program.
         for application in &mut rules.applications {

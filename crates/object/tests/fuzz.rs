@@ -83,11 +83,12 @@ fn some_rules(rng: &mut Rng) -> L7Part {
         valid: true,
         ends: rng.chance(1, 2),
         anyway: rng.chance(1, 4),
-        bytes: rng.next_u64(),
+        bytes: rng.next_u64().into(),
         target: target(rng),
     };
     let row = |rng: &mut Rng| {
-        let alternatives = std::array::from_fn(|_| alternative(rng));
+        let four: [_; 4] = std::array::from_fn(|_| alternative(rng));
+        let alternatives = four.into();
         L7MatchRow { module_id: 0, length: rng.below(9) as u8, step: step(rng), miss: target(rng), alternatives }
     };
     let application = |n: u64, rng: &mut Rng| {

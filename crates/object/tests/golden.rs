@@ -7,6 +7,7 @@ mod common;
 use common::tenant;
 use sluice_formats::EngineId;
 use sluice_formats::l7::codes::{L7Goal, L7PortKind};
+use sluice_formats::l7::compare::L7Bytes;
 use sluice_formats::l7::rows::{
     L7AlternativePart, L7GroupRow, L7MatchRow, L7MovePart, L7PortRow, L7StartRow, L7TargetPart,
 };
@@ -127,7 +128,7 @@ fn rules() -> Object {
     row.alternatives[0] = L7AlternativePart {
         valid: true,
         ends: true,
-        bytes: u64::from_le_bytes(*b"abc\0\0\0\0\0"),
+        bytes: L7Bytes::of(b"abc"),
         target: target(L7Goal::Group, 0),
         ..L7AlternativePart::default()
     };

@@ -40,7 +40,7 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 17] = [
+const SECTIONS: [Section; 18] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
@@ -54,6 +54,7 @@ const SECTIONS: [Section; 17] = [
     ("xdp-rates", "Rates of the XDP engine", xdp::rates),
     ("l7", "Dispatch latency of the l7 engine", l7::latency),
     ("l7-rates", "Rates of the l7 engine", l7::rates),
+    ("l7-lengths", "Rates of the l7 engine by bytes of a compare", l7::lengths),
     ("l7-shares", "Short programs beside long ones on the l7 engine", l7::shares),
     ("l7-attack", "Floods on the l7 engine", l7::attack),
     ("packing", "How many modules there is room for", packing::packing),
@@ -114,11 +115,12 @@ fn there(section: &str) -> bool {
     missing.is_none()
 }
 
-/// The same for the l7 engine, which `l7-rates` measures with other numbers of matchers too.
+/// The same for the l7 engine, which is measured with other numbers of matchers and other sizes too.
 fn there_with_matchers(section: &str) -> bool {
     let builds = match section {
         "l7" => vec![l7::Build::Matchers(4), l7::Build::Tiny],
         "l7-rates" => l7::MATCHERS.map(l7::Build::Matchers).to_vec(),
+        "l7-lengths" => l7::LENGTHS_BUILDS.to_vec(),
         _ => vec![l7::Build::Matchers(4)],
     };
     let missing = builds.iter().find(|build| build.find().is_none());

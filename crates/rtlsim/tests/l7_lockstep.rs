@@ -30,6 +30,11 @@ fn a_beat_a_cycle_goes_through() {
 }
 
 #[test]
+fn a_compare_is_hit_at_every_place_of_the_view() {
+    dispatching::a_compare_is_hit_at_every_place_of_the_view("tiny");
+}
+
+#[test]
 fn a_stop_byte_that_the_application_has_not_is_found_nowhere() {
     dispatching::a_stop_byte_that_the_application_has_not_is_found_nowhere("tiny");
 }
@@ -42,4 +47,9 @@ fn entries_come_and_go_as_in_the_model() {
 #[test]
 fn a_packet_keeps_the_row_that_it_came_with() {
     dispatching::a_packet_keeps_the_row_that_it_came_with("tiny");
+}
+
+#[test]
+fn alternatives_of_one_row_cost_no_cycle() {
+    dispatching::alternatives_of_one_row_cost_no_cycle("tiny");
 }

@@ -36,3 +36,13 @@ fn a_stop_byte_that_the_application_has_not_is_found_nowhere() {
 fn a_packet_keeps_the_row_that_it_came_with() {
     dispatching::a_packet_keeps_the_row_that_it_came_with("default");
 }
+
+#[test]
+fn a_compare_is_hit_at_every_place_of_the_view() {
+    dispatching::a_compare_is_hit_at_every_place_of_the_view("default");
+}
+
+#[test]
+fn alternatives_of_one_row_cost_no_cycle() {
+    dispatching::alternatives_of_one_row_cost_no_cycle("default");
+}

@@ -41,7 +41,7 @@ struct Bench {
 
 fn limits(target: &Target) -> Limits {
     match target.name {
-        "tiny" => Limits { applications: 2, types: 2, rules: 2, patterns: 2, steps: 3, groups: 1 },
+        "tiny" => Limits { applications: 2, types: 2, rules: 2, patterns: 2, steps: 3, groups: 1, ..Limits::default() },
         _ => Limits::default(),
     }
 }
@@ -160,7 +160,7 @@ impl Bench {
                 ports.push((row, application.clone()));
             }
         }
-        Traffic::new(self.rng.fork(), ports, L7_DEFAULT.message_packets)
+        Traffic::new(self.rng.fork(), ports, &L7_DEFAULT)
     }
 
     /// Offers packets of all tenants.

@@ -50,7 +50,7 @@ impl CompileArgs {
             return Err(Failure::input("E0871", format!("--rows: {}, expected 1 to {MOST_ROWS}", self.rows)));
         }
         let rules = read(&self.rules)?.map_err(|errors| failure(&errors))?;
-        let program = match compile(&rules, &Options { rows: self.rows }) {
+        let program = match compile(&rules, &Options { rows: self.rows, ..Options::default() }) {
             Ok(program) => program,
             Err(error) => {
                 crate::printable::tell(misfit(&self.rules, &error));

@@ -12,10 +12,12 @@ fn targets() -> Vec<Sizes> {
 /// The package as text.
 pub(super) fn package() -> String {
     let mut p = Package::new("sluice_l7_rows_pkg", "Rows, tables and targets of the l7 engine (docs/design/l7.md).");
+    p.text("  // What both targets have. A simulation may set others: docs/design/l7.md, \"Other sizes\".\n");
+    p.setting("L7Alternatives", "SLUICE_L7_ALTERNATIVES", target::ALTERNATIVES as u32);
+    p.setting("L7MatchBytes", "SLUICE_L7_COMPARE_BYTES", target::MATCH_BYTES as u32);
+    p.setting("L7ViewSegments", "SLUICE_L7_VIEW_SEGMENTS", target::VIEW_SEGMENTS as u32);
+    p.text("\n");
     let sizes = [
-        ("Alternatives", target::ALTERNATIVES),
-        ("MatchBytes", target::MATCH_BYTES),
-        ("ViewBytes", target::VIEW_BYTES),
         ("SegmentBytes", target::SEGMENT_BYTES),
         ("Fields", target::FIELDS),
         ("Slots", target::SLOTS),
@@ -38,8 +40,13 @@ pub(super) fn package() -> String {
     for (name, value) in sizes {
         p.constant(&format!("L7{name}"), value as u32);
     }
-    p.text("\n");
-    p.rows(FOLDER.rows);
+    p.text("  localparam int unsigned L7ViewBytes = L7ViewSegments * L7SegmentBytes;\n\n");
+    let follow = [
+        ("l7_alternative", "bytes", "logic [8*L7MatchBytes-1:0]"),
+        ("l7_match_row", "length", "logic [$clog2(L7MatchBytes+1)-1:0]"),
+        ("l7_match_row", "alternatives", "l7_alternative_t [L7Alternatives-1:0]"),
+    ];
+    p.rows_of_settings(FOLDER.rows, &follow);
     let kinds: Vec<_> = EVENTS.all.iter().map(|e| (e.name, e.kind)).collect();
     p.enumeration("Kinds of the drop counters.", "l7_event", 4, "L7Event", &kinds);
     for codes in FOLDER.codes {

@@ -1,6 +1,7 @@
 //! Formats of the l7 engine: the header of messages, sizes, rows, tables. docs/design/l7.md says what they mean.
 
 pub mod codes;
+pub mod compare;
 mod generated;
 pub mod qnp;
 pub mod rows;

@@ -1,6 +1,7 @@
 //! Rows of the l7 engine: docs/design/l7.md.
 
 use super::codes::L7Goal;
+use super::compare::{L7Alternatives, L7Bytes};
 use crate::row::{RowInfo, row, rows};
 use std::ops::Range;
 
@@ -16,7 +17,7 @@ row! {
         log: u8 = 4,
         /// Wide rows: bits that the hash is rotated to the right by.
         turn: u8 = 5,
-        /// Wide rows: bytes that they compare and that are hashed.
+        /// Wide rows: bytes that are hashed, the first 8 at most of those that they compare.
         length: u8 = 4,
     }
 }
@@ -84,7 +85,7 @@ row! {
         /// It is hit wherever the position is, past too, and whatever the bytes.
         anyway: bool = 1,
         /// The bytes, the first in the lowest bits; those beyond the row's length are zero.
-        bytes: u64 = 64,
+        bytes: L7Bytes = 64,
         /// Where a hit goes.
         target: L7TargetPart = 0,
     }
@@ -103,7 +104,7 @@ row! {
         /// Where a miss goes.
         miss: L7TargetPart = 0,
         /// Alternatives; the first hit counts.
-        alternatives: [L7AlternativePart; 4] = 0,
+        alternatives: L7Alternatives = 0,
     }
 }
 

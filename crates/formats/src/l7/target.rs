@@ -1,13 +1,22 @@
 //! Sizes of the l7 engine.
 
+use super::compare::MatchShape;
 use crate::limits::MAX_FRAME_BYTES;
 
-/// Alternatives of a row.
+/// Alternatives of a row on all targets, and in the layout that objects have.
 pub const ALTERNATIVES: usize = 4;
-/// Most bytes that a row compares.
+/// Most of them that an engine may be built with.
+pub const MOST_ALTERNATIVES: usize = 8;
+/// Most bytes that a row compares on all targets, and in the layout that objects have.
 pub const MATCH_BYTES: usize = 8;
-/// Most bytes of a message that rules see.
-pub const VIEW_BYTES: usize = 512;
+/// Most of them that an engine may be built with.
+pub const MOST_MATCH_BYTES: usize = 32;
+/// Most segments of a message that rules see, on all targets.
+pub const VIEW_SEGMENTS: usize = 8;
+/// Most of them that an engine may be built with: an MTU of 1,500 bytes.
+pub const MOST_VIEW_SEGMENTS: usize = 24;
+/// Most bytes of a message that rules see, on all targets.
+pub const VIEW_BYTES: usize = VIEW_SEGMENTS * SEGMENT_BYTES;
 /// Bytes of a segment, which `seg_cnt` counts.
 pub const SEGMENT_BYTES: usize = 64;
 /// Fields that rules may look at: indices 1 to this.
@@ -53,6 +62,18 @@ pub const DESCRIPTOR_BYTES: usize = 16;
 /// Bytes of a completion.
 pub const COMPLETION_BYTES: usize = 32;
 
+/// A size that an engine cannot have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} is {found}, expected {allowed}")]
+pub struct SizeError {
+    /// Resource.
+    pub name: &'static str,
+    /// Its size.
+    pub found: usize,
+    /// What is allowed.
+    pub allowed: String,
+}
+
 /// Resources of one l7 engine; RTL parameters, models, linker and compiler take them from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Target {
@@ -66,6 +87,12 @@ pub struct Target {
     pub matchers: usize,
     /// Messages that a matcher has at a time.
     pub places: usize,
+    /// Bytes that a match row compares: 8, 16 or 32.
+    pub compare_bytes: usize,
+    /// Alternatives of a match row: 4 or 8.
+    pub alternatives: usize,
+    /// Segments of a message that rules see at most: 8 to [`MOST_VIEW_SEGMENTS`].
+    pub view_segments: usize,
     /// Match rows.
     pub rows: usize,
     /// Start rows.
@@ -101,6 +128,9 @@ pub const DEFAULT: Target = Target {
     modules: 64,
     matchers: 4,
     places: 4,
+    compare_bytes: MATCH_BYTES,
+    alternatives: ALTERNATIVES,
+    view_segments: VIEW_SEGMENTS,
     rows: 512,
     starts: 1024,
     ports: 64,
@@ -123,6 +153,9 @@ pub const TINY: Target = Target {
     modules: 8,
     matchers: 2,
     places: 4,
+    compare_bytes: MATCH_BYTES,
+    alternatives: ALTERNATIVES,
+    view_segments: VIEW_SEGMENTS,
     rows: 64,
     starts: 64,
     ports: 16,
@@ -162,6 +195,39 @@ impl Target {
         self.beats - SHARED_PACKETS * (MAX_FRAME_BYTES as usize).div_ceil(self.bus_bytes)
     }
 
+    /// What its match rows hold.
+    pub fn match_shape(&self) -> MatchShape {
+        MatchShape { bytes: self.compare_bytes, alternatives: self.alternatives }
+    }
+
+    /// Most bytes of a message that rules see.
+    pub fn view_bytes(&self) -> usize {
+        self.view_segments * SEGMENT_BYTES
+    }
+
+    /// Whether an engine can be built so, as far as targets may differ from these two.
+    pub fn check(&self) -> Result<(), SizeError> {
+        let sizes = [
+            ("compare_bytes", self.compare_bytes, &[8, 16, 32][..], "8, 16 or 32"),
+            ("alternatives", self.alternatives, &[4, 8], "4 or 8"),
+        ];
+        for (name, found, some, allowed) in sizes {
+            if !some.contains(&found) {
+                return Err(SizeError { name, found, allowed: allowed.to_owned() });
+            }
+        }
+        let ranges = [
+            ("view_segments", self.view_segments, VIEW_SEGMENTS, MOST_VIEW_SEGMENTS),
+            ("message_packets", self.message_packets, 1, super::qnp::MOST_PACKETS),
+        ];
+        for (name, found, least, most) in ranges {
+            if !(least..=most).contains(&found) {
+                return Err(SizeError { name, found, allowed: format!("{least} to {most}") });
+            }
+        }
+        Ok(())
+    }
+
     /// Every resource by name, in the order of the RTL's configuration struct.
     pub fn resources(&self) -> [(&'static str, u32); 17] {
         [
@@ -188,5 +254,29 @@ impl Target {
     /// Hash of the NIC's target of the same name; objects, loads and plug-ins carry it.
     pub fn hash(&self) -> u32 {
         crate::target::Target::by_name(self.name).unwrap_or(&crate::target::DEFAULT).hash()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_beyond_what_can_be_built_are_refused() {
+        ALL.iter().for_each(|target| target.check().unwrap());
+        let large = Target { compare_bytes: 32, alternatives: 8, view_segments: 24, message_packets: 255, ..TINY };
+        large.check().unwrap();
+        assert_eq!((large.match_shape().row_bits(), large.view_bytes()), (2350, 1536));
+        let refused = [
+            (Target { compare_bytes: 12, ..TINY }, "compare_bytes is 12, expected 8, 16 or 32"),
+            (Target { compare_bytes: 64, ..TINY }, "compare_bytes is 64, expected 8, 16 or 32"),
+            (Target { alternatives: 6, ..TINY }, "alternatives is 6, expected 4 or 8"),
+            (Target { view_segments: 7, ..TINY }, "view_segments is 7, expected 8 to 24"),
+            (Target { view_segments: 25, ..TINY }, "view_segments is 25, expected 8 to 24"),
+            (Target { message_packets: 256, ..TINY }, "message_packets is 256, expected 1 to 255"),
+        ];
+        for (target, text) in refused {
+            assert_eq!(target.check().unwrap_err().to_string(), text);
+        }
     }
 }

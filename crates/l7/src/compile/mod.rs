@@ -12,8 +12,9 @@ use crate::rules::{Application, Goal, Kind, MessageType, Rules};
 use path::Path;
 use place::{Key, Placed, place};
 use sluice_formats::l7::codes::L7Goal;
+use sluice_formats::l7::compare::{L7Bytes, MatchShape};
 use sluice_formats::l7::rows::{L7AlternativePart, L7GroupRow, L7MatchRow, L7MovePart, L7StartRow, L7TargetPart};
-use sluice_formats::l7::target::{EXPIRY_TICK_NS, MOST_STEPS};
+use sluice_formats::l7::target::{EXPIRY_TICK_NS, HASH_BYTES, MOST_STEPS};
 use state::{Choice, Item, State, choose};
 use std::collections::{HashMap, VecDeque};
 
@@ -27,11 +28,13 @@ pub const MOST_ROWS: usize = 1 << 12;
 pub struct Options {
     /// Rows that the rules of one file may take.
     pub rows: usize,
+    /// What a row holds.
+    pub shape: MatchShape,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rows: MOST_ROWS }
+        Self { rows: MOST_ROWS, shape: MatchShape::default() }
     }
 }
 
@@ -46,6 +49,8 @@ pub struct Program {
     pub groups: Vec<L7GroupRow>,
     /// Applications in the order of the rules.
     pub applications: Vec<Compiled>,
+    /// What a row may hold.
+    pub shape: MatchShape,
 }
 
 /// An application of a program.
@@ -121,14 +126,15 @@ impl CompileError {
 
 /// Makes the program of a checked file of rules.
 pub fn compile(rules: &Rules, options: &Options) -> Result<Program, CompileError> {
-    let mut program = Program { groups: rules.groups.iter().map(group).collect(), ..Program::default() };
+    let groups = rules.groups.iter().map(group).collect();
+    let mut program = Program { groups, shape: options.shape, ..Program::default() };
     for application in &rules.applications {
         let (start, mut most) = (program.starts.len() as u16, 0);
         for message in &application.types {
             let at = usize::from(start) + usize::from(message.number);
             program.starts.resize(at + 1, L7StartRow::default());
-            let room = options.rows.min(MOST_ROWS);
-            let (row, steps) = one_type(application, message, &mut program.rows, room)?;
+            let bounds = Options { rows: options.rows.min(MOST_ROWS), ..*options };
+            let (row, steps) = one_type(application, message, &mut program.rows, bounds)?;
             program.starts[at] = row;
             most = most.max(steps);
         }
@@ -158,7 +164,7 @@ fn one_type(
     application: &Application,
     message: &MessageType,
     rows: &mut Vec<L7MatchRow>,
-    room: usize,
+    bounds: Options,
 ) -> Result<(L7StartRow, u32), CompileError> {
     let names = || (application.name.clone(), message.name.clone());
     let paths = path::paths(message, &application.stops, MOST_PATHS).map_err(|found| {
@@ -169,7 +175,7 @@ fn one_type(
     let mut together = paths.len().max(1);
     loop {
         let mut builder =
-            Builder { paths: &paths, message, together, room, rows, known: HashMap::new(), queue: VecDeque::new() };
+            Builder { paths: &paths, message, together, bounds, rows, known: HashMap::new(), queue: VecDeque::new() };
         if let Some(start) = builder.all() {
             let found = longest(rows, start.target);
             if found > MOST_STEPS {
@@ -181,7 +187,8 @@ fn one_type(
         rows.truncate(first);
         if together == 1 {
             let (application, message) = names();
-            return Err(CompileError::Rows { application, message, allowed: room.saturating_sub(first), all: room });
+            let all = bounds.rows;
+            return Err(CompileError::Rows { application, message, allowed: all.saturating_sub(first), all });
         }
         together /= 2;
     }
@@ -193,8 +200,7 @@ struct Builder<'a> {
     message: &'a MessageType,
     /// Paths that may be under way at once.
     together: usize,
-    /// Rows that may be.
-    room: usize,
+    bounds: Options,
     rows: &'a mut Vec<L7MatchRow>,
     known: HashMap<State, L7TargetPart>,
     queue: VecDeque<(State, Plan)>,
@@ -252,13 +258,11 @@ impl Builder<'_> {
             let target = L7TargetPart::new(L7Goal::Row, 0);
             (Plan::Begin { row: first, go, state: begun }, target, 1)
         } else {
-            let choice = choose(self.paths, &state.live);
-            let keys = keys(self.paths, &choice);
-            let placed = place(&keys, choice.length, self.room.saturating_sub(first));
+            let (choice, keys, placed) = self.chosen(&state, first);
             let (target, count) = (placed.target, placed.rows.len());
             (Plan::Compare { first, choice, keys, placed }, target, count)
         };
-        if first + count > self.room {
+        if first + count > self.bounds.rows {
             return None;
         }
         target.number = first as u16;
@@ -266,6 +270,25 @@ impl Builder<'_> {
         self.known.insert(state.clone(), target);
         self.queue.push_back((state, plan));
         Some(target)
+    }
+
+    /// What a state compares, and how that lies in rows. Of more than 8 bytes only the first 8 are hashed: where a longer compare does not
+    /// find a place for all its alternatives, what they have in common is compared first, or 8 bytes.
+    fn chosen(&self, state: &State, first: usize) -> (Choice, Vec<Key>, Placed) {
+        let MatchShape { bytes, alternatives } = self.bounds.shape;
+        let of = |most| {
+            let choice = choose(self.paths, &state.live, most);
+            let keys = keys(self.paths, &choice);
+            let placed = place(&keys, choice.length, alternatives, self.bounds.rows.saturating_sub(first));
+            (choice, keys, placed)
+        };
+        let long = of(bytes);
+        if long.0.length <= HASH_BYTES || long.2.over.is_empty() {
+            return long;
+        }
+        let texts: Vec<&[u8]> = long.1.iter().map(|(text, _)| &text[..]).collect();
+        let common = (0..long.0.length).take_while(|&n| texts.iter().all(|text| text[n] == texts[0][n])).count();
+        of(common.max(HASH_BYTES))
     }
 
     /// Fills the rows of a state that compares.
@@ -280,9 +303,7 @@ impl Builder<'_> {
             self.rows[first + n] = pattern;
             for (at, &k) in row.iter().enumerate() {
                 let target = self.target(self.behind(state, choice, &later, &keys[k]))?;
-                let mut bytes = [0; 8];
-                bytes[..length].copy_from_slice(&keys[k].0);
-                let bytes = u64::from_le_bytes(bytes);
+                let bytes = L7Bytes::of(&keys[k].0);
                 self.rows[first + n].alternatives[at] =
                     L7AlternativePart { valid: true, ends: keys[k].1, anyway: false, bytes, target };
             }
@@ -368,8 +389,12 @@ impl Program {
     ) -> (crate::tables::Tables, Vec<sluice_formats::l7::rows::L7PortRow>) {
         use sluice_formats::l7::codes::L7PortKind;
         use sluice_formats::l7::rows::L7PortRow;
-        let mut tables =
-            crate::tables::Tables { rows: self.rows.clone(), starts: self.starts.clone(), groups: self.groups.clone() };
+        let mut tables = crate::tables::Tables {
+            rows: self.rows.clone(),
+            starts: self.starts.clone(),
+            groups: self.groups.clone(),
+            shape: self.shape,
+        };
         tables.rows.iter_mut().for_each(|row| row.module_id = module);
         tables.starts.iter_mut().for_each(|row| row.module_id = module);
         tables.groups.iter_mut().for_each(|row| row.module_id = module);

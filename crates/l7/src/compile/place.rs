@@ -3,7 +3,7 @@
 use crate::step::wide_row;
 use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::rows::L7TargetPart;
-use sluice_formats::l7::target::{ALTERNATIVES, MATCH_BYTES, MOST_WIDE_LOG};
+use sluice_formats::l7::target::{HASH_BYTES, MOST_WIDE_LOG};
 
 /// What is compared: bytes, and whether the field has to end behind them.
 pub(crate) type Key = (Vec<u8>, bool);
@@ -19,24 +19,26 @@ pub(crate) struct Placed {
     pub over: Vec<usize>,
 }
 
-/// Places alternatives of one length, all different, in at most `room` rows; one row is always there.
-pub(crate) fn place(keys: &[Key], length: usize, room: usize) -> Placed {
+/// Places alternatives of one length, all different, in at most `room` rows of `most` alternatives; one row is always there.
+/// Of a long one the first 8 bytes are hashed.
+pub(crate) fn place(keys: &[Key], length: usize, most: usize, room: usize) -> Placed {
     let one = || Placed {
         target: L7TargetPart::new(L7Goal::Row, 0),
-        rows: vec![(0..keys.len().min(ALTERNATIVES)).collect()],
-        over: (ALTERNATIVES.min(keys.len())..keys.len()).collect(),
+        rows: vec![(0..keys.len().min(most)).collect()],
+        over: (most.min(keys.len())..keys.len()).collect(),
     };
-    if keys.len() <= ALTERNATIVES || length == 0 {
+    if keys.len() <= most || length == 0 {
         return one();
     }
-    let least = keys.len().div_ceil(ALTERNATIVES).next_power_of_two().trailing_zeros();
+    let least = keys.len().div_ceil(most).next_power_of_two().trailing_zeros();
+    let length = length.min(HASH_BYTES) as u8;
     // Twice as many rows as would do if all were full are worth a place for all; after that the fullest.
     let logs = (least..=(least + 1).min(MOST_WIDE_LOG)).filter(|log| 1 << log <= room);
     let mut best: Option<Placed> = None;
     for (log, turn) in logs.flat_map(|log| (0..32).map(move |turn| (log, turn))) {
         let kind = L7Goal::Rows.code();
-        let target = L7TargetPart { kind, number: 0, log: log as u8, turn, length: length as u8 };
-        let placed = hashed(keys, target);
+        let target = L7TargetPart { kind, number: 0, log: log as u8, turn, length };
+        let placed = hashed(keys, target, most);
         if best.as_ref().is_none_or(|b| placed.over.len() < b.over.len()) {
             let done = placed.over.is_empty();
             best = Some(placed);
@@ -48,14 +50,14 @@ pub(crate) fn place(keys: &[Key], length: usize, room: usize) -> Placed {
     best.unwrap_or_else(one)
 }
 
-fn hashed(keys: &[Key], target: L7TargetPart) -> Placed {
+fn hashed(keys: &[Key], target: L7TargetPart, most: usize) -> Placed {
     let mut rows = vec![Vec::new(); 1 << target.log];
     let mut over = Vec::new();
     for (n, (bytes, _)) in keys.iter().enumerate() {
-        let mut ahead = [0; MATCH_BYTES];
-        ahead[..bytes.len()].copy_from_slice(bytes);
+        let mut ahead = [0; HASH_BYTES];
+        ahead.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
         let row = &mut rows[wide_row(ahead, target)];
-        if row.len() < ALTERNATIVES { row.push(n) } else { over.push(n) }
+        if row.len() < most { row.push(n) } else { over.push(n) }
     }
     Placed { target, rows, over }
 }

@@ -2,7 +2,6 @@
 
 use super::path::{Path, Piece};
 use sluice_formats::l7::rows::L7MovePart;
-use sluice_formats::l7::target::MATCH_BYTES;
 
 /// A path under way: its piece's move is done, and so much of its text is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -106,10 +105,10 @@ pub(super) struct Choice {
     pub taken: Vec<Item>,
 }
 
-/// Chooses for the first item and as many others as can go with it; among those, the most bytes.
-pub(super) fn choose(paths: &[Path], live: &[Item]) -> Choice {
+/// Chooses for the first item and as many others as can go with it; among those, the most bytes, up to `most`.
+pub(super) fn choose(paths: &[Path], live: &[Item], most: usize) -> Choice {
     let first = live[0].text(paths).len();
-    let lengths = if first == 0 { 0..=0 } else { 1..=first.min(MATCH_BYTES) };
+    let lengths = if first == 0 { 0..=0 } else { 1..=first.min(most) };
     let choices = lengths.rev().map(|length| {
         let mut go = None;
         let taken = live.iter().copied().filter(|item| {

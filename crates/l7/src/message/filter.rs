@@ -5,7 +5,7 @@ use crate::rules::Kind;
 use crate::view::{Malformed, View};
 use sluice_formats::Reason;
 use sluice_formats::l7::qnp::{HEADER_BYTES, Header, QNP, QNP_BYTES, RAW_HEADER_BYTES, UDP, flag};
-use sluice_formats::l7::target::DEFAULT;
+use sluice_formats::l7::target::{DEFAULT, VIEW_BYTES};
 use sluice_packet::checksum::{Sum, is_valid};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -129,7 +129,7 @@ pub struct Packet<'a> {
 /// What a frame, from its Ethernet header on, is at these ports; messages have as many packets as on the target `default`.
 pub fn filter<'a>(frame: &'a [u8], ports: &Ports) -> Sort<'a> {
     match by_headers(frame, ports, DEFAULT.message_packets) {
-        Sort::Packet(packet) => match packet.seen().transpose() {
+        Sort::Packet(packet) => match packet.seen(VIEW_BYTES).transpose() {
             Ok(view) => Sort::Packet(Packet { view, ..packet }),
             Err(malformed) => Sort::Dropped(Dropped::Fields(malformed)),
         },
@@ -150,12 +150,12 @@ pub fn by_headers<'a>(frame: &'a [u8], ports: &Ports, most: usize) -> Sort<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// What rules see of it, if they see anything and its fields can be told apart.
-    pub fn seen(&self) -> Option<Result<View<'a>, Malformed>> {
+    /// What rules see of it, at most so many bytes, if they see anything and its fields can be told apart.
+    pub fn seen(&self, most: usize) -> Option<Result<View<'a>, Malformed>> {
         match self.kind {
-            Kind::Raw => Some(Ok(View::of_raw(self.payload))),
+            Kind::Raw => Some(Ok(View::of_raw_up_to(self.payload, most))),
             Kind::Application(_) if self.header.pkt_seq_num_in_msg == 0 => {
-                Some(View::of_message(self.payload, self.header.seg_cnt))
+                Some(View::of_message_up_to(self.payload, self.header.seg_cnt, most))
             }
             Kind::Application(_) | Kind::Endpoint => None,
         }

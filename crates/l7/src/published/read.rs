@@ -3,8 +3,9 @@
 use super::{CamWord, MOST_SKIP, RamWord, UNTIL, Words};
 use crate::compile::place;
 use sluice_formats::l7::codes::L7Goal;
+use sluice_formats::l7::compare::L7Bytes;
 use sluice_formats::l7::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7StartRow, L7TargetPart};
-use sluice_formats::l7::target::{FIELDS, MATCH_BYTES};
+use sluice_formats::l7::target::{ALTERNATIVES, FIELDS, MATCH_BYTES};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Words that are no program of this matcher.
@@ -157,7 +158,7 @@ impl Reader<'_> {
         keys: &[place::Key],
     ) -> Result<L7TargetPart, ReadError> {
         let first = self.rows.len();
-        let placed = place::place(keys, usize::from(look.1), self.room.saturating_sub(first));
+        let placed = place::place(keys, usize::from(look.1), ALTERNATIVES, self.room.saturating_sub(first));
         if first + placed.rows.len() > self.room {
             return Err(ReadError::Rows(self.room));
         }
@@ -190,7 +191,7 @@ impl Reader<'_> {
                 for (at, &k) in alternatives.iter().enumerate() {
                     let (number, cam) = found[k];
                     let target = self.onward(number + 1, look.0, common)?;
-                    let bytes = u64::from_le_bytes(cam.bytes);
+                    let bytes = L7Bytes::of(&cam.bytes);
                     row.alternatives[at] =
                         L7AlternativePart { valid: true, bytes, target, ..L7AlternativePart::default() };
                 }

@@ -5,6 +5,7 @@ use crate::compile::Program;
 use crate::rules::{Application, Goal, Kind, Rules};
 use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7TargetPart};
+use sluice_formats::l7::target::MATCH_BYTES;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A program that the published matcher cannot have.
@@ -113,7 +114,7 @@ impl Writer<'_> {
             _ => return no("only queues are goals of words"),
         };
         let first = &self.program.rows[usize::from(rows.number)];
-        if let [L7AlternativePart { valid: true, anyway: true, target, .. }, ..] = first.alternatives {
+        if let [L7AlternativePart { valid: true, anyway: true, target, .. }, ..] = *first.alternatives {
             if step == L7MovePart::default() || first.step.field != 0 {
                 let field = if first.step.field == 0 { field } else { first.step.field };
                 return self.word(first.step, field, target, place);
@@ -176,7 +177,11 @@ impl Writer<'_> {
             let behind = if row.step.field == 0 { field } else { row.step.field };
             let word = self.word(row.step, behind, alternative.target, &format!("row {number}"))?;
             let (app_id, msg_type) = self.of;
-            self.words.cam.push(CamWord { app_id, msg_type, field, state, bytes: alternative.bytes.to_le_bytes() });
+            if usize::from(row.length) > MATCH_BYTES {
+                return Err(WriteError::row(number, "more than 8 bytes"));
+            }
+            let bytes = alternative.bytes.low().to_le_bytes();
+            self.words.cam.push(CamWord { app_id, msg_type, field, state, bytes });
             self.words.ram.push(word);
         }
         Ok(())

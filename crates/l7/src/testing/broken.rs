@@ -18,10 +18,10 @@ pub fn break_tables(rng: &mut Rng, tables: &mut Tables, ports: &mut [L7PortRow],
         let at = rng.index(tables.rows.len().max(1));
         let choice = rng.below(10);
         if let Some(row) = tables.rows.get_mut(at) {
-            let alternative = &mut row.alternatives[rng.index(4)];
+            let alternative = &mut row.alternatives[rng.index(tables.shape.alternatives)];
             match choice {
                 0 => row.module_id = rng.below(64) as u8,
-                1 => row.length = rng.below(16) as u8,
+                1 => row.length = rng.below(2 * tables.shape.bytes as u64) as u8,
                 2 => row.miss = target,
                 3 => row.step.stop = rng.below(4) as u8,
                 4 => row.step.field = rng.below(16) as u8,

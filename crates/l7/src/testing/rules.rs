@@ -1,7 +1,7 @@
 //! Random rules.
 
 use crate::rules::{Application, FieldMatch, Goal, Group, Kind, MessageType, Pattern, Rule, Rules, Step};
-use sluice_formats::l7::target::FIELDS;
+use sluice_formats::l7::target::{FIELDS, VIEW_BYTES};
 use sluice_formats::random::Rng;
 use std::collections::BTreeSet;
 
@@ -20,11 +20,15 @@ pub struct Limits {
     pub steps: usize,
     /// Groups.
     pub groups: usize,
+    /// Bytes of a text or skip, as a rule.
+    pub text: usize,
+    /// Bytes of a message that rules see.
+    pub view: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { applications: 4, types: 3, rules: 6, patterns: 4, steps: 6, groups: 3 }
+        Self { applications: 4, types: 3, rules: 6, patterns: 4, steps: 6, groups: 3, text: 4, view: VIEW_BYTES }
     }
 }
 
@@ -80,7 +84,7 @@ fn application(rng: &mut Rng, limits: &Limits, number: u64, port: u16, kind: Kin
         Kind::Endpoint => {}
         Kind::Raw => {
             let fields = vec![("payload".to_string(), 1)];
-            types.push(message_type(rng, limits, "packet".into(), 0, fields, (&stops, 512, groups)));
+            types.push(message_type(rng, limits, "packet".into(), 0, fields, (&stops, limits.view, groups)));
         }
         Kind::Application(_) => {
             let mut number = 0;
@@ -139,7 +143,7 @@ fn message_type(
             let field = fields[rng.index(fields.len())].1;
             if matches.iter().all(|m| m.field != field) {
                 let count = rng.range(1, limits.patterns.max(1) as u64);
-                let patterns = (0..count).map(|_| pattern(rng, stops, most, limits.steps)).collect();
+                let patterns = (0..count).map(|_| pattern(rng, stops, most, limits)).collect();
                 matches.push(FieldMatch { field, patterns });
             }
         }
@@ -149,13 +153,13 @@ fn message_type(
     MessageType { name, number, fields, rules }
 }
 
-/// A pattern of at most so many pieces, for fields of at most `most` bytes.
-pub fn pattern(rng: &mut Rng, stops: &[u8], most: usize, steps: usize) -> Pattern {
+/// A pattern for fields of at most `most` bytes.
+pub fn pattern(rng: &mut Rng, stops: &[u8], most: usize, limits: &Limits) -> Pattern {
     let mut all: Vec<Step> = Vec::new();
     let mut left = most;
-    for _ in 0..rng.below(steps as u64 + 1) {
+    for _ in 0..rng.below(limits.steps as u64 + 1) {
         // Now and then longer than what a row compares, or than a skip that a row has.
-        let length = if rng.chance(1, 20) { rng.range(1, 300) } else { rng.range(1, 4) } as usize;
+        let length = if rng.chance(1, 20) { rng.range(1, 300) } else { rng.range(1, limits.text as u64) } as usize;
         let length = length.min(left);
         let step = match (rng.below(5), all.last()) {
             _ if length == 0 => break,

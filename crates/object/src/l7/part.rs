@@ -38,7 +38,7 @@ pub struct L7Application {
 impl L7Part {
     /// Every target of the program.
     pub(crate) fn targets(&self) -> impl Iterator<Item = L7TargetPart> + '_ {
-        let of_row = |row: &L7MatchRow| row.alternatives.map(|a| a.target).into_iter().chain([row.miss]);
+        let of_row = |row: &L7MatchRow| row.alternatives.0.map(|a| a.target).into_iter().chain([row.miss]);
         let of_rows = self.rows.iter().flat_map(of_row);
         let of_ports = self.applications.iter().map(|application| application.row.otherwise);
         of_rows.chain(self.starts.iter().map(|row| row.target)).chain(of_ports)

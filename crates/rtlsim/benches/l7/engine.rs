@@ -1,7 +1,7 @@
 //! The l7 engine on its own top: rules of tenants in, packets in at their ticks, decisions with their ticks out.
 
 use sluice_formats::l7::rows::{L7QuotaRow, L7TraceRow};
-use sluice_formats::l7::target::Target;
+use sluice_formats::l7::target::{DEFAULT, TINY, Target};
 use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
 use sluice_formats::{Message, Node, Op, Status, Table};
@@ -16,11 +16,18 @@ pub const CLOCK: f64 = 250e6;
 /// Cycles in which something has to happen while packets wait.
 const PATIENCE: u32 = 20_000;
 
+/// The target `default` with the longest compares, the most alternatives and the largest view.
+static WIDE: Target = Target { compare_bytes: 32, alternatives: 8, view_segments: 24, ..DEFAULT };
+const WIDE_SETTINGS: [&str; 3] =
+    ["SLUICE_L7_COMPARE_BYTES=32", "SLUICE_L7_ALTERNATIVES=8", "SLUICE_L7_VIEW_SEGMENTS=24"];
+
 /// Which plug-in: of the target `default` with so many matchers, or another target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Build {
     /// Target `default`.
     Matchers(usize),
+    /// [`WIDE`] with so many.
+    Wide(usize),
     /// Target `tiny`.
     Tiny,
 }
@@ -28,30 +35,40 @@ pub enum Build {
 impl Build {
     /// Its target.
     pub fn target(self) -> &'static Target {
-        Target::by_name(if self == Self::Tiny { "tiny" } else { "default" })
+        match self {
+            Self::Matchers(_) => &DEFAULT,
+            Self::Wide(_) => &WIDE,
+            Self::Tiny => &TINY,
+        }
+    }
+
+    /// What it is built with, beside its target.
+    fn settings(self) -> Vec<String> {
+        let matchers = match self {
+            Self::Matchers(matchers) | Self::Wide(matchers) => matchers,
+            Self::Tiny => TINY.matchers,
+        };
+        let other = (matchers != self.target().matchers).then(|| format!("Matchers={matchers}"));
+        let wide = if matches!(self, Self::Wide(_)) { &WIDE_SETTINGS[..] } else { &[] };
+        other.into_iter().chain(wide.iter().map(|&setting| setting.to_owned())).collect()
     }
 
     /// Where it lies.
     pub fn find(self) -> Option<PathBuf> {
-        let target = self.target();
-        match self {
-            Self::Matchers(matchers) if matchers != target.matchers => {
-                let name = locate::file_name(&top::L7.config(target.name), super::VARIANT);
-                let folder = format!("Matchers-{matchers}");
-                locate::directories().iter().map(|at| at.join(&folder).join(&name)).find(|path| path.is_file())
-            }
-            _ => locate::find(&top::L7.config(target.name), super::VARIANT).ok(),
+        let config = top::L7.config(self.target().name);
+        let settings = self.settings();
+        if settings.is_empty() {
+            return locate::find(&config, super::VARIANT).ok();
         }
+        let folder = settings.join("+").replace('=', "-");
+        let name = locate::file_name(&config, super::VARIANT);
+        locate::directories().iter().map(|at| at.join(&folder).join(&name)).find(|path| path.is_file())
     }
 
     /// How to build it.
     pub fn recipe(self) -> String {
-        let target = self.target();
-        let set = match self {
-            Self::Matchers(matchers) if matchers != target.matchers => format!(" --set Matchers={matchers}"),
-            _ => String::new(),
-        };
-        format!("tools/plugin.py --variant bench{set} l7_{}", target.name)
+        let set: String = self.settings().iter().map(|setting| format!(" --set {setting}")).collect();
+        format!("tools/plugin.py --variant bench{set} l7_{}", self.target().name)
     }
 }
 
@@ -82,7 +99,10 @@ impl Engine {
         let path = build.find().unwrap_or_else(|| panic!("no plug-in {build:?}: {}", build.recipe()));
         let rtl = Plugin::load(&top::L7, &path).and_then(|plugin| plugin.open(seed)).unwrap_or_else(|e| panic!("{e}"));
         let mut engine = Self { rtl, sequence: 0, came: Vec::new(), decided: Vec::new(), done: 0 };
-        engine.write(Table::L7Match, &placed.tables.rows);
+        let shape = build.target().match_shape();
+        for (index, row) in (0..).zip(&placed.tables.rows) {
+            engine.write_words(Table::L7Match, index, row.pack_as(shape).expect("a row packs"));
+        }
         engine.write(Table::L7Start, &placed.tables.starts);
         engine.write(Table::L7Group, &placed.tables.groups);
         let quota = L7QuotaRow { messages: build.target().messages as u16 };
@@ -100,22 +120,25 @@ impl Engine {
     /// Writes rows of a table from an index on.
     pub fn write_from(&mut self, table: Table, first: u32, rows: &[impl Row]) {
         for (index, row) in (first..).zip(rows) {
-            self.sequence = self.sequence.wrapping_add(1);
-            let (node, status, data) = (Node::L7.number(), Status::Ok, row.pack().expect("a row packs"));
-            let sequence = self.sequence;
-            let message = Message { op: Op::Write, status, node, sequence, table: table.number(), index, data };
-            self.rtl.send(&message.encode(), true);
-            self.rtl.run(&Until { replies: 1, max_cycles: 50_000, ..Until::default() }).expect("it runs");
-            let mut answer = None;
-            let events = self.rtl.take_events().to_vec();
-            decode(&top::L7, &events, |event| {
-                if let What::Reply(words) = event.what {
-                    answer = Message::decode(&words).ok();
-                }
-            })
-            .expect("events decode");
-            assert_eq!(answer.map(|answer| answer.status), Some(Status::Ok), "{} {index}", table.name());
+            self.write_words(table, index, row.pack().expect("a row packs"));
         }
+    }
+
+    fn write_words(&mut self, table: Table, index: u32, data: Vec<u32>) {
+        self.sequence = self.sequence.wrapping_add(1);
+        let (node, status, sequence) = (Node::L7.number(), Status::Ok, self.sequence);
+        let message = Message { op: Op::Write, status, node, sequence, table: table.number(), index, data };
+        self.rtl.send(&message.encode(), true);
+        self.rtl.run(&Until { replies: 1, max_cycles: 50_000, ..Until::default() }).expect("it runs");
+        let mut answer = None;
+        let events = self.rtl.take_events().to_vec();
+        decode(&top::L7, &events, |event| {
+            if let What::Reply(words) = event.what {
+                answer = Message::decode(&words).ok();
+            }
+        })
+        .expect("events decode");
+        assert_eq!(answer.map(|answer| answer.status), Some(Status::Ok), "{} {index}", table.name());
     }
 
     /// Tick of the next cycle.

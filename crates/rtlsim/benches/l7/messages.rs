@@ -107,12 +107,19 @@ impl Shape {
     }
 }
 
+/// Most steps of a message of such rules.
+pub fn steps(target: &Target, shape: Shape) -> u32 {
+    let options = Options { shape: target.match_shape(), ..Options::default() };
+    compile(&shape.rules(), &options).expect("it has room").applications[0].steps
+}
+
 /// The programs of modules 1, 2, ... in an engine's tables, or why there is no room for them.
 pub fn placed(target: &'static Target, shapes: &[Shape]) -> Result<Placed, String> {
     let mut placed = Placed::new(target);
     for (module, shape) in (1..).zip(shapes) {
         let rules = shape.rules();
-        let program = compile(&rules, &Options { rows: placed.room() }).map_err(|e| e.to_string())?;
+        let program =
+            compile(&rules, &Options { rows: placed.room(), shape: placed.tables.shape }).map_err(|e| e.to_string())?;
         placed.add(module, &program, &rules).map_err(|e| e.to_string())?;
     }
     Ok(placed)

@@ -3,6 +3,7 @@
 mod attack;
 mod engine;
 mod latency;
+mod lengths;
 mod messages;
 mod rates;
 mod shares;
@@ -10,6 +11,7 @@ mod shares;
 pub use attack::table as attack;
 pub use engine::Build;
 pub use latency::table as latency;
+pub use lengths::{BUILDS as LENGTHS_BUILDS, table as lengths};
 pub use rates::{MATCHERS, table as rates};
 pub use shares::table as shares;
 

@@ -1,4 +1,4 @@
-//! Messages a second, one behind the other: over matchers, compares, alternatives, bytes of a compare, and bytes of a message.
+//! Messages a second, one behind the other: over matchers, compares, alternatives, and bytes of a message.
 
 use super::engine::{Build, CLOCK, Engine};
 use super::messages::{Fill, Shape, placed};
@@ -16,10 +16,9 @@ pub const COMPARES: [usize; 9] = [1, 2, 4, 8, 12, 16, 24, 32, 48];
 /// Matchers.
 pub const MATCHERS: [usize; 4] = [1, 2, 4, 8];
 const ALTERNATIVES: [usize; 11] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 1536, 2048];
-const LENGTHS: [usize; 8] = [1, 2, 4, 8, 12, 16, 24, 32];
 const BYTES: [usize; 5] = [128, 256, 512, 1024, 1500];
 /// Rates at the plots' side, in millions a second.
-const TICKS: [f64; 6] = [4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
+pub const TICKS: [f64; 6] = [4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 /// What is published for 1 compare, bound by DMA, and for 48 with 4 matchers (4.6.2), in messages a second.
 const PUBLISHED: [(f64, f64); 2] = [(1.0, 16.06), (48.0, 3.37)];
 
@@ -51,15 +50,15 @@ pub fn rate(build: Build, load: Load, seed: u64) -> Result<f64, String> {
     Ok(CLOCK / 1e6 * MEASURED as f64 / (ends[WARM + MEASURED] - ends[WARM]) as f64)
 }
 
-fn text(rate: &Result<f64, String>) -> String {
+pub fn text(rate: &Result<f64, String>) -> String {
     rate.as_ref().map_or("no room".into(), |rate| format!("{rate:.2}"))
 }
 
-fn matchers_text(number: usize) -> String {
+pub fn matchers_text(number: usize) -> String {
     if number == 1 { "1 matcher".into() } else { format!("{number} matchers") }
 }
 
-fn head(first: &str, columns: &[String]) -> String {
+pub fn head(first: &str, columns: &[String]) -> String {
     format!("\n| {first} | {} |\n| --- |{}\n", columns.join(" | "), " --- |".repeat(columns.len()))
 }
 
@@ -68,13 +67,12 @@ pub fn table(seed: u64) -> String {
     let mut out = format!(
         "Millions of messages a second at 250 MHz, of one module, target `default`, frames of one packet back to back on the engine's own top: from the decision of message \
          {WARM} to that of message {}, in the order of decisions.\nEach message's queue is checked. Rules of a ping-pong: *compares* of 4 bytes with a byte between, of which the last one chooses one of 32 \
-         rules; a stop byte is searched first where it says *with stop*.\nPublished: figures 4.18, 4.19 and 4.23 of QingNiao's text without numbers but those given; it measured between hosts.\n",
+         rules; a stop byte is searched first where it says *with stop*.\nPublished: figures 4.18 and 4.19 of QingNiao's text without numbers but those given; it measured between hosts.\n",
         WARM + MEASURED
     );
     one(&mut out, seed);
     compares(&mut out, seed);
     alternatives(&mut out, seed);
-    lengths(&mut out, seed);
     bytes(&mut out, seed);
     out
 }
@@ -95,15 +93,15 @@ fn one(out: &mut String, seed: u64) {
 }
 
 /// A column: messages of a load that depends on the row's value.
-struct Case<'a> {
-    name: String,
-    look: Look,
-    matchers: usize,
-    load: Box<dyn Fn(usize) -> Load + 'a>,
+pub struct Case<'a> {
+    pub name: String,
+    pub look: Look,
+    pub build: Build,
+    pub load: Box<dyn Fn(usize) -> Load + 'a>,
 }
 
 /// Rows of a table over values, each with a column a case and what `last` says of it behind them. Gives the cases as series.
-fn sweep(
+pub fn sweep(
     out: &mut String,
     values: &[usize],
     cases: Vec<Case>,
@@ -115,7 +113,7 @@ fn sweep(
     for &value in values {
         let _ = write!(out, "| {value} |");
         for (case, series) in cases.iter().zip(&mut series) {
-            let got = rate(Build::Matchers(case.matchers), (case.load)(value), seed);
+            let got = rate(case.build, (case.load)(value), seed);
             let _ = write!(out, " {} |", text(&got));
             series.points.extend(got.map(|got| (value as f64, got)));
         }
@@ -125,7 +123,7 @@ fn sweep(
 }
 
 /// Draws series over values of a size.
-fn draw(name: &str, title: &str, size: &'static str, values: &[usize], ticks: &[f64], series: Vec<Series>) {
+pub fn draw(name: &str, title: &str, size: &'static str, values: &[usize], ticks: &[f64], series: Vec<Series>) {
     Plot {
         title: title.into(),
         x: Axis { title: size, scale: Scale::Log, ticks: values.iter().map(|n| *n as f64).collect() },
@@ -144,7 +142,7 @@ fn compares(out: &mut String, seed: u64) {
     let case = |until, matchers| Case {
         name: matchers_text(matchers),
         look: Look::Line,
-        matchers,
+        build: Build::Matchers(matchers),
         load: Box::new(move |compares| {
             // Alone in its row, so that a message of one compare is one step.
             let rules = if until { 32 } else { 4 };
@@ -170,7 +168,7 @@ fn alternatives(out: &mut String, seed: u64) {
     let case = |matchers, compares| Case {
         name: format!("{compares} compares, {}", matchers_text(matchers)),
         look: Look::Line,
-        matchers,
+        build: Build::Matchers(matchers),
         load: Box::new(move |rules| {
             let shape = Shape { compares, rules, length: 8, until: false, ..Shape::default() };
             Load { shape, bytes: 128, fill: Fill::Other }
@@ -185,27 +183,6 @@ fn alternatives(out: &mut String, seed: u64) {
     draw("l7_alternatives", title, "alternatives", &ALTERNATIVES, &TICKS, series);
 }
 
-/// Over bytes of a compare (figure 4.23), in messages of 256 bytes; more than 8 are several steps.
-fn lengths(out: &mut String, seed: u64) {
-    out.push_str(&head("bytes of a compare", &MATCHERS.map(matchers_text)));
-    let case = |matchers| Case {
-        name: matchers_text(matchers),
-        look: Look::Line,
-        matchers,
-        load: Box::new(|length| {
-            let shape = Shape { compares: 4, rules: 32, length, ..Shape::default() };
-            Load { shape, bytes: 256, fill: Fill::Other }
-        }),
-    };
-    let series = sweep(out, &LENGTHS, MATCHERS.map(case).into(), seed, |_| None);
-    out.push_str(
-        "\n4 compares with one stop byte, 32 rules, 256 bytes a message, which are 4 beats: 62.5 M/s at most. A compare of more than 8 bytes is a step for each 8. The published one stays the same up to 32 bytes, \
-         with fewer entries for them.\n\n![Messages a second over bytes of a compare](plots/l7_lengths.svg)\n",
-    );
-    let title = "l7: messages a second by bytes of a compare, 4 compares";
-    draw("l7_lengths", title, "bytes of a compare", &LENGTHS, &TICKS, series);
-}
-
 /// Over bytes of a message, with and without `seg_cnt` (figure 4.19).
 fn bytes(out: &mut String, seed: u64) {
     let cases = [(1, Fill::Other), (1, Fill::Counted), (4, Fill::Other), (4, Fill::Counted)];
@@ -216,7 +193,7 @@ fn bytes(out: &mut String, seed: u64) {
     let case = |(matchers, fill): (usize, Fill)| Case {
         name: name((matchers, fill)),
         look: if fill == Fill::Counted { Look::Line } else { Look::Dashed },
-        matchers,
+        build: Build::Matchers(matchers),
         load: Box::new(move |bytes| Load { shape: Shape { compares: 2, ..Shape::default() }, bytes, fill }),
     };
     let bus = |bytes: usize| Some(format!("{:.2}", CLOCK / 1e6 / bytes.div_ceil(64) as f64));

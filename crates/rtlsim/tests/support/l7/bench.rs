@@ -6,7 +6,6 @@ use sluice_formats::l7::L7Event;
 use sluice_formats::l7::qnp::HEADER_BYTES;
 use sluice_formats::l7::rows::L7TraceRow;
 use sluice_formats::l7::target::Target;
-use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
 use sluice_formats::{Message, Node, Op, Status, Table};
 use sluice_l7::engine::{Engine, Fate, Job, Outcome};
@@ -27,8 +26,13 @@ struct Expected {
 }
 
 impl Rows for Bench {
-    fn write(&mut self, table: Table, index: u32, row: &impl Row) {
-        Bench::write(self, table, index, row);
+    fn write_words(&mut self, table: Table, index: u32, words: Vec<u32>) {
+        let answer = self.ask(Op::Write, table, index, words);
+        assert_eq!(answer.status, Status::Ok, "{} {index}", table.name());
+    }
+
+    fn target(&self) -> &'static Target {
+        self.target
     }
 
     fn engine(&mut self) -> &mut Engine {
@@ -51,6 +55,8 @@ pub struct Bench {
     /// Ticks of the first beat in and out of frames that are no messages.
     pub passed: Vec<(u64, u64)>,
     arrived: Vec<(u32, u64)>,
+    /// Ticks of decisions.
+    decisions: Vec<u64>,
     order: Vec<u32>,
     /// Ticks of the first beat in and the last beat out.
     pub span: Option<(u64, u64)>,
@@ -71,15 +77,10 @@ impl Bench {
             drops: BTreeMap::new(),
             passed: Vec::new(),
             arrived: Vec::new(),
+            decisions: Vec::new(),
             order: Vec::new(),
             span: None,
         })
-    }
-
-    /// Writes a row.
-    pub fn write(&mut self, table: Table, index: u32, row: &impl Row) {
-        let answer = self.ask(Op::Write, table, index, row.pack().unwrap());
-        assert_eq!(answer.status, Status::Ok, "{} {index}", table.name());
     }
 
     /// Reads the words of a row.
@@ -161,6 +162,11 @@ impl Bench {
         }
     }
 
+    /// Cycles from the last packet's first beat to its decision.
+    pub fn last_latency(&self) -> u64 {
+        self.decisions.last().unwrap() - self.arrived.last().unwrap().1
+    }
+
     /// Packets that have not been done with.
     pub fn waiting(&self) -> usize {
         self.expected.len()
@@ -174,7 +180,10 @@ impl Bench {
         decode(&top::L7, &events, |event| all.push(event)).unwrap();
         for event in all {
             match event.what {
-                What::Dispatched(row) => self.decided(&row),
+                What::Dispatched(row) => {
+                    self.decisions.push(event.tick);
+                    self.decided(&row);
+                }
                 What::Arrived { first, number, .. } => {
                     self.arrived.push((number, first));
                     self.span.get_or_insert((first, first));

@@ -1,18 +1,23 @@
 //! What is asked of the engine without rings, on any target.
 
 use crate::bench::Bench;
+use crate::l7::builds;
 use crate::l7::frames::{self, Flow};
+use crate::l7::rows::Rows;
 use crate::l7::tenants::{Tenants, quota};
 use crate::l7::traffic::Traffic;
 use sluice_formats::Table;
 use sluice_formats::l7::codes::{L7Goal, L7PortKind};
+use sluice_formats::l7::compare::{L7Bytes, MatchShape};
 use sluice_formats::l7::qnp::Header;
 use sluice_formats::l7::rows::{L7AlternativePart, L7MatchRow, L7MovePart, L7PortRow, L7StartRow, L7TargetPart};
-use sluice_formats::l7::target::Target;
+use sluice_formats::l7::target::{ALTERNATIVES, MATCH_BYTES, Target, VIEW_BYTES};
 use sluice_formats::random::{Rng, test_is_long, test_seed};
+use sluice_l7::compile::{Options, compile};
 use sluice_l7::engine::{Fate, Job};
-use sluice_l7::step::Verdict;
+use sluice_l7::step::{self, Verdict};
 use sluice_l7::tables::Tables;
+use sluice_l7::testing;
 use sluice_rtlsim::Ready;
 use sluice_rtlsim::plugin::Until;
 
@@ -21,10 +26,36 @@ fn no_rules(job: &Job) -> Option<Verdict> {
     job.run(&Tables::default())
 }
 
+/// Compares that were hit.
+#[derive(Debug, Default)]
+struct Steps {
+    all: u64,
+    /// Of more bytes than the targets compare.
+    long: u64,
+    /// Alternatives that the targets do not have.
+    fifth: u64,
+    /// Where the targets do not look.
+    far: u64,
+}
+
+/// The verdict of the rules, and the compares on its way.
+fn counted(job: &Job, tables: &Tables, steps: &mut Steps) -> Option<Verdict> {
+    let view = job.view.as_ref()?;
+    Some(step::run(tables, job.port, job.message_type, job.identity, view, |step| {
+        let Some(hit) = step.hit else { return };
+        let length = usize::from(tables.rows[usize::from(step.row)].length);
+        steps.all += 1;
+        steps.long += u64::from(length > MATCH_BYTES && !step.past);
+        steps.fifth += u64::from(usize::from(hit) >= ALTERNATIVES);
+        steps.far += u64::from(usize::from(step.position) >= VIEW_BYTES && length > 0 && !step.past);
+    }))
+}
+
 pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
     let rounds = if test_is_long() { 220 * rounds } else { rounds };
     let mut rng = Rng::new(test_seed(name));
     let mut counts = std::collections::BTreeMap::<String, u64>::new();
+    let mut steps = Steps::default();
     for round in 0..rounds {
         let Some(mut bench) = Bench::open(target, rng.next_u64()) else { return };
         let sizes = bench.target;
@@ -34,7 +65,7 @@ pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
             continue;
         }
         tenants.write(&mut bench, sizes, &mut rng);
-        let mut traffic = Traffic::new(rng.fork(), tenants.ports.clone(), sizes.message_packets);
+        let mut traffic = Traffic::new(rng.fork(), tenants.ports.clone(), sizes);
         let gaps = *rng.choose(&[0, 0, 40, 150]).unwrap();
         bench.rtl.set_gaps(0, gaps).unwrap();
         let ready = [Ready::Always, Ready::Random { chance: 150 }, Ready::Bursts { chance: 100, longest: 80 }];
@@ -42,7 +73,7 @@ pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
         // A tiny table forgets finished messages, in an order that depends on time: few messages, then a new engine.
         for _ in 0..packets {
             let (module, frame) = traffic.next();
-            bench.send(module, frame, 0, |job| job.run(&tenants.tables));
+            bench.send(module, frame, 0, |job| counted(job, &tenants.tables, &mut steps));
             if bench.waiting() > 400 {
                 bench.run(&Until { max_cycles: 2_000, ..Until::default() }, &mut None);
             }
@@ -55,7 +86,14 @@ pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
             *counts.entry(name.clone()).or_default() += count;
         }
     }
-    println!("{target}: {counts:?}");
+    println!("{target}: {counts:?}, {steps:?}");
+    let sizes = builds::sizes(target);
+    // A short run may miss them.
+    if test_is_long() {
+        assert!(sizes.compare_bytes == MATCH_BYTES || steps.long > 0);
+        assert!(sizes.alternatives == ALTERNATIVES || steps.fifth > 0);
+        assert!(sizes.view_bytes() == VIEW_BYTES || steps.far > 0);
+    }
     let names = [
         "frame",
         "queue",
@@ -194,7 +232,7 @@ pub fn a_stop_byte_that_the_application_has_not_is_found_nowhere(target: &str) {
             L7StartRow { module_id: 2, step, target: L7TargetPart::new(L7Goal::Row, 1) }
         };
         let tables = Tables { rows, starts: (0..4).map(start).collect(), ..Tables::default() };
-        (0..).zip(&tables.rows).for_each(|(index, row)| bench.write(Table::L7Match, index, row));
+        (0..).zip(&tables.rows).for_each(|(index, row)| bench.write_match(index, row));
         (0..).zip(&tables.starts).for_each(|(index, row)| bench.write(Table::L7Start, index, row));
         let otherwise = L7TargetPart::new(L7Goal::Queue, 9);
         let stops = [b'a', b'b'];
@@ -244,4 +282,107 @@ pub fn a_packet_keeps_the_row_that_it_came_with(target: &str) {
     bench.model.ports = vec![row(4)].into();
     assert_eq!(bench.send(2, frame, 0, no_rules).fate, Fate::Queue(4));
     bench.settle();
+}
+
+/// A compare of as many bytes as the engine has is hit by each of its alternatives, at every column of a segment and up to the view's last
+/// byte, and by no other byte in any place.
+pub fn a_compare_is_hit_at_every_place_of_the_view(target: &str) {
+    let Some(mut bench) = Bench::open(target, 23) else { return };
+    let sizes = bench.target;
+    let mut rng = Rng::new(test_seed("l7_compare_places"));
+    let port =
+        L7PortRow { valid: true, module_id: 2, port: 9000, kind: L7PortKind::Raw.code(), ..L7PortRow::default() };
+    let port = L7PortRow { otherwise: L7TargetPart::new(L7Goal::Queue, 99), types: 1, ..port };
+    bench.write(Table::L7Port, 0, &port);
+    bench.model.ports = vec![port].into();
+    let to = |row| L7TargetPart::new(L7Goal::Row, row);
+    let step = L7MovePart { field: 1, ..L7MovePart::default() };
+    let mut tables = Tables { starts: vec![L7StartRow { module_id: 2, step, target: to(0) }], ..Tables::default() };
+    tables.shape = sizes.match_shape();
+    let most = sizes.compare_bytes;
+    let (mut hits, mut misses) = (0, 0);
+    for n in 0..6 * sizes.view_segments {
+        let length = *rng.choose(&[1, most / 2, most - 1, most]).unwrap();
+        // Every column in turn; the last place of the view now and then.
+        let last = sizes.view_bytes() - length;
+        let at = if n % 16 == 15 { last } else { (64 * rng.index(sizes.view_segments) + n % 64).min(last) };
+        // Moves that lead there, and one row that compares. Slow packets are compared while they come.
+        bench.rtl.set_gaps(0, *rng.choose(&[0, 200, 230]).unwrap()).unwrap();
+        let skip = at.min(255);
+        let mut left = at - skip;
+        tables.rows = Vec::new();
+        tables.starts[0].step.skip = skip as u8;
+        bench.write(Table::L7Start, 0, &tables.starts[0]);
+        for row in 1..=left.div_ceil(255) as u16 {
+            let skip = left.min(255);
+            left -= skip;
+            let anyway =
+                L7AlternativePart { valid: true, anyway: true, target: to(row), ..L7AlternativePart::default() };
+            let step = L7MovePart { skip: skip as u8, ..L7MovePart::default() };
+            tables.rows.push(L7MatchRow { module_id: 2, step, ..L7MatchRow::default() });
+            tables.rows.last_mut().unwrap().alternatives[0] = anyway;
+        }
+        let mut compare = L7MatchRow { module_id: 2, length: length as u8, ..L7MatchRow::default() };
+        let text = rng.bytes(length);
+        for (queue, a) in (0..).zip(&mut compare.alternatives[..sizes.alternatives]) {
+            let mut bytes = text.clone();
+            bytes[rng.index(length)] ^= 1 << queue;
+            *a = L7AlternativePart { valid: true, bytes: L7Bytes::of(&bytes), ..L7AlternativePart::default() };
+            a.target = L7TargetPart::new(L7Goal::Queue, queue);
+        }
+        // The first of equal ones counts.
+        let chosen = rng.index(sizes.alternatives);
+        let later = chosen + rng.index(sizes.alternatives - chosen);
+        compare.alternatives[later].bytes = compare.alternatives[chosen].bytes;
+        let bytes = sizes.view_bytes() + rng.index(3);
+        let mut payload = rng.bytes(bytes);
+        payload[at..at + length].copy_from_slice(&compare.alternatives[chosen].bytes.0[..length]);
+        let is_hit = rng.chance(2, 3);
+        if !is_hit {
+            payload[at + rng.index(length)] ^= 1 << rng.below(8);
+        }
+        tables.rows.push(compare);
+        (0..).zip(&tables.rows).for_each(|(index, row)| bench.write_match(index, row));
+        let fate = bench.send(2, frames::raw(FLOW, &payload), 0, |job| job.run(&tables)).fate;
+        if is_hit {
+            assert_eq!(fate, Fate::Queue(chosen as u8), "{length} bytes at {at}");
+        }
+        *(if fate == Fate::Queue(99) { &mut misses } else { &mut hits }) += 1;
+        bench.settle();
+    }
+    assert!(hits > 20 && misses > 5, "{hits} hits, {misses} misses");
+}
+
+/// What a row's alternatives cost: as many as the engine has, nothing; more lie in wide rows, which cost 2 cycles, and so does each further
+/// step of 2 cycles.
+pub fn alternatives_of_one_row_cost_no_cycle(target: &str) {
+    let Some(mut bench) = Bench::open(target, 29) else { return };
+    let (sizes, mut message) = (bench.target, 0);
+    let mut latency = |steps: usize, count: u8, alternatives: usize| {
+        let rules = testing::ping_pong(steps, count);
+        let shape = MatchShape { alternatives, ..sizes.match_shape() };
+        let program = compile(&rules, &Options { shape, ..Options::default() }).unwrap();
+        let (tables, ports) = program.tables(&rules, 2);
+        (0..).zip(&tables.rows).for_each(|(index, row)| bench.write_match(index, row));
+        (0..).zip(&tables.starts).for_each(|(index, row)| bench.write(Table::L7Start, index, row));
+        bench.write(Table::L7Port, 0, &ports[0]);
+        bench.model.ports = ports.into();
+        quota(&mut bench, 2, 32);
+        message += 1;
+        let header = Header { app_id: 1, msg_id: message, msg_len_in_pkts: 1, ..Header::default() };
+        let frame = frames::packet(FLOW, header, &testing::ping_pong_payload(steps, count - 1));
+        let fate = bench.send(2, frame, 0, |job| job.run(&tables)).fate;
+        assert_eq!(fate, Fate::Queue(count - 1));
+        bench.settle();
+        bench.last_latency()
+    };
+    // Of so many steps that nothing else is later.
+    let one = latency(12, 4, 4);
+    let (more, all) = (latency(13, 4, 4), latency(12, sizes.alternatives as u8, sizes.alternatives));
+    let wide = latency(12, 2 * sizes.alternatives as u8, sizes.alternatives);
+    let as_four = latency(12, 8, 4);
+    println!(
+        "{target}: {one} cycles; a step more {more}; a full row {all}; wide rows {wide}; 8 in rows of 4 {as_four}"
+    );
+    assert_eq!((more, all, wide, as_four), (one + 2, one, one + 2, one + 2));
 }

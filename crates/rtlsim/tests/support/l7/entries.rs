@@ -3,6 +3,7 @@
 use crate::bench::Bench;
 use crate::dispatching::FLOW;
 use crate::l7::frames;
+use crate::l7::rows::Rows;
 use crate::l7::tenants::{quota, secrets};
 use sluice_formats::Table;
 use sluice_formats::l7::codes::L7Goal;

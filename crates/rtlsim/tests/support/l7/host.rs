@@ -81,9 +81,13 @@ pub struct HostBench {
 }
 
 impl Rows for HostBench {
-    fn write(&mut self, table: Table, index: u32, row: &impl Row) {
-        let answer = self.ask(Op::Write, table, index, row.pack().unwrap());
+    fn write_words(&mut self, table: Table, index: u32, words: Vec<u32>) {
+        let answer = self.ask(Op::Write, table, index, words);
         assert_eq!(answer.status, Status::Ok, "{} {index}", table.name());
+    }
+
+    fn target(&self) -> &'static Target {
+        self.target
     }
 
     fn engine(&mut self) -> &mut Engine {

@@ -117,7 +117,7 @@ pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
             let lengths = lengths(&mut rng, count);
             bench.post(ring, lengths);
         }
-        let mut traffic = Traffic::new(rng.fork(), tenants.ports.clone(), sizes.message_packets);
+        let mut traffic = Traffic::new(rng.fork(), tenants.ports.clone(), sizes);
         let gaps = *rng.choose(&[0, 0, 40, 150]).unwrap();
         bench.rtl.set_gaps(0, gaps).unwrap();
         let ready = [Ready::Always, Ready::Random { chance: 150 }, Ready::Bursts { chance: 100, longest: 80 }];

@@ -3,7 +3,7 @@
 use super::rows::Rows;
 use sluice_formats::Table;
 use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7SecretRow, L7ShareRow};
-use sluice_formats::l7::target::Target;
+use sluice_formats::l7::target::{MATCH_BYTES, Target};
 use sluice_formats::random::Rng;
 use sluice_l7::compile::{Options, compile};
 use sluice_l7::placed::Placed;
@@ -29,8 +29,15 @@ impl Tenants {
         let mut placed = Placed::new(target);
         let mut applications = Vec::new();
         for module in 1..=MODULES {
-            let rules = testing::rules(rng, &Limits { types: 2, rules: 4, steps: 4, ..Limits::default() });
-            let Ok(program) = compile(&rules, &Options { rows: placed.room() }) else { continue };
+            // Texts as long as a row compares, and twice that.
+            let text = if target.compare_bytes > MATCH_BYTES { 2 * target.compare_bytes } else { 4 };
+            let patterns = target.alternatives;
+            let limits = Limits { types: 2, rules: 4, patterns, steps: 4, ..Limits::default() };
+            let limits = Limits { text, view: target.view_bytes(), ..limits };
+            let rules = testing::rules(rng, &limits);
+            let Ok(program) = compile(&rules, &Options { rows: placed.room(), shape: target.match_shape() }) else {
+                continue;
+            };
             let first = placed.ports.len();
             if placed.add(module, &program, &rules).is_err() {
                 continue;
@@ -58,7 +65,7 @@ impl Tenants {
 
     /// Writes everything, and quotas, secrets and shares.
     pub fn write(&self, bench: &mut impl Rows, target: &Target, rng: &mut Rng) {
-        (0..).zip(&self.tables.rows).for_each(|(index, row)| bench.write(Table::L7Match, index, row));
+        (0..).zip(&self.tables.rows).for_each(|(index, row)| bench.write_match(index, row));
         (0..).zip(&self.tables.starts).for_each(|(index, row)| bench.write(Table::L7Start, index, row));
         (0..).zip(&self.tables.groups).for_each(|(index, row)| bench.write(Table::L7Group, index, row));
         for (index, (row, _)) in (0..).zip(&self.ports) {

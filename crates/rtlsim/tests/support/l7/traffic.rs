@@ -4,6 +4,7 @@ use super::frames::{self, Flow};
 use sluice_formats::l7::codes::L7PortKind;
 use sluice_formats::l7::qnp::Header;
 use sluice_formats::l7::rows::L7PortRow;
+use sluice_formats::l7::target::{Target, VIEW_BYTES};
 use sluice_formats::random::Rng;
 use sluice_l7::message::encode;
 use sluice_l7::rules::Application;
@@ -27,15 +28,15 @@ pub struct Traffic {
     sending: Vec<Sending>,
     sent: Vec<Sending>,
     message: u32,
-    most_packets: usize,
+    target: &'static Target,
     /// Messages begun.
     pub begun: u64,
 }
 
 impl Traffic {
-    /// Of these ports, to an engine that takes so many packets a message.
-    pub fn new(rng: Rng, ports: Vec<(L7PortRow, Application)>, most_packets: usize) -> Self {
-        Self { rng, ports, sending: Vec::new(), sent: Vec::new(), message: 0, most_packets, begun: 0 }
+    /// Of these ports, to an engine of these sizes.
+    pub fn new(rng: Rng, ports: Vec<(L7PortRow, Application)>, target: &'static Target) -> Self {
+        Self { rng, ports, sending: Vec::new(), sent: Vec::new(), message: 0, target, begun: 0 }
     }
 
     fn flow(&mut self, to: u16) -> Flow {
@@ -56,17 +57,25 @@ impl Traffic {
     fn begin(&mut self, row: L7PortRow, application: &Application) {
         let number = self.rng.choose(&application.types).map_or(0, |t| t.number);
         let msg_type = if self.rng.chance(1, 12) { self.rng.below(9) as u8 } else { number };
-        let fields = encode(&field_values(&mut self.rng, application, msg_type));
+        let mut fields = field_values(&mut self.rng, application, msg_type);
+        // Of a larger view all is used: long values in front of others.
+        if self.target.view_bytes() > VIEW_BYTES && self.rng.chance(1, 2) {
+            for field in &mut fields {
+                let length = self.rng.range(field.value.len() as u64, 255) as usize;
+                field.value.resize(length, b'x');
+            }
+        }
+        let fields = encode(&fields);
         let packets = match self.rng.below(8) {
             0..=2 => 1,
             3..=6 => 1 + self.rng.below(6) as u8,
-            _ => 1 + self.rng.below(self.most_packets as u64) as u8,
+            _ => 1 + self.rng.below(self.target.message_packets as u64) as u8,
         };
         // Mostly all fields are in the first packet, and the header says how many segments they are.
         let sound = !self.rng.chance(1, 10);
         let seg_cnt = match self.rng.below(4) {
             0 => 0,
-            1 if !sound => self.rng.below(10) as u8,
+            1 if !sound => self.rng.below(self.target.view_segments as u64 + 2) as u8,
             _ => fields.len().div_ceil(64).min(200) as u8 + u8::from(self.rng.chance(1, 4)),
         };
         let most = if packets > 8 { 1 + self.rng.index(100) } else { 1 + self.length() };
@@ -106,7 +115,8 @@ impl Traffic {
         let patterns: Vec<_> =
             application.types.iter().flat_map(|t| &t.rules).flat_map(|r| &r.matches[0].patterns).cloned().collect();
         let pattern = self.rng.choose(&patterns).cloned();
-        let mut body = pattern.map_or(vec![], |pattern| value_for(&mut self.rng, &pattern, 600));
+        let mut body =
+            pattern.map_or(vec![], |pattern| value_for(&mut self.rng, &pattern, self.target.view_bytes() + 88));
         if self.rng.chance(1, 3) {
             let length = self.length();
             body.extend(self.rng.bytes(length));
