@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Folder;
+use common::{Folder, has_plugin};
 
 #[test]
 fn check_says_what_programs_have_and_print_prints_what_reads_back() {
@@ -81,8 +81,6 @@ fn test_tells_by_its_exit_code_what_became_of_the_script() {
     f.write("noise.stf", [0xff, 0xfe]);
     assert_eq!(f.sluice(&["p4", "test", basic, "noise.stf"]).code, 2);
     assert_eq!(f.sluice(&["p4", "test", basic, "no.stf"]).code, 2);
-    let called = f.sluice(&["p4", "test", basic, "--device", "rtl"]);
-    assert!(called.code == 3 && called.err.contains("does not run in RTL yet"), "{}", called.err);
     let folder = ["-I", "programs/p4/include", "-D", "WIDTH=16"];
     let called = f.sluice(&[&["p4", "test", "programs/p4/own_architecture.p4", "wrong.stf"], &folder[..]].concat());
     assert!(called.code == 3 && called.err.contains("E0794"), "{}", called.err);
@@ -128,3 +126,44 @@ fn a_program_is_compiled_and_runs_on_the_pipelines_model() {
     }
     assert_eq!(f.sluice(&["p4", "compile", "--stages", "4-0", "programs/p4/calc.p4"]).code, 2);
 }
+
+/// Alone on the pipeline, and in the stages of tenants; on a small pipeline.
+#[test]
+fn a_program_runs_on_the_pipeline_in_rtl_and_all_devices_agree() {
+    if !has_plugin("rmt_default") || !has_plugin("rmt_tiny") {
+        return;
+    }
+    let f = Folder::new();
+    let test = |words: &[&str]| f.sluice(&[&["p4", "test", "programs/p4/calc.p4"], words].concat());
+    let passed = "programs/p4/calc.stf: passed, packets in 8, out 5, expectations 5\n";
+    for device in ["rtl", "both", "all"] {
+        assert_eq!(test(&["--device", device, "--stages", "0-4"]).ok(), passed);
+    }
+    assert_eq!(test(&["--device", "all"]).ok(), passed);
+    assert_eq!(test(&["--device", "all", "--target", "tiny", "--stages", "1-1"]).ok(), passed);
+    // Every port of the eight, bytes that look like a tag of a VLAN, and a packet too short for one.
+    f.write("reflector.stf", REFLECTED);
+    let called = f.sluice(&["p4", "test", "programs/p4/reflector.p4", "reflector.stf", "--device", "all", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&called.ok()).unwrap();
+    assert_eq!((&value["device"], &value["passed"], &value["sent"]), (&"all".into(), &true.into(), &4.into()));
+    let called = f.sluice(&["p4", "test", "programs/p4/reflector.p4", "reflector.stf", "--device", "rtl", "--trace"]);
+    assert!(called.ok().contains("reflector.stf:1: packet\n"));
+    f.write("port.stf", "packet 8 00\n");
+    let called = f.sluice(&["p4", "test", "programs/p4/calc.p4", "port.stf", "--device", "rtl"]);
+    assert!(called.code == 1 && called.out.contains("port 8; the pipeline has ports 0 to 7"), "{}", called.out);
+    let called = f.sluice(&["p4", "test", "programs/p4/load_balance.p4", "--device", "rtl"]);
+    assert!(called.code == 3 && called.err.contains("error[E0750]"), "{}", called.err);
+}
+
+const REFLECTED: &str = "\
+packet 7 0200000000fe 0200000000aa 0800 0102030405
+expect 7 0200000000aa 0200000000fe 0800 0102030405$
+packet 4 0200000000fe 0200000000aa 8100 0007 0800 01
+expect 4 0200000000aa 0200000000fe 8100 0007 0800 01$
+packet 0 0200000000fe 0200000000aa 0800
+expect 0 0200000000aa 0200000000fe 0800$
+packet 0 0200000000fe 0200000000aa 81
+packet 1 0200000000fe 0200000000aa 8100 0001 8100 0001 0000
+expect 1 0200000000aa 0200000000fe 8100 0001 8100 0001 0000$
+packet 2 0102
+";

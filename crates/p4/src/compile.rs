@@ -5,6 +5,7 @@ use crate::error::{Notes, P4Errors, Problem};
 use crate::interpret::{Sent, lower};
 use crate::middle::{Refusal, RefusalKind, explore};
 use crate::source::Sources;
+use crate::stf::{Carrier, CarrierError, GIVEN_UP};
 use crate::{Program, Reference, check};
 use sluice_formats::Status;
 use sluice_object::linker::rmt::{Placer, Quota};
@@ -59,6 +60,11 @@ impl Compiled {
         all.sort_unstable();
         all.dedup();
         all.len()
+    }
+
+    /// The pipeline that it is for.
+    pub fn target(&self) -> &Target {
+        &self.target
     }
 
     /// The module with the entries that a reference has.
@@ -159,4 +165,18 @@ impl Model {
         }
         Ok(sent)
     }
+}
+
+impl Carrier for Model {
+    fn load(&mut self, entries: &Reference) -> Result<(), CarrierError> {
+        Model::load(self, entries).map_err(given_up)
+    }
+
+    fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, CarrierError> {
+        Model::packet(self, port, bytes).map_err(given_up)
+    }
+}
+
+fn given_up(what: String) -> CarrierError {
+    CarrierError { code: GIVEN_UP, what }
 }

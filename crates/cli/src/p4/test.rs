@@ -1,5 +1,6 @@
 //! `sluice p4 test`: programs with their scripts.
 
+use super::alone::Alone;
 use super::{PlaceArgs, REFUSED, ReadArgs, failure};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -13,13 +14,14 @@ use std::process::ExitCode;
 
 /// Runs a P4-16 program for v1model with a script of packets (STF)
 ///
-/// The script says which packets go in, which entries tables have, and which packets come out. The reference runs the program as the specification says, without the limits of a target; the model runs what `sluice p4 compile` makes of it. Exits with 0 when all went as the script says, 1 when it did not, 2 when program or script cannot be read, 3 when the device does not run the program.
+/// The script says which packets go in, which entries tables have, and which packets come out. The reference runs the program as the specification says, without the limits of a target; the model and the pipeline in RTL, alone, run what `sluice p4 compile` makes of it. Exits with 0 when all went as the script says, 1 when it did not, 2 when program or script cannot be read, 3 when the device does not run the program.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice p4 test programs/p4/basic.p4 programs/p4/basic.stf
-  sluice p4 test programs/p4/basic.p4                        the script beside it, basic.stf
+  sluice p4 test programs/p4/basic.p4   # the script beside it, basic.stf
   sluice p4 test --device model --stages 0-4 programs/p4/calc.p4
-  sluice p4 test --undefined random programs/p4/basic.p4     what is undefined is noise
+  sluice p4 test --device both --stages 0-4 programs/p4/qos.p4
+  sluice p4 test --undefined random programs/p4/basic.p4   # what is undefined is noise
 
 A script, line by line:
   add routes hdr.ipv4.dst:0x0a000000/8 forward(next_hop:0x020000000008, port:1)
@@ -57,12 +59,18 @@ enum Device {
     Reference,
     /// The pipeline's fast model, with the packets of its specification
     Model,
-    /// The pipeline in RTL: not built yet
+    /// The pipeline in RTL, alone
     Rtl,
-    /// Model and RTL in lockstep: not built yet
+    /// The RTL with the model in lockstep
     Both,
-    /// All of them: not built yet
+    /// Both, and every packet that leaves is compared with the reference's
     All,
+}
+
+impl Device {
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -77,10 +85,6 @@ impl Test {
         let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
         let path = self.script.clone().unwrap_or_else(|| self.program.with_extension("stf"));
         let script = read_script(&path)?;
-        if !matches!(self.device, Device::Reference | Device::Model) {
-            let what = "P4 does not run in RTL yet";
-            return self.refused(out, &Failure::input("E0794", what).help("--device reference or model runs it"));
-        }
         let random = self.undefined == UndefinedArg::Random;
         let seed = self.seed.unwrap_or_else(|| if random { drawn() } else { 1 });
         if random && !self.json {
@@ -109,16 +113,23 @@ impl Test {
             Ok(reference) => reference,
             Err(errors) => return self.refused(out, &failure(&errors)),
         };
-        let report = match self.device {
-            Device::Model => match self.place.compile(program) {
-                Ok(compiled) => script.run_on(&mut reference, &mut Model::new(compiled)),
+        let report = if self.device == Device::Reference {
+            script.run(&mut reference)
+        } else {
+            let compiled = match self.place.compile(program) {
+                Ok(compiled) => compiled,
                 Err(why) => return self.refused(out, &why),
-            },
-            _ => script.run(&mut reference),
+            };
+            let in_lockstep = self.device != Device::Rtl;
+            match self.device {
+                Device::Model => script.run_on(&mut reference, &mut Model::new(compiled)),
+                Device::All => script.compare(&mut reference, &mut Alone::rtl(compiled, in_lockstep, seed)?),
+                _ => script.run_on(&mut reference, &mut Alone::rtl(compiled, in_lockstep, seed)?),
+            }
         };
         let name = path.display().to_string();
         if self.json {
-            out.json(&report_json(&name, &report, seed))?;
+            out.json(&report_json(&name, self.device, &report, seed))?;
         } else {
             for (line, events) in &report.traces {
                 out.line(format!("{name}:{line}: packet"))?;
@@ -160,13 +171,14 @@ fn drawn() -> u64 {
     since.map_or(1, |since| since.as_nanos() as u64)
 }
 
-fn report_json(name: &str, report: &Report, seed: u64) -> Value {
+fn report_json(name: &str, device: Device, report: &Report, seed: u64) -> Value {
     let failures: Vec<Value> =
         report.failures.iter().map(|failure| json!({ "line": failure.line, "what": failure.what })).collect();
     let traces: Vec<Value> =
         report.traces.iter().map(|(line, events)| json!({ "line": line, "events": events })).collect();
     json!({
         "script": name,
+        "device": device.name(),
         "passed": report.passed(),
         "seed": seed,
         "packets": report.packets,
