@@ -70,6 +70,11 @@ impl Compiled {
     /// The module with the entries that a reference has.
     pub fn unit(&self, entries: &Reference) -> Result<Unit, P4Errors> {
         let switch = &entries.switch;
+        if switch.machine.value_sets.iter().any(|members| !members.is_empty()) {
+            let (span, kind) = (crate::source::Span::default(), RefusalKind::NotThere);
+            let what = "members of a value set: the parser's rows stand when the program is compiled".to_string();
+            return Err(errors(Refusal { span, kind, what }, &self.sources));
+        }
         let program = self.plan.program(&switch.code, &switch.machine.tables);
         let program = program.map_err(|refusal| errors(refusal, &self.sources))?;
         if let Err(problem) = sluice_rmt::check::check(&program, &self.target, self.role) {

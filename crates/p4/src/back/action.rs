@@ -1,7 +1,7 @@
 //! What a visit does, as an action: one ALU a container, operands from what the containers of a size share.
 
 use super::{NOWHERE, homes::Homes, homes::Piece, too_much};
-use crate::ir::{Bits, Deparse, Graph, Leaf, Next, Op, Operation, Src};
+use crate::ir::{Bits, Deparse, Leaf, Loc, Next, Op, Operation, Seg, Src};
 use crate::middle::Refusal;
 use crate::source::Span;
 use sluice_rmt::action::{A, Action, Alu, B, Cross, Op as AluOp, When, WordOp, WordSource};
@@ -35,6 +35,8 @@ struct Maker<'a> {
     /// Which operands of each size are taken: P0, P1, P2, DA, DB.
     taken: [[bool; 5]; 3],
     crossed: bool,
+    /// What would help an operand that is not to be had: the value, and bits of a container's size with it at its place.
+    bridge: Vec<(Bits, Bits)>,
 }
 
 /// The operand that a value is for the ALU of a container.
@@ -47,7 +49,28 @@ fn ones(width: u32) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
-pub(crate) fn make(leaf: &Leaf, homes: &Homes, _graph: &Graph, ends: &[Deparse], span: Span) -> Result<Made, Refusal> {
+/// What a leaf's action cannot do at once.
+#[derive(Debug)]
+pub(crate) struct Unmade {
+    /// Why, if nothing can be done about it.
+    pub why: Refusal,
+    /// Parts of variables that wait for the next visit: the variable, its lowest bit, the bits.
+    pub later: Vec<Part>,
+    /// The port waits, too.
+    pub port: bool,
+}
+
+/// Bits that go to a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Part {
+    pub loc: Loc,
+    pub low: u32,
+    pub bits: Bits,
+    /// Values that have to be brought to another place first: bits of a container's size, with the value at its place.
+    pub bridge: Vec<(Bits, Bits)>,
+}
+
+pub(crate) fn make(leaf: &Leaf, homes: &Homes, ends: &[Deparse], span: Span) -> Result<Made, Unmade> {
     let mut maker = Maker {
         homes,
         span,
@@ -56,7 +79,10 @@ pub(crate) fn make(leaf: &Leaf, homes: &Homes, _graph: &Graph, ends: &[Deparse],
         data: 0,
         taken: Default::default(),
         crossed: false,
+        bridge: Vec::new(),
     };
+    let mut why = None;
+    let mut port = false;
     let headers = match &leaf.next {
         Next::Node(at) => {
             let own = Container(homes.node);
@@ -70,7 +96,9 @@ pub(crate) fn make(leaf: &Leaf, homes: &Homes, _graph: &Graph, ends: &[Deparse],
             Some(NOWHERE)
         }
         Next::End(end) => {
-            maker.port(&end.port)?;
+            if let Err(refusal) = maker.tried(|maker| maker.port(&end.port)) {
+                (why, port) = (Some(refusal), true);
+            }
             Some(ends.iter().position(|other| *other == end.deparse).unwrap_or(0) as u16 + 1)
         }
     };
@@ -78,27 +106,99 @@ pub(crate) fn make(leaf: &Leaf, homes: &Homes, _graph: &Graph, ends: &[Deparse],
         let (word, source) = (Word::Headers as u8, WordSource::Imm(headers));
         maker.action.words.push(WordOp { word, source, mask: 0xffff, when: When::Always });
     }
-    let mut containers: BTreeMap<Container, Vec<(u32, Bits)>> = BTreeMap::new();
+    let mut containers: BTreeMap<Container, Vec<(u32, Part)>> = BTreeMap::new();
     for (loc, bits) in &leaf.assigns {
-        for Piece { low, width, container, at } in homes.of(*loc, 0, bits.width()) {
-            let part = bits.slice(low, width);
-            // Bits that stay as they are.
-            let same = homes.of(*loc, low, width);
-            if part == Bits::of(width, Src::Loc(*loc, low)) && same.len() == 1 {
-                continue;
-            }
+        for (container, at, part) in maker.parts(*loc, bits) {
             containers.entry(container).or_default().push((at, part));
         }
     }
+    let mut later = Vec::new();
     for (container, parts) in containers {
-        maker.alu(container, parts)?;
+        for (at, group) in groups(parts).into_iter().enumerate() {
+            maker.bridge.clear();
+            let pieces = group.iter().map(|(at, part)| (*at, part.bits.clone())).collect();
+            // One ALU a container: what is left of its pieces waits.
+            let tried = match at {
+                0 => maker.tried(|maker| maker.alu(container, pieces)),
+                _ => maker.refuse("a container that gets bits of several values at a time"),
+            };
+            if let Err(refusal) = tried {
+                why.get_or_insert(refusal);
+                let bridge = std::mem::take(&mut maker.bridge);
+                later.extend(group.into_iter().map(|(_, part)| Part { bridge: bridge.clone(), ..part }));
+            }
+        }
     }
-    Ok(Made { action: maker.action, images: maker.images })
+    match why {
+        None => Ok(Made { action: maker.action, images: maker.images }),
+        Some(why) => Err(Unmade { why, later, port }),
+    }
+}
+
+/// The pieces that a container gets, in groups of what one ALU can write: an entry's data and constants first, each value by itself, zeros
+/// with the first one.
+fn groups(parts: Vec<(u32, Part)>) -> Vec<Vec<(u32, Part)>> {
+    let has = |part: &Part, kind: fn(&Src) -> bool| part.bits.segs.iter().any(|seg| kind(&seg.src));
+    let (known, values): (Vec<_>, Vec<_>) = parts.into_iter().partition(|(_, part)| part.bits.is_known());
+    let (data, mut values): (Vec<_>, Vec<_>) =
+        values.into_iter().partition(|(_, part)| has(part, |src| matches!(src, Src::Param(..))));
+    // Values of operations are written by themselves.
+    let zeros = known.iter().all(|(_, part)| part.bits.known() == Some(0));
+    let mut all = Vec::new();
+    let mut first: Vec<(u32, Part)> = known.into_iter().chain(data).collect();
+    if zeros
+        && !first.iter().any(|(_, part)| !part.bits.is_known())
+        && let Some(at) = values.iter().position(|(_, part)| !part.bits.has_op())
+    {
+        first.push(values.remove(at));
+    }
+    if !first.is_empty() {
+        all.push(first);
+    }
+    all.extend(values.into_iter().map(|value| vec![value]));
+    all
 }
 
 impl Maker<'_> {
     fn refuse<T>(&self, what: &str) -> Result<T, Refusal> {
         too_much(self.span, what)
+    }
+
+    /// Does all of something or nothing of it.
+    fn tried(&mut self, run: impl FnOnce(&mut Self) -> Result<(), Refusal>) -> Result<(), Refusal> {
+        let before = (self.action.clone(), self.images.clone(), self.data, self.taken, self.crossed);
+        let result = run(self);
+        if result.is_err() {
+            (self.action, self.images, self.data, self.taken, self.crossed) = before;
+        }
+        result
+    }
+
+    /// What a variable gets, piece by piece as its containers hold it and as the values lie in theirs; not what stays as it is.
+    fn parts(&self, loc: Loc, bits: &Bits) -> Vec<(Container, u32, Part)> {
+        let mut out = Vec::new();
+        for Piece { low, width, container, at } in self.homes.of(loc, 0, bits.width()) {
+            let mut top = width;
+            for seg in bits.slice(low, width).segs {
+                top -= seg.width;
+                let mut put = |from: u32, seg: Seg| {
+                    let bits = Bits { segs: vec![seg] };
+                    let part = Part { loc, low: low + top + from, bits, bridge: Vec::new() };
+                    out.push((container, at + top + from, part));
+                };
+                match seg.src {
+                    Src::Loc(other, from) if other == loc && from == low + top => {}
+                    // A value that lies in several containers comes from each of them.
+                    Src::Loc(other, from) => {
+                        for piece in self.homes.of(other, from, seg.width) {
+                            put(piece.low - from, Seg { width: piece.width, src: Src::Loc(other, piece.low) });
+                        }
+                    }
+                    _ => put(0, seg),
+                }
+            }
+        }
+        out
     }
 
     /// A place in the entry's data.
@@ -147,6 +247,13 @@ impl Maker<'_> {
         Some(i)
     }
 
+    /// Says that a value would be to be had from a container of a size with its lowest bit there.
+    fn bring(&mut self, class: Class, at: u32, bits: &Bits) {
+        let above = class.bits().saturating_sub(at + bits.width());
+        let wide = Bits::constant(above, 0).concat(bits.clone()).concat(Bits::constant(at, 0));
+        self.bridge.push((bits.clone(), wide));
+    }
+
     /// The port, bits 8:0 of a word.
     fn port(&mut self, port: &Bits) -> Result<(), Refusal> {
         let source = match port.known() {
@@ -182,18 +289,10 @@ impl Maker<'_> {
         Ok(())
     }
 
-    fn alu(&mut self, own: Container, mut parts: Vec<(u32, Bits)>) -> Result<(), Refusal> {
-        parts.sort_by_key(|(at, _)| *at);
-        let mask = parts.iter().fold(0, |all, (at, bits)| all | ones(bits.width()) << at);
-        // Pieces, each with its lowest bit.
-        let mut pieces: Vec<(u32, Bits)> = Vec::new();
-        for (at, bits) in &parts {
-            let mut top = at + bits.width();
-            for seg in &bits.segs {
-                top -= seg.width;
-                pieces.push((top, Bits { segs: vec![seg.clone()] }));
-            }
-        }
+    /// Pieces, each from one source, by the lowest bit that each goes to.
+    fn alu(&mut self, own: Container, mut pieces: Vec<(u32, Bits)>) -> Result<(), Refusal> {
+        pieces.sort_by_key(|(at, _)| *at);
+        let mask = pieces.iter().fold(0, |all, (at, bits)| all | ones(bits.width()) << at);
         let is = |kind: fn(&Src) -> bool| pieces.iter().all(|(_, bits)| bits.segs.iter().all(|seg| kind(&seg.src)));
         if is(|src| matches!(src, Src::Const(_))) {
             let value = pieces.iter().fold(0, |all, (at, bits)| all | (bits.known().unwrap_or(0) as u64) << at);
@@ -205,9 +304,9 @@ impl Maker<'_> {
             self.action.alus.push(Alu::field(own, AluOp::Move, b, mask));
             return Ok(());
         }
-        let mut made: Vec<&(u32, Bits)> = pieces.iter().filter(|(_, bits)| !bits.is_known()).collect();
+        let mut made = pieces.iter().filter(|(_, bits)| !bits.is_known());
         let zeros = pieces.iter().all(|(_, bits)| !bits.is_known() || bits.known() == Some(0));
-        let (Some((at, bits)), true) = (made.pop(), made.is_empty()) else {
+        let (Some((at, bits)), None, true) = (made.next(), made.next(), zeros) else {
             return self.refuse("a container that gets bits of several values at a time");
         };
         let (at, bits) = (*at, bits.clone());
@@ -219,7 +318,6 @@ impl Maker<'_> {
                 }
                 self.operation(own, at, mask, &operation.clone())
             }
-            _ if !zeros => self.refuse("a container that gets bits of a value beside other constants than zero"),
             _ => self.moved(own, at, mask, &bits),
         }
     }
@@ -255,12 +353,16 @@ impl Maker<'_> {
         if let Some(value) = bits.known() {
             return Ok(Operand::B(B::Imm((value as u64) << at)));
         }
-        let [seg] = &bits.segs[..] else { return self.refuse("a value that lies in several pieces") };
         let class = own.class();
+        let [seg] = &bits.segs[..] else {
+            self.bring(class, at, bits);
+            return self.refuse("a value that lies in several pieces");
+        };
         match seg.src {
             Src::Param(..) => Ok(Operand::B(self.image(class, vec![(at, bits.clone())])?)),
             Src::Loc(loc, low) => {
                 let [piece] = self.homes.of(loc, low, seg.width)[..] else {
+                    self.bring(class, at, bits);
                     return self.refuse("a value that lies in several containers");
                 };
                 if piece.container.class() == class {
@@ -287,6 +389,12 @@ impl Maker<'_> {
                 }
                 let shift = piece.at.checked_sub(at).filter(|shift| shift % 16 == 0 && *shift <= 32);
                 let Some(shift) = shift else {
+                    // Bits move within a size, and sizes change without.
+                    let from = piece.container.class();
+                    match from.bytes() > class.bytes() {
+                        true => self.bring(from, at, bits),
+                        false => self.bring(class, piece.at, bits),
+                    }
                     return self.refuse("a value that moves between containers of different sizes and by some bits");
                 };
                 let cross = (Cross::Container(piece.container), (shift / 16) as u8);
@@ -333,7 +441,14 @@ impl Maker<'_> {
         {
             found = as_b(self, &one).map(|b| (a, b));
         }
-        let Some((a, b)) = found else { return self.refuse("operands that no ALU takes together") };
+        let Some((a, b)) = found else {
+            for (operand, bits) in [(&one, &operation.a), (&two, &operation.b)] {
+                if matches!(operand, Operand::B(B::R | B::X)) {
+                    self.bring(own.class(), at, bits);
+                }
+            }
+            return self.refuse("operands that no ALU takes together");
+        };
         self.action.alus.push(Alu { a, ..Alu::field(own, op, b, mask) });
         Ok(())
     }

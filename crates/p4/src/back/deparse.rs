@@ -4,11 +4,15 @@ use super::{homes::Homes, too_much};
 use crate::ir::{Deparse, Loc, Out};
 use crate::middle::Refusal;
 use crate::source::Span;
-use sluice_rmt::deparser::{DeparseRow, Update};
+use sluice_rmt::deparser::{DeparseRow, Pattern, Update};
+use sluice_rmt::parser::Path;
+use sluice_rmt::target::PATTERNS;
 use std::collections::BTreeSet;
 
 /// Bytes of the shortest packet that leaves through a row that shrinks packets.
 const SHRUNK: u32 = 12;
+/// Bytes of the header that a packet may leave with.
+const WINDOW: i32 = 128;
 /// Bytes of the shortest packet that the pipeline sends.
 const LEAST: u32 = 1;
 
@@ -74,6 +78,40 @@ pub(crate) fn shape(end: &Deparse, written: &BTreeSet<Loc>) -> Result<Shape, Ref
         bit += out.width;
     }
     Ok(Shape { delta, split, bytes, outs: end.outs.clone(), carried, sums: end.sums.clone() })
+}
+
+/// Which packets leave through which row: by the word `headers`, and by the parser's path where a row would not do for others.
+pub(crate) fn patterns(
+    rows: &[DeparseRow],
+    paths: &[Path],
+    reached: &[BTreeSet<usize>],
+) -> Result<Vec<Pattern>, Refusal> {
+    let mut all = Vec::new();
+    for (number, (row, reached)) in rows.iter().zip(reached).enumerate() {
+        let leaves = |path: &Path| i32::from(path.least) + i32::from(row.delta);
+        for path in reached.iter().map(|at| &paths[*at]) {
+            // No packet comes without a byte.
+            let from = i32::from(path.least.max(1)) + i32::from(row.delta);
+            if from < i32::from(row.least) {
+                let least = row.least;
+                let what = format!("packets of {from} bytes that leave where {least} are the fewest");
+                return too_much(Span::default(), what);
+            }
+        }
+        let value = (number as u32 + 1) << 4;
+        let row_number = number as u8;
+        if paths.iter().all(|path| (0..=WINDOW).contains(&leaves(path))) {
+            all.push(Pattern { value, mask: 0xf_fff0, row: row_number });
+            continue;
+        }
+        let of = reached.iter().map(|path| Pattern { value: value | *path as u32, mask: 0xf_ffff, row: row_number });
+        all.extend(of);
+    }
+    if all.len() > PATTERNS {
+        let what = format!("{} ways to put packets together, and there are {PATTERNS}", all.len());
+        return too_much(Span::default(), what);
+    }
+    Ok(all)
 }
 
 impl Shape {

@@ -7,6 +7,7 @@ mod deparse;
 mod homes;
 mod parser;
 mod rows;
+mod split;
 
 use crate::interpret::code::Code;
 use crate::interpret::tables::Rows;
@@ -33,6 +34,7 @@ pub(crate) struct Plan {
     made: HashMap<Leaf, Made>,
     ends: Vec<Deparse>,
     rows: Vec<DeparseRow>,
+    patterns: Vec<Pattern>,
     parser: sluice_rmt::parser::Parser,
     keys: Vec<rows::StageKey>,
     target: Target,
@@ -42,8 +44,29 @@ pub(super) fn too_much<T>(span: Span, what: impl Into<String>) -> Result<T, Refu
     Err(Refusal { span, kind: RefusalKind::TooMuch, what: what.into() })
 }
 
+/// Most visits that are cut in two.
+const MOST_SPLITS: usize = 200;
+
 /// Places a graph in stages `first` to `last`.
-pub(crate) fn plan(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
+pub(crate) fn plan(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
+    for _ in 0..MOST_SPLITS {
+        let placed = place(code, graph, target, stages)?;
+        match placed {
+            Placed::Plan(plan) => return Ok(*plan),
+            Placed::Split(again) => graph = *again,
+        }
+    }
+    too_much(Span::default(), "a program whose actions are cut too often")
+}
+
+/// What came of placing.
+enum Placed {
+    Plan(Box<Plan>),
+    /// The graph with a visit in two parts.
+    Split(Box<Graph>),
+}
+
+fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Placed, Refusal> {
     let levels = levels(&graph);
     let deepest = levels.iter().copied().max().map_or(0, |level| level + 1);
     let there = stages.1 + 1 - stages.0;
@@ -75,13 +98,22 @@ pub(crate) fn plan(code: &Code, graph: Graph, target: &Target, stages: (usize, u
                     made: HashMap::new(),
                     ends,
                     rows: Vec::new(),
+                    patterns: Vec::new(),
                     parser: sluice_rmt::parser::Parser::default(),
                     keys,
                     target: *target,
                     graph,
                 };
+                if let Some((at, leaf, unmade)) = plan.make() {
+                    let why = unmade.why.clone();
+                    let mut graph = plan.graph;
+                    return match split::split(&mut graph, at, &leaf, unmade) {
+                        true => Ok(Placed::Split(Box::new(graph))),
+                        false => Err(why),
+                    };
+                }
                 plan.fill(&shapes)?;
-                return Ok(plan);
+                return Ok(Placed::Plan(Box::new(plan)));
             }
             Err(rows::KeyRefused::Move(loc)) if larger.insert(loc) => {}
             Err(rows::KeyRefused::Move(_)) => break,
@@ -92,27 +124,74 @@ pub(crate) fn plan(code: &Code, graph: Graph, target: &Target, stages: (usize, u
 }
 
 impl Plan {
-    fn fill(&mut self, shapes: &[deparse::Shape]) -> Result<(), Refusal> {
+    /// The actions of all leaves; or the first leaf that is none.
+    fn make(&mut self) -> Option<(usize, Leaf, action::Unmade)> {
         for (at, node) in self.graph.nodes.iter().enumerate() {
             let mut leaves = Vec::new();
             leaves_of(&node.tree, &mut leaves);
             for leaf in leaves {
-                let made = action::make(&leaf, &self.homes, &self.graph, &self.ends, self.graph.spans[at])?;
-                self.made.insert(leaf, made);
+                match action::make(&leaf, &self.homes, &self.ends, self.graph.spans[at]) {
+                    Ok(made) => self.made.insert(leaf, made),
+                    Err(unmade) => return Some((at, leaf, unmade)),
+                };
             }
         }
+        None
+    }
+
+    fn fill(&mut self, shapes: &[deparse::Shape]) -> Result<(), Refusal> {
         for shape in shapes {
             self.rows.push(shape.row(&self.homes)?);
         }
         self.parser = parser::build(&self.graph, &self.homes, &self.ends)?;
+        self.patterns = deparse::patterns(&self.rows, &self.parser.paths, &self.reached())?;
         Ok(())
+    }
+
+    /// For each end the paths of the parser whose packets may leave so.
+    fn reached(&self) -> Vec<BTreeSet<usize>> {
+        let mut nodes = vec![BTreeSet::new(); self.graph.nodes.len()];
+        let mut ends = vec![BTreeSet::new(); self.ends.len()];
+        let homes = &self.homes;
+        let mut all = Vec::new();
+        for (at, path) in self.parser.paths.iter().enumerate() {
+            match path.headers {
+                0 if path.known[usize::from(homes.node)].is_some() => {
+                    nodes[usize::from(path.constant) - 1].insert(at);
+                }
+                0 | NOWHERE => {}
+                end => {
+                    ends[usize::from(end) - 1].insert(at);
+                }
+            }
+        }
+        for (at, node) in self.graph.nodes.iter().enumerate() {
+            let mut leaves = Vec::new();
+            leaves_of(&node.tree, &mut leaves);
+            all.extend(leaves.into_iter().map(|leaf| (at, leaf.next)));
+        }
+        loop {
+            let before = nodes.clone();
+            for (at, next) in &all {
+                let paths = nodes[*at].clone();
+                match next {
+                    Next::Node(next) => nodes[*next].extend(paths),
+                    Next::End(end) => {
+                        let end = self.ends.iter().position(|other| *other == end.deparse);
+                        ends[end.unwrap_or(0)].extend(paths);
+                    }
+                    Next::Drop => {}
+                }
+            }
+            if nodes == before {
+                return ends;
+            }
+        }
     }
 
     /// The program with these entries.
     pub fn program(&self, code: &Code, tables: &[Rows]) -> Result<Program, Refusal> {
-        let patterns =
-            (0..self.rows.len()).map(|row| Pattern { value: (row as u32 + 1) << 4, mask: 0xf_fff0, row: row as u8 });
-        let deparser = Deparser { patterns: patterns.collect(), rows: self.rows.clone() };
+        let deparser = Deparser { patterns: self.patterns.clone(), rows: self.rows.clone() };
         let mut program = Program { parser: self.parser.clone(), stages: Vec::new(), deparser };
         for stage in 0..self.target.stages {
             program.stages.push(self.stage(stage, code, tables)?);
@@ -124,17 +203,23 @@ impl Plan {
 /// How far each node is from the parser, at most.
 fn levels(graph: &Graph) -> Vec<usize> {
     let mut levels = vec![0; graph.nodes.len()];
-    // What a node leads to stands before it.
-    for at in (0..graph.nodes.len()).rev() {
+    let mut leads = Vec::new();
+    for (at, node) in graph.nodes.iter().enumerate() {
         let mut leaves = Vec::new();
-        leaves_of(&graph.nodes[at].tree, &mut leaves);
-        for leaf in leaves {
-            if let Next::Node(next) = leaf.next {
-                levels[next] = levels[next].max(levels[at] + 1);
-            }
+        leaves_of(&node.tree, &mut leaves);
+        leads.extend(leaves.iter().filter_map(|leaf| match leaf.next {
+            Next::Node(next) => Some((at, next)),
+            _ => None,
+        }));
+    }
+    // No way leads back, so that this ends.
+    loop {
+        let before = levels.clone();
+        leads.iter().for_each(|(at, next)| levels[*next] = levels[*next].max(levels[*at] + 1));
+        if levels == before {
+            return levels;
         }
     }
-    levels
 }
 
 pub(super) fn leaves_of(tree: &Tree, into: &mut Vec<Leaf>) {

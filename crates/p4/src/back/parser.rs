@@ -33,6 +33,9 @@ pub(crate) fn build(graph: &Graph, homes: &Homes, ends: &[Deparse]) -> Result<Pa
         ways.push(Way { bytes: found.bytes.clone(), least: found.least, path: at });
     }
     simplify(&mut ways);
+    for (at, path) in paths.iter_mut().enumerate() {
+        path.least = ways.iter().filter(|way| way.path == at).map(|way| way.least as u8).min().unwrap_or(0);
+    }
     if paths.len() > PATHS {
         return too_much(Span::default(), format!("{} paths through the parser, and there are {PATHS}", paths.len()));
     }

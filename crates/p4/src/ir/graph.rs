@@ -15,8 +15,8 @@ pub(crate) enum LocInfo {
     Leaf(usize, Vec<u32>),
     /// Bits of the packet that no header took.
     Look(u32, u32),
-    /// A value that waits for the next stage.
-    Temp(u32),
+    /// A value that waits for the next stage: its number, and its bits.
+    Temp(u32, u32),
     Port,
     Length,
     /// What the pipeline does not know as the program means it.

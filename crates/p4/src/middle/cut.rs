@@ -85,7 +85,7 @@ impl Follower<'_, '_> {
         }
         let width = bits.width();
         self.temps += 1;
-        let loc = self.locs.of(LocInfo::Temp(self.temps), width);
+        let loc = self.locs.of(LocInfo::Temp(self.temps, width), width);
         let new = Bits::of(width, Src::Loc(loc, 0));
         assigns.insert(loc, std::mem::replace(bits, new));
     }

@@ -53,11 +53,33 @@ impl<'c> Follower<'c, '_> {
                 };
             }
             let Some(wanted) = wanted else { continue };
-            if self.packet_has(wanted)? {
+            if !self.packet_has(wanted)? {
+                continue;
+            }
+            let mut within = true;
+            for (set, key) in sets.iter().zip(keys) {
+                within = within && self.within_range(set, key)?;
+            }
+            if within {
                 return Ok(*next);
             }
         }
         Err(self.parser_error("NoMatch"))
+    }
+
+    /// Whether a key lies between the ends of a range; of other sets nothing is left to ask.
+    fn within_range(&mut self, set: &'c Set, key: &V) -> Way<bool> {
+        let Set::Range(low, high, number) = set else { return Ok(true) };
+        if number.signed {
+            return self.refuse("a range of signed numbers in a parser");
+        }
+        let shape = Shape::Number(*number);
+        let (low, high) = (self.value(low)?, self.value(high)?);
+        let (V::Bits(low), V::Bits(high)) = (self.shaped(low, &shape), self.shaped(high, &shape)) else {
+            return self.refuse("a range of this form");
+        };
+        let V::Bits(key) = key else { return self.refuse("a key that is no number") };
+        Ok(!self.less(key.clone(), low)? && !self.less(high, key.clone())?)
     }
 
     /// What the packet has to have where a key is in a set; nothing where it never is.
@@ -79,8 +101,10 @@ impl<'c> Follower<'c, '_> {
                     _ => return self.refuse("a mask that is not known before the program runs"),
                 }
             }
-            Set::Range(..) => return self.refuse("a range in a parser"),
-            Set::Named(_) => return self.refuse("a value set"),
+            // What lies between two values is asked after the rest.
+            Set::Range(..) => return Ok(Some(Vec::new())),
+            // Nobody puts anything into a value set of the pipeline.
+            Set::Named(_) => return Ok(None),
         };
         let number = Shape::Number(crate::interpret::value::Number { width, signed: false });
         let V::Bits(value) = self.shaped(value, &number) else { return self.refuse("a value of this form") };

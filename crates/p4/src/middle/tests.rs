@@ -110,14 +110,11 @@ impl Follower<'_, '_> {
         if a == b || b.known() == Some(0) {
             return Ok(false);
         }
-        if self.in_parser {
-            return self.refuse("a parser that compares by more or less");
-        }
         let (a, b) = self.shown(a, b, true)?;
         let width = a.width();
         if let Some(limit) = b.known()
             && width <= 64
-            && limit.count_ones() <= MOST_PREFIXES
+            && (self.in_parser || limit.count_ones() <= MOST_PREFIXES)
         {
             return self.below(&a, limit, width);
         }
@@ -129,9 +126,12 @@ impl Follower<'_, '_> {
             if limit >> width != 0 {
                 return Ok(false);
             }
-            if limit.count_ones() <= MOST_PREFIXES {
+            if self.in_parser || limit.count_ones() <= MOST_PREFIXES {
                 return Ok(!self.below(&b, limit, width)?);
             }
+        }
+        if self.in_parser {
+            return self.refuse("a parser that compares two parts of the packet");
         }
         if width > 48 {
             return self.refuse("a comparison of more than 48 bits");

@@ -1,0 +1,221 @@
+//! A visit that does more than one action can is cut in two: what one ALU a container, the picks of a size and the cross value give at
+//! once stays, the rest is done by a visit behind it. A value that has to come from a container of another size, or to another bit, is
+//! first brought to a place of its own from which it can be taken.
+
+use super::action::{Part, Unmade};
+use crate::ir::{Bits, End, Graph, Leaf, Loc, LocInfo, Next, Node, Operation, Src, Tree};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// Cuts a leaf of a node; false if nothing of it can be done first.
+pub(super) fn split(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Unmade) -> bool {
+    let mut cut = Cut { graph, now: leaf.assigns.clone(), later: Vec::new(), fresh: BTreeSet::new(), port: None };
+    for part in unmade.later {
+        cut.leave(&part);
+        let mut bits = part.bits.clone();
+        for (value, wide) in &part.bridge {
+            let low = low_of(value, wide);
+            let place = cut.keep(wide);
+            bits = replaced(&bits, value, &place.slice(low, value.width()));
+        }
+        cut.later.push(Part { bits, ..part });
+    }
+    let mut next = leaf.next.clone();
+    if unmade.port
+        && let Next::End(end) = &mut next
+    {
+        let wide = Bits::constant(16 - end.port.width(), 0).concat(end.port.clone());
+        let place = cut.keep(&wide);
+        end.port = place.slice(0, end.port.width());
+    } else if let Next::End(end) = &next {
+        cut.port = Some(end.port.clone());
+    }
+    cut.settle();
+    let (now, later, port) = (cut.now, cut.later, cut.port);
+    if now.is_empty() {
+        return false;
+    }
+    if let (Next::End(end), Some(port)) = (&mut next, port) {
+        **end = End { port, ..(**end).clone() };
+    }
+    let mut assigns: BTreeMap<Loc, Bits> = BTreeMap::new();
+    for part in later {
+        let own = own(graph, part.loc);
+        let whole = assigns.entry(part.loc).or_insert(own);
+        *whole = whole.put(part.low, &part.bits);
+    }
+    let node = Node { tree: Tree::Leaf(Leaf { assigns, next }), needs: Vec::new() };
+    let behind = match graph.nodes.iter().position(|other| *other == node) {
+        Some(behind) => behind,
+        None => {
+            graph.nodes.push(node);
+            graph.spans.push(graph.spans[at]);
+            graph.nodes.len() - 1
+        }
+    };
+    let new = Leaf { assigns: now, next: Next::Node(behind) };
+    replace_leaf(&mut graph.nodes[at].tree, leaf, &new);
+    true
+}
+
+fn replace_leaf(tree: &mut Tree, old: &Leaf, new: &Leaf) {
+    match tree {
+        Tree::Test(_, yes, no) => {
+            replace_leaf(yes, old, new);
+            replace_leaf(no, old, new);
+        }
+        Tree::Table(_, _, all) => all.iter_mut().for_each(|(_, tree)| replace_leaf(tree, old, new)),
+        Tree::Leaf(leaf) if leaf == old => *leaf = new.clone(),
+        Tree::Leaf(_) => {}
+    }
+}
+
+fn own(graph: &Graph, loc: Loc) -> Bits {
+    Bits::of(graph.locs.width(loc), Src::Loc(loc, 0))
+}
+
+/// The lowest bit of a value among wider ones that are zero besides.
+fn low_of(value: &Bits, wide: &Bits) -> u32 {
+    (0..=wide.width() - value.width()).find(|low| wide.slice(*low, value.width()) == *value).unwrap_or(0)
+}
+
+/// Bits with a value in them, or in their operation, as it is called now.
+fn replaced(bits: &Bits, value: &Bits, by: &Bits) -> Bits {
+    if bits == value {
+        return by.clone();
+    }
+    match &bits.segs[..] {
+        [seg] => match &seg.src {
+            Src::Op(operation) => {
+                let of = |bits: &Bits| if bits == value { by.clone() } else { bits.clone() };
+                let operation = Operation { op: operation.op, a: of(&operation.a), b: of(&operation.b) };
+                Bits::of(seg.width, Src::Op(Rc::new(operation)))
+            }
+            _ => bits.clone(),
+        },
+        _ => bits.clone(),
+    }
+}
+
+/// Each piece of bits, operands included, as something says.
+fn map(bits: &Bits, with: &mut dyn FnMut(u32, &Src) -> Option<Bits>) -> Bits {
+    let mut out = Bits::default();
+    for seg in &bits.segs {
+        let one = match (with(seg.width, &seg.src), &seg.src) {
+            (Some(bits), _) => bits,
+            (None, Src::Op(operation)) => {
+                let (a, b) = (map(&operation.a, with), map(&operation.b, with));
+                Bits::of(seg.width, Src::Op(Rc::new(Operation { op: operation.op, a, b })))
+            }
+            (None, src) => Bits::of(seg.width, src.clone()),
+        };
+        out = out.concat(one);
+    }
+    out
+}
+
+struct Cut<'g> {
+    graph: &'g mut Graph,
+    now: BTreeMap<Loc, Bits>,
+    later: Vec<Part>,
+    /// Places that are new: the visit behind reads what is put there now.
+    fresh: BTreeSet<Loc>,
+    /// The port that the visit behind takes.
+    port: Option<Bits>,
+}
+
+impl Cut<'_> {
+    /// A part is not written now.
+    fn leave(&mut self, part: &Part) {
+        let own = own(self.graph, part.loc);
+        if let Some(bits) = self.now.get_mut(&part.loc) {
+            *bits = bits.put(part.low, &own.slice(part.low, part.bits.width()));
+            if *bits == own {
+                self.now.remove(&part.loc);
+            }
+        }
+    }
+
+    /// A place of its own for a value, for the visit behind.
+    fn keep(&mut self, bits: &Bits) -> Bits {
+        let same = self.now.iter().find(|(loc, other)| self.fresh.contains(loc) && *other == bits);
+        if let Some((loc, _)) = same {
+            return own(self.graph, *loc);
+        }
+        let width = bits.width();
+        let number = u32::MAX - self.graph.locs.all.len() as u32;
+        let loc = self.graph.locs.of(LocInfo::Temp(number, width), width);
+        self.fresh.insert(loc);
+        self.now.insert(loc, bits.clone());
+        own(self.graph, loc)
+    }
+
+    /// Sees that the visit behind reads what it means: an entry's data is only here now, and so is what is written over now.
+    fn settle(&mut self) {
+        self.hold_data();
+        let written = |cut: &Self| -> BTreeSet<Loc> {
+            let mut read = BTreeSet::new();
+            let bits = cut.later.iter().map(|part| &part.bits).chain(&cut.port);
+            bits.for_each(|bits| {
+                bits.locs(&mut |loc| {
+                    read.insert(loc);
+                })
+            });
+            read.retain(|loc| cut.now.contains_key(loc) && !cut.fresh.contains(loc));
+            read
+        };
+        let before = (self.now.clone(), self.later.clone());
+        loop {
+            let both = written(self);
+            if both.is_empty() {
+                break;
+            }
+            for loc in both {
+                let Some(bits) = self.now.remove(&loc) else { continue };
+                let mut top = bits.width();
+                for seg in bits.segs {
+                    top -= seg.width;
+                    if seg.src != Src::Loc(loc, top) {
+                        let bits = Bits { segs: vec![seg] };
+                        self.later.push(Part { loc, low: top, bits, bridge: Vec::new() });
+                    }
+                }
+            }
+        }
+        if self.now.keys().all(|loc| self.fresh.contains(loc)) {
+            // All of it would wait: what is written over is kept beside.
+            (self.now, self.later) = before;
+            for loc in written(self) {
+                let place = self.keep(&own(self.graph, loc));
+                let mut with = |width: u32, src: &Src| match src {
+                    Src::Loc(other, low) if *other == loc => Some(place.slice(*low, width)),
+                    _ => None,
+                };
+                let later = std::mem::take(&mut self.later);
+                self.later = later.into_iter().map(|part| Part { bits: map(&part.bits, &mut with), ..part }).collect();
+                self.port = self.port.as_ref().map(|bits| map(bits, &mut with));
+            }
+        }
+        self.hold_data();
+    }
+
+    fn hold_data(&mut self) {
+        let later = std::mem::take(&mut self.later);
+        let mut held = Vec::new();
+        for part in later {
+            let bits = map(&part.bits, &mut |width, src| self.data(width, src));
+            held.push(Part { bits, ..part });
+        }
+        self.later = held;
+        if let Some(port) = self.port.take() {
+            self.port = Some(map(&port, &mut |width, src| self.data(width, src)));
+        }
+    }
+
+    fn data(&mut self, width: u32, src: &Src) -> Option<Bits> {
+        match src {
+            Src::Param(..) => Some(self.keep(&Bits::of(width, src.clone()))),
+            _ => None,
+        }
+    }
+}
