@@ -4,11 +4,13 @@ use crate::back::{Plan, plan};
 use crate::error::{Notes, P4Errors, Problem};
 use crate::interpret::{Sent, lower};
 use crate::middle::{Refusal, RefusalKind, explore};
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 use crate::stf::{Carrier, CarrierError, GIVEN_UP};
 use crate::{Program, Reference, check};
 use sluice_formats::Status;
 use sluice_object::linker::rmt::{Placer, Quota};
+use sluice_object::rmt::Logical;
+use sluice_object::{Demands, Object};
 use sluice_rmt::fast::{Buffers, Fast};
 use sluice_rmt::text::Unit;
 use sluice_rmt::{Arrival, Pipeline, Role, Target};
@@ -69,21 +71,40 @@ impl Compiled {
 
     /// The module with the entries that a reference has.
     pub fn unit(&self, entries: &Reference) -> Result<Unit, P4Errors> {
+        self.unit_of(&self.tables(entries)?)
+    }
+
+    /// The object with the entries that a reference has: rows, and the tables that they are made of.
+    pub fn object(&self, name: &str, entries: &Reference) -> Result<Object, P4Errors> {
+        let tables = self.tables(entries)?;
+        let part = self.unit_of(&tables)?.part(&self.target);
+        let part = part.map_err(|problem| self.unfit(&problem.to_string()))?;
+        let part = part.with_tables(tables).map_err(|error| self.unfit(&error.to_string()))?;
+        let object = sluice_rmt::encode::object::object(name, part, Demands::default(), &self.target);
+        object.check().map_err(|error| self.unfit(&error.to_string()))?;
+        Ok(object)
+    }
+
+    fn tables(&self, entries: &Reference) -> Result<Logical, P4Errors> {
         let switch = &entries.switch;
         if switch.machine.value_sets.iter().any(|members| !members.is_empty()) {
-            let (span, kind) = (crate::source::Span::default(), RefusalKind::NotThere);
+            let (span, kind) = (Span::default(), RefusalKind::NotThere);
             let what = "members of a value set: the parser's rows stand when the program is compiled".to_string();
             return Err(errors(Refusal { span, kind, what }, &self.sources));
         }
-        let program = self.plan.program(&switch.code, &switch.machine.tables);
+        Ok(self.plan.tables(&switch.code, &switch.machine.tables))
+    }
+
+    fn unfit(&self, problem: &str) -> P4Errors {
+        let what = format!("what the pipeline's checker refuses: {problem}");
+        errors(Refusal { span: Span::default(), kind: RefusalKind::TooMuch, what }, &self.sources)
+    }
+
+    fn unit_of(&self, tables: &Logical) -> Result<Unit, P4Errors> {
+        let program = self.plan.program(tables);
         let program = program.map_err(|refusal| errors(refusal, &self.sources))?;
         if let Err(problem) = sluice_rmt::check::check(&program, &self.target, self.role) {
-            let refusal = Refusal {
-                span: crate::source::Span::default(),
-                kind: RefusalKind::TooMuch,
-                what: format!("what the pipeline's checker refuses: {problem}"),
-            };
-            return Err(errors(refusal, &self.sources));
+            return Err(self.unfit(&problem.to_string()));
         }
         let mut unit = Unit::of(program, self.role);
         unit.names.module = "program".into();

@@ -5,6 +5,7 @@
 mod action;
 mod deparse;
 mod homes;
+mod logical;
 mod parser;
 mod rows;
 mod split;
@@ -16,7 +17,9 @@ use crate::middle::{Refusal, RefusalKind};
 use crate::source::Span;
 use action::Made;
 use homes::Homes;
+use sluice_object::rmt::Logical;
 use sluice_rmt::Program;
+use sluice_rmt::action::Action;
 use sluice_rmt::deparser::{DeparseRow, Deparser, Pattern};
 use sluice_rmt::target::Target;
 use std::collections::{BTreeSet, HashMap};
@@ -37,6 +40,9 @@ pub(crate) struct Plan {
     patterns: Vec<Pattern>,
     parser: sluice_rmt::parser::Parser,
     keys: Vec<rows::StageKey>,
+    /// Tables without entries, and what stages do with them; actions of each stage.
+    logical: Logical,
+    actions: Vec<Vec<Action>>,
     target: Target,
 }
 
@@ -101,6 +107,8 @@ fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> 
                     patterns: Vec::new(),
                     parser: sluice_rmt::parser::Parser::default(),
                     keys,
+                    logical: Logical::default(),
+                    actions: Vec::new(),
                     target: *target,
                     graph,
                 };
@@ -112,7 +120,7 @@ fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> 
                         false => Err(why),
                     };
                 }
-                plan.fill(&shapes)?;
+                plan.fill(code, &shapes)?;
                 return Ok(Placed::Plan(Box::new(plan)));
             }
             Err(rows::KeyRefused::Move(loc)) if larger.insert(loc) => {}
@@ -139,12 +147,13 @@ impl Plan {
         None
     }
 
-    fn fill(&mut self, shapes: &[deparse::Shape]) -> Result<(), Refusal> {
+    fn fill(&mut self, code: &Code, shapes: &[deparse::Shape]) -> Result<(), Refusal> {
         for shape in shapes {
             self.rows.push(shape.row(&self.homes)?);
         }
         self.parser = parser::build(&self.graph, &self.homes, &self.ends)?;
         self.patterns = deparse::patterns(&self.rows, &self.parser.paths, &self.reached())?;
+        (self.logical, self.actions) = self.logical(code)?;
         Ok(())
     }
 
@@ -189,12 +198,17 @@ impl Plan {
         }
     }
 
-    /// The program with these entries.
-    pub fn program(&self, code: &Code, tables: &[Rows]) -> Result<Program, Refusal> {
+    /// The tables with these entries.
+    pub fn tables(&self, code: &Code, tables: &[Rows]) -> Logical {
+        logical::with_entries(&self.logical, code, tables)
+    }
+
+    /// The program with the entries of tables.
+    pub fn program(&self, tables: &Logical) -> Result<Program, Refusal> {
         let deparser = Deparser { patterns: self.patterns.clone(), rows: self.rows.clone() };
         let mut program = Program { parser: self.parser.clone(), stages: Vec::new(), deparser };
         for stage in 0..self.target.stages {
-            program.stages.push(self.stage(stage, code, tables)?);
+            program.stages.push(self.stage(stage, tables)?);
         }
         Ok(program)
     }
