@@ -40,17 +40,32 @@ fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
 impl Program {
     /// Compiles a program for stages of a target; those of the system module only where it is alone.
     pub fn compile(&self, target: &Target, first: usize, last: usize) -> Result<Compiled, P4Errors> {
+        self.compile_timed(target, first, last, &mut |_| ())
+    }
+
+    /// The same, and tells each pass that has ended.
+    pub fn compile_timed(
+        &self,
+        target: &Target,
+        first: usize,
+        last: usize,
+        ended: &mut dyn FnMut(&'static str),
+    ) -> Result<Compiled, P4Errors> {
         let nothing = check::Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&nothing);
         let refused = |span, what: String| errors(Refusal { span, kind: RefusalKind::NotThere, what }, &self.sources);
         let code = lower(&self.tree, facts, true).map_err(|refusal| refused(refusal.span, refusal.what))?;
-        let all = explore(&code).and_then(|graph| plan(&code, graph, target, (first, last)));
-        let plan = all.map_err(|refusal| errors(refusal, &self.sources))?;
+        ended("lower");
+        let graph = explore(&code).map_err(|refusal| errors(refusal, &self.sources))?;
+        ended("follow to a graph");
+        let plan = plan(&code, graph, target, (first, last)).map_err(|refusal| errors(refusal, &self.sources))?;
+        ended("place");
         let system = (first..=last).any(|stage| target.is_system(stage));
         let role = if system { Role::System } else { Role::Tenant };
         let compiled = Compiled { plan, sources: self.sources.clone(), role, target: *target };
         // The entries of the program itself have to fit.
         compiled.unit(&self.reference(crate::Undefined::Zero, 1)?)?;
+        ended("rows, checked");
         Ok(compiled)
     }
 }

@@ -84,6 +84,24 @@ impl Script {
         self.run_with(reference, Some(carrier), true)
     }
 
+    /// Gives a reference the entries of a script that has nothing else: `add`, `setdefault`, `remove`.
+    pub fn fill(&self, reference: &mut Reference) -> Result<(), Vec<Failure>> {
+        let is_entry = |kind: &CommandKind| {
+            use CommandKind::{Add, Remove, RemoveAll, SetDefault};
+            matches!(kind, Add { .. } | SetDefault { .. } | Remove { .. } | RemoveAll)
+        };
+        let wrong = |command: &Command| Failure {
+            line: text::position(&self.text, command.span.start).line,
+            what: "a command of another kind; entries are add, setdefault and remove".to_string(),
+        };
+        let others: Vec<Failure> = self.commands.iter().filter(|command| !is_entry(&command.kind)).map(wrong).collect();
+        if !others.is_empty() {
+            return Err(others);
+        }
+        let report = self.run(reference);
+        if report.passed() { Ok(()) } else { Err(report.failures) }
+    }
+
     /// Runs the script; what cannot be done or goes otherwise than it says stands in the report with its line.
     pub fn run(&self, reference: &mut Reference) -> Report {
         self.run_with(reference, None, false)
