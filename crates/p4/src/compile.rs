@@ -7,7 +7,7 @@ use crate::middle::{Refusal, RefusalKind, explore};
 use crate::source::{Sources, Span};
 use crate::stf::{Carrier, CarrierError, GIVEN_UP};
 use crate::{Program, Reference, check};
-use sluice_formats::Status;
+use sluice_formats::{Node, Status, Table};
 use sluice_object::linker::rmt::{Placer, Quota};
 use sluice_object::rmt::Logical;
 use sluice_object::{Demands, Object};
@@ -107,7 +107,65 @@ impl Compiled {
             let what = "members of a value set: the parser's rows stand when the program is compiled".to_string();
             return Err(errors(Refusal { span, kind, what }, &self.sources));
         }
-        Ok(self.plan.tables(&switch.code, &switch.machine.tables))
+        let tables = self.plan.tables(&switch.code, &switch.machine.tables);
+        tables.map_err(|refusal| errors(refusal, &self.sources))
+    }
+
+    /// Words of state, by stage, as a reference has them.
+    pub fn words<'a>(&'a self, of: &'a Reference) -> impl Iterator<Item = (usize, usize, u32)> + 'a {
+        let cells =
+            self.plan.cells.iter().flat_map(|(array, place)| (0..place.cells).map(move |at| (array, place, at)));
+        cells.map(|(array, place, at)| (place.stage, place.base + at, of.switch.cell(*array, at)))
+    }
+
+    /// Stages and logical numbers of the entries of a reference that are counted.
+    pub fn counted(&self, entries: &Reference) -> Result<Vec<(usize, u16)>, P4Errors> {
+        let tables = self.tables(entries)?;
+        let of_stage = |stage: usize| tables.numbers(stage as u8).into_values().map(move |number| (stage, number));
+        Ok((0..self.target.stages).flat_map(of_stage).collect())
+    }
+
+    /// Brings what a pipeline keeps and counts to a reference, whose entries it has; `word` reads a word of state by its stage,
+    /// `hits` how many packets met the entries with a logical number.
+    pub fn fetch<E>(
+        &self,
+        into: &mut Reference,
+        word: &mut dyn FnMut(usize, usize) -> Result<u32, E>,
+        hits: &mut dyn FnMut(usize, u16) -> Result<u64, E>,
+    ) -> Result<(), E> {
+        for (array, place) in &self.plan.cells {
+            for at in 0..place.cells {
+                into.switch.set_cell(*array, at, word(place.stage, place.base + at)?);
+            }
+        }
+        let Ok(tables) = self.tables(into) else { return Ok(()) };
+        for stage in 0..self.target.stages {
+            for ((table, row), number) in tables.numbers(stage as u8) {
+                into.switch.machine.tables[table].row_mut(row).packets += hits(stage, number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a pipeline keeps otherwise than a reference, if there is something.
+    pub fn differs<E>(
+        &self,
+        from: &Reference,
+        word: &mut dyn FnMut(usize, usize) -> Result<u32, E>,
+    ) -> Result<Option<String>, E> {
+        let switch = &from.switch;
+        for (array, place) in &self.plan.cells {
+            for at in 0..place.cells {
+                let mask = switch.cell_mask(*array);
+                let found = word(place.stage, place.base + at)? & mask;
+                let wanted = switch.cell(*array, at) & mask;
+                if found != wanted {
+                    let name = &switch.code.objects[array.object].name;
+                    return Ok(Some(format!("{name}[{at}]: 0x{found:x}, the reference has 0x{wanted:x}")));
+                }
+            }
+        }
+        Ok(None)
     }
 
     fn unfit(&self, problem: &str) -> P4Errors {
@@ -169,7 +227,34 @@ impl Model {
         let loaded = self.spec.load(module, 0, unit.program, unit.memory);
         loaded.map_err(|error| error.to_string())?;
         self.spec.grant(module, 0xff);
+        for (stage, word, value) in self.compiled.words(entries) {
+            // Alone, a module has the pages of a stage in their order.
+            let node = Node::Stage(stage as u8);
+            let status = self.fast.write(node, Table::StateWord, word as u32, &[value]);
+            if status != Status::Ok || !self.spec.set_word(module, 0, stage, word, value) {
+                return Err(format!("word {word} of stage {stage} is not written"));
+            }
+        }
         Ok(())
+    }
+
+    /// Brings what the pipeline counted and kept to a reference, whose entries it has.
+    pub fn fetch(&mut self, into: &mut Reference) -> Result<(), String> {
+        let (module, spec, fast) = (self.module(), &self.spec, &self.fast);
+        let mut word = |stage: usize, at: usize| {
+            let word = spec.words(module, 0, stage).get(at).copied().unwrap_or(0);
+            match word == fast.state_word(stage, at) {
+                true => Ok(word),
+                false => Err("the fast model and the pipeline's specification keep different state".to_string()),
+            }
+        };
+        self.compiled.fetch(into, &mut word, &mut |stage, number| Ok(spec.hits(module, stage, number)))
+    }
+
+    /// What the pipeline keeps otherwise than a reference that saw the same packets since both had the same, if there is something.
+    pub fn differs(&self, from: &Reference) -> Option<String> {
+        let mut word = |stage: usize, at: usize| Ok(self.spec.words(self.module(), 0, stage)[at]);
+        self.compiled.differs::<std::convert::Infallible>(from, &mut word).unwrap_or_default()
     }
 
     /// Carries a packet through; the fast model and the specification have to agree.
@@ -215,6 +300,14 @@ impl Carrier for Model {
 
     fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, CarrierError> {
         Model::packet(self, port, bytes).map_err(given_up)
+    }
+
+    fn fetch(&mut self, into: &mut Reference) -> Result<(), CarrierError> {
+        Model::fetch(self, into).map_err(given_up)
+    }
+
+    fn differs(&mut self, from: &Reference) -> Result<Option<String>, CarrierError> {
+        Ok(Model::differs(self, from))
     }
 }
 

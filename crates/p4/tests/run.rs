@@ -251,6 +251,14 @@ impl Carrier for ToOne {
             _ => Ok(vec![Sent { port: 1, bytes: bytes.to_vec() }]),
         }
     }
+
+    fn fetch(&mut self, _into: &mut Reference) -> Result<(), CarrierError> {
+        Ok(())
+    }
+
+    fn differs(&mut self, _from: &Reference) -> Result<Option<String>, CarrierError> {
+        Ok(Some("a cell".to_string()))
+    }
 }
 
 #[test]
@@ -263,7 +271,9 @@ fn a_carrier_is_held_to_the_reference_where_that_is_asked_for() {
     // What the carrier does not carry fails with and without.
     assert_eq!(lines(&script.run_on(&mut reference(), &mut ToOne)), [3]);
     let compared = script.compare(&mut reference(), &mut ToOne);
-    assert_eq!(lines(&compared), [1, 3, 3]);
+    // What it keeps is compared at the end.
+    assert_eq!(lines(&compared), [1, 3, 3, 3]);
+    assert!(compared.failures.iter().any(|failure| failure.what == "the device: a cell"));
     let what = "the device: port 1: 112233; the reference: port 0: 112233";
     assert_eq!(compared.failures[0].what, what);
 }

@@ -279,6 +279,14 @@ impl Pipeline {
         m.banks[usize::from(generation & 1)].as_ref().map_or(&[], |b| &m.memories[b.memory][stage])
     }
 
+    /// Sets a word of a generation in a stage; false if there is none.
+    pub fn set_word(&mut self, module: u8, generation: u8, stage: usize, word: usize, value: u32) -> bool {
+        let m = &mut self.modules[usize::from(module)];
+        let memory = m.banks[usize::from(generation & 1)].as_ref().map(|b| b.memory);
+        let found = memory.and_then(|memory| m.memories[memory].get_mut(stage)?.get_mut(word));
+        found.map(|word| *word = value).is_some()
+    }
+
     /// A packet's way through the pipeline.
     pub fn run(&mut self, arrival: &Arrival) -> Outcome {
         self.run_traced(arrival, &mut |_| {})

@@ -12,6 +12,7 @@ use sluice_object::{Load, RmtPart, Step};
 use sluice_p4::stf::{Carrier, CarrierError};
 use sluice_p4::{Compiled, P4Errors, Reference, Sent};
 use sluice_rtlsim::{Comparison, RtlNic, RtlOptions, top};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::failure::Failure;
@@ -30,6 +31,8 @@ pub struct Alone {
     compiled: Compiled,
     /// What lies where, since there are entries.
     placer: Option<Placer>,
+    /// Counters when it was loaded last, by stage and logical number.
+    hits: BTreeMap<(usize, u16), u64>,
 }
 
 impl Alone {
@@ -43,7 +46,7 @@ impl Alone {
         } else {
             Box::new(RtlNic::open(target, options).map_err(unavailable)?)
         };
-        Ok(Self { device, compiled, placer: None })
+        Ok(Self { device, compiled, placer: None, hits: BTreeMap::new() })
     }
 
     /// Writes rows, those of one list behind those of the list before.
@@ -84,6 +87,16 @@ impl Alone {
         steps
     }
 
+    /// Stages and logical numbers of entries that are counted.
+    fn numbers(&self, entries: &Reference) -> Result<Vec<(usize, u16)>, CarrierError> {
+        self.compiled.counted(entries).map_err(|errors| refused(&errors))
+    }
+
+    fn counter(&mut self, stage: usize, number: u16) -> Result<u64, CarrierError> {
+        let row = self.device.read_row(Node::Stage(stage as u8), Table::Hits, number.into());
+        row.map(|words| count_of(&words)).map_err(|error| failed(&error))
+    }
+
     fn place(&mut self, part: &Arc<RmtPart>) -> Result<Vec<Vec<Step>>, RmtError> {
         let module = u8::from(!part.system);
         let mut batches = Vec::new();
@@ -112,6 +125,14 @@ fn rows(all: Vec<RowWrite>) -> Vec<Step> {
     all.into_iter().map(step).collect()
 }
 
+fn word_of(words: Vec<u32>) -> Result<u32, CarrierError> {
+    Ok(words.first().copied().unwrap_or(0))
+}
+
+fn count_of(words: &[u32]) -> u64 {
+    words.iter().rev().fold(0, |all, word| all << 32 | u64::from(*word))
+}
+
 fn failed(error: &DeviceError) -> CarrierError {
     CarrierError { code: error.code(), what: error.to_string() }
 }
@@ -126,8 +147,43 @@ impl Carrier for Alone {
         let part = unit.part(self.compiled.target());
         let part = part.map_err(|error| CarrierError { code: "E0650", what: error.to_string() })?;
         let batches = self.place(&Arc::new(part));
-        let batches = batches.map_err(|error| CarrierError { code: error.code(), what: error.to_string() })?;
-        self.write("entries", batches)
+        let mut batches = batches.map_err(|error| CarrierError { code: error.code(), what: error.to_string() })?;
+        // Alone, a module has the pages of a stage in their order.
+        let word = |(stage, word, value): (usize, usize, u32)| {
+            let node = Node::Stage(stage as u8);
+            Step::Write { node, table: Table::StateWord, index: word as u32, words: vec![value] }
+        };
+        batches.push(self.compiled.words(entries).map(word).collect());
+        self.write("entries", batches)?;
+        self.hits.clear();
+        let numbers = self.numbers(entries)?;
+        for (stage, number) in numbers {
+            let hits = self.counter(stage, number)?;
+            self.hits.insert((stage, number), hits);
+        }
+        Ok(())
+    }
+
+    fn fetch(&mut self, into: &mut Reference) -> Result<(), CarrierError> {
+        let device = std::cell::RefCell::new(&mut self.device);
+        let read =
+            |node, table, index| device.borrow_mut().read_row(node, table, index).map_err(|error| failed(&error));
+        let mut word = |stage: usize, at: usize| word_of(read(Node::Stage(stage as u8), Table::StateWord, at as u32)?);
+        let hits = &self.hits;
+        let mut counted = |stage: usize, number: u16| {
+            let now = count_of(&read(Node::Stage(stage as u8), Table::Hits, number.into())?);
+            Ok(now.wrapping_sub(hits.get(&(stage, number)).copied().unwrap_or(0)))
+        };
+        self.compiled.fetch(into, &mut word, &mut counted)
+    }
+
+    fn differs(&mut self, from: &Reference) -> Result<Option<String>, CarrierError> {
+        let device = &mut self.device;
+        let mut word = |stage: usize, at: usize| {
+            let row = device.read_row(Node::Stage(stage as u8), Table::StateWord, at as u32);
+            word_of(row.map_err(|error| failed(&error))?)
+        };
+        self.compiled.differs(from, &mut word)
     }
 
     fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, CarrierError> {

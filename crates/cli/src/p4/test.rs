@@ -122,8 +122,12 @@ impl Test {
             };
             let in_lockstep = self.device != Device::Rtl;
             match self.device {
+                // What is shown is the reference's, so it carries the packets, too.
+                Device::Model if self.trace => script.compare(&mut reference, &mut Model::new(compiled)),
                 Device::Model => script.run_on(&mut reference, &mut Model::new(compiled)),
-                Device::All => script.compare(&mut reference, &mut Alone::rtl(compiled, in_lockstep, seed)?),
+                _ if self.trace || self.device == Device::All => {
+                    script.compare(&mut reference, &mut Alone::rtl(compiled, in_lockstep, seed)?)
+                }
                 _ => script.run_on(&mut reference, &mut Alone::rtl(compiled, in_lockstep, seed)?),
             }
         };

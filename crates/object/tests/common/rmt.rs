@@ -108,6 +108,7 @@ pub fn logical(rng: &mut Rng) -> Logical {
             size: rng.below(3) as u32,
             constant: rng.chance(1, 2),
             default_constant: rng.chance(1, 2),
+            counted: rng.chance(1, 2),
             default: call(rng),
             entries,
             keys,

@@ -1,7 +1,8 @@
 //! What a visit does, as an action: one ALU a container, operands from what the containers of a size share.
 
+use super::cells::{Place, cell_of};
 use super::{NOWHERE, homes::Homes, homes::Piece, too_much};
-use crate::ir::{Bits, Deparse, Leaf, Loc, Next, Op, Operation, Seg, Src};
+use crate::ir::{Array, Bits, Deparse, Leaf, Loc, Next, Op, Operation, Seg, Src};
 use crate::middle::Refusal;
 use crate::source::Span;
 use sluice_object::rmt::logical::LogicalMove;
@@ -27,14 +28,14 @@ pub(crate) struct Made {
     images: Vec<Image>,
 }
 
-struct Maker<'a> {
-    homes: &'a Homes,
+pub(super) struct Maker<'a> {
+    pub(super) homes: &'a Homes,
     span: Span,
-    action: Action,
+    pub(super) action: Action,
     images: Vec<Image>,
     data: usize,
     /// Which operands of each size are taken: P0, P1, P2, DA, DB.
-    taken: [[bool; 5]; 3],
+    pub(super) taken: [[bool; 5]; 3],
     crossed: bool,
     /// What would help an operand that is not to be had: the value, and bits of a container's size with it at its place.
     bridge: Vec<(Bits, Bits)>,
@@ -55,10 +56,18 @@ fn ones(width: u32) -> u64 {
 pub(crate) struct Unmade {
     /// Why, if nothing can be done about it.
     pub why: Refusal,
-    /// Parts of variables that wait for the next visit: the variable, its lowest bit, the bits.
+    pub waits: Waits,
+}
+
+/// What waits for the next visit.
+#[derive(Debug)]
+pub(crate) struct Waits {
+    /// Parts of variables.
     pub later: Vec<Part>,
     /// The port waits, too.
     pub port: bool,
+    /// The look at a cell waits, with its values brought to other places first.
+    pub access: Option<Vec<(Bits, Bits)>>,
 }
 
 /// Bits that go to a variable.
@@ -71,7 +80,13 @@ pub(crate) struct Part {
     pub bridge: Vec<(Bits, Bits)>,
 }
 
-pub(crate) fn make(leaf: &Leaf, homes: &Homes, ends: &[Deparse], span: Span) -> Result<Made, Unmade> {
+pub(crate) fn make(
+    leaf: &Leaf,
+    homes: &Homes,
+    ends: &[Deparse],
+    cells: &BTreeMap<Array, Place>,
+    span: Span,
+) -> Result<Made, Unmade> {
     let mut maker = Maker {
         homes,
         span,
@@ -84,6 +99,14 @@ pub(crate) fn make(leaf: &Leaf, homes: &Homes, ends: &[Deparse], span: Span) -> 
     };
     let mut why = None;
     let mut port = false;
+    let mut waits = None;
+    if let Some(access) = &leaf.access {
+        let base = cells.get(&access.array).map_or(0, |place| place.base);
+        if let Err(refusal) = maker.tried(|maker| maker.access(access, leaf, base)) {
+            why = Some(refusal);
+            waits = Some(std::mem::take(&mut maker.bridge));
+        }
+    }
     let headers = match &leaf.next {
         Next::Node(at) => {
             let own = Container(homes.node);
@@ -98,7 +121,8 @@ pub(crate) fn make(leaf: &Leaf, homes: &Homes, ends: &[Deparse], span: Span) -> 
         }
         Next::End(end) => {
             if let Err(refusal) = maker.tried(|maker| maker.port(&end.port)) {
-                (why, port) = (Some(refusal), true);
+                why.get_or_insert(refusal);
+                port = true;
             }
             Some(ends.iter().position(|other| *other == end.deparse).unwrap_or(0) as u16 + 1)
         }
@@ -108,7 +132,7 @@ pub(crate) fn make(leaf: &Leaf, homes: &Homes, ends: &[Deparse], span: Span) -> 
         maker.action.words.push(WordOp { word, source, mask: 0xffff, when: When::Always });
     }
     let mut containers: BTreeMap<Container, Vec<(u32, Part)>> = BTreeMap::new();
-    for (loc, bits) in &leaf.assigns {
+    for (loc, bits) in leaf.assigns.iter().filter(|(_, bits)| cell_of(bits).is_none()) {
         for (container, at, part) in maker.parts(*loc, bits) {
             containers.entry(container).or_default().push((at, part));
         }
@@ -132,7 +156,7 @@ pub(crate) fn make(leaf: &Leaf, homes: &Homes, ends: &[Deparse], span: Span) -> 
     }
     match why {
         None => Ok(Made { action: maker.action, images: maker.images }),
-        Some(why) => Err(Unmade { why, later, port }),
+        Some(why) => Err(Unmade { why, waits: Waits { later, port, access: waits } }),
     }
 }
 
@@ -161,7 +185,7 @@ fn groups(parts: Vec<(u32, Part)>) -> Vec<Vec<(u32, Part)>> {
 }
 
 impl Maker<'_> {
-    fn refuse<T>(&self, what: &str) -> Result<T, Refusal> {
+    pub(super) fn refuse<T>(&self, what: &str) -> Result<T, Refusal> {
         too_much(self.span, what)
     }
 
@@ -202,21 +226,23 @@ impl Maker<'_> {
         out
     }
 
-    /// A place in the entry's data.
-    fn image(&mut self, class: Class, pieces: Vec<(u32, Bits)>) -> Result<B, Refusal> {
-        let bytes = class.bytes();
-        let at = match self.images.iter().find(|image| image.bytes == bytes && image.pieces == pieces) {
-            Some(image) => image.at,
-            None => {
-                let at = self.data;
-                if at + bytes > DATA {
-                    return self.refuse("an action whose entries need more than 16 bytes of data");
-                }
-                self.data += bytes;
-                self.images.push(Image { at, bytes, pieces });
-                at
-            }
-        };
+    /// Some bytes of the entry's data.
+    pub(super) fn place(&mut self, bytes: usize, pieces: Vec<(u32, Bits)>) -> Result<usize, Refusal> {
+        if let Some(image) = self.images.iter().find(|image| image.bytes == bytes && image.pieces == pieces) {
+            return Ok(image.at);
+        }
+        let at = self.data;
+        if at + bytes > DATA {
+            return self.refuse("an action whose entries need more than 16 bytes of data");
+        }
+        self.data += bytes;
+        self.images.push(Image { at, bytes, pieces });
+        Ok(at)
+    }
+
+    /// Some bytes of the entry's data, as an operand of a size.
+    pub(super) fn image(&mut self, class: Class, pieces: Vec<(u32, Bits)>) -> Result<B, Refusal> {
+        let at = self.place(class.bytes(), pieces)?;
         let picks = &mut self.action.picks[class as usize];
         let taken = &mut self.taken[class as usize];
         for i in 0..2 {
@@ -234,6 +260,16 @@ impl Maker<'_> {
         self.refuse("an action that writes entries' data to more than two containers of a size")
     }
 
+    /// Has a value as the cross value, unless that is another one.
+    pub(super) fn cross(&mut self, cross: Cross, shift: u8) -> bool {
+        if self.crossed && (self.action.cross, self.action.cross_shift) != (cross, shift) {
+            return false;
+        }
+        self.crossed = true;
+        (self.action.cross, self.action.cross_shift) = (cross, shift);
+        true
+    }
+
     /// One of the two containers of a size that are read as they are.
     fn pick(&mut self, container: Container) -> Option<usize> {
         let class = container.class();
@@ -249,7 +285,7 @@ impl Maker<'_> {
     }
 
     /// Says that a value would be to be had from a container of a size with its lowest bit there.
-    fn bring(&mut self, class: Class, at: u32, bits: &Bits) {
+    pub(super) fn bring(&mut self, class: Class, at: u32, bits: &Bits) {
         let above = class.bits().saturating_sub(at + bits.width());
         let wide = Bits::constant(above, 0).concat(bits.clone()).concat(Bits::constant(at, 0));
         self.bridge.push((bits.clone(), wide));
@@ -275,10 +311,10 @@ impl Maker<'_> {
                             _ => return self.refuse("a port among other values"),
                         }
                     }
-                    [piece] if piece.at.is_multiple_of(16) && !self.crossed => {
-                        self.crossed = true;
-                        self.action.cross = Cross::Container(piece.container);
-                        self.action.cross_shift = (piece.at / 16) as u8;
+                    [piece]
+                        if piece.at.is_multiple_of(16)
+                            && self.cross(Cross::Container(piece.container), (piece.at / 16) as u8) =>
+                    {
                         WordSource::X
                     }
                     _ => return self.refuse("a port that lies at no place from which it can be taken"),
@@ -398,12 +434,9 @@ impl Maker<'_> {
                     }
                     return self.refuse("a value that moves between containers of different sizes and by some bits");
                 };
-                let cross = (Cross::Container(piece.container), (shift / 16) as u8);
-                if self.crossed && (self.action.cross, self.action.cross_shift) != cross {
+                if !self.cross(Cross::Container(piece.container), (shift / 16) as u8) {
                     return self.refuse("an action that takes more than one value from a container of another size");
                 }
-                self.crossed = true;
-                (self.action.cross, self.action.cross_shift) = cross;
                 Ok(Operand::B(B::X))
             }
             _ => self.refuse("a value that is computed in more than one step"),

@@ -42,7 +42,8 @@ pub(crate) struct Homes {
 /// Where a field stands in its header: which header, and its first bit.
 fn field(code: &Code, graph: &Graph, loc: Loc) -> Option<((usize, Vec<u32>), u32)> {
     match graph.locs.info(loc) {
-        LocInfo::Look(at, _) => Some(((usize::MAX, vec![]), *at)),
+        // A header of its own: not every way that looks at these bytes looks at as many.
+        LocInfo::Look(at, width) => Some(((usize::MAX, vec![*at, *width]), *at)),
         LocInfo::Leaf(slot, path) => {
             let parameter = &code.parsers[code.pipeline.parser].parameters[1];
             if parameter.slot != *slot {
@@ -86,6 +87,8 @@ impl Homes {
                     homes.port = Some(container.0);
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
                 }
+                // The status word has it.
+                (LocInfo::Bad, _) => {}
                 (LocInfo::Length, _) => {
                     let container = homes.take(2, false)?;
                     homes.length = Some(container.0);

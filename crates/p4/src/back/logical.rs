@@ -270,6 +270,7 @@ fn described(code: &Code, table: &Table, alias: String) -> LogicalTable {
         size: table.size.map_or(0, |size| u32::try_from(size).unwrap_or(u32::MAX)),
         constant: table.constant,
         default_constant: table.default_constant,
+        counted: !table.direct.is_empty(),
         ..LogicalTable::default()
     }
 }
@@ -288,18 +289,10 @@ pub(super) fn with_entries(logical: &Logical, code: &Code, rows: &[Rows]) -> Log
                 .collect(),
         };
         table.default = call(rows.default.0, &rows.default.1);
-        let entries = rows.all().iter().filter(|_| !table.keys.is_empty()).flat_map(|row| {
+        let entries = rows.all().iter().filter(|_| !table.keys.is_empty()).map(|row| {
             let keys = row.entry.matches.iter().zip(&described.keys);
-            let matches =
-                keys.map(|(found, key)| asked(found, key.shape.bits().unwrap_or(0), key.shape.number().signed));
-            // A range may be two: one of negative numbers and one of the others.
-            let mut all: Vec<Vec<LogicalMatch>> = vec![Vec::new()];
-            for alternatives in matches {
-                let with = |before: &Vec<LogicalMatch>, one: &LogicalMatch| [&before[..], &[*one]].concat();
-                all = all.iter().flat_map(|before| alternatives.iter().map(move |one| with(before, one))).collect();
-            }
-            let call = call(row.entry.action, &row.entry.data);
-            all.into_iter().map(move |matches| LogicalEntry { matches, call: call.clone() })
+            let matches = keys.map(|(found, key)| asked(found, key.shape.bits().unwrap_or(0)));
+            LogicalEntry { matches: matches.collect(), call: call(row.entry.action, &row.entry.data) }
         });
         table.entries = entries.collect();
     }
@@ -312,26 +305,80 @@ fn number(value: &Value, width: u32) -> LogicalValue {
     set.fold(LogicalValue::default(), LogicalValue::with)
 }
 
-fn asked(found: &Match, width: u32, signed: bool) -> Vec<LogicalMatch> {
+fn asked(found: &Match, width: u32) -> LogicalMatch {
     let masked = |value: LogicalValue, mask: LogicalValue| {
         let both = (0..width).filter(|at| mask.bit(*at) && value.bit(*at));
-        vec![LogicalMatch::Masked { value: both.fold(LogicalValue::default(), LogicalValue::with), mask }]
+        LogicalMatch::Masked { value: both.fold(LogicalValue::default(), LogicalValue::with), mask }
     };
     match found {
         Match::Any => masked(LogicalValue::default(), LogicalValue::default()),
         Match::Exact(value) => masked(number(value, width), LogicalValue::ones(width)),
         Match::Masked(value, mask) | Match::Prefix(value, mask, _) => masked(number(value, width), number(mask, width)),
-        Match::Range(low, high) => {
-            let (low, high) = (number(low, width), number(high, width));
-            let (sign, most) = (width.saturating_sub(1), LogicalValue::ones(width));
-            match (signed && low.bit(sign), signed && high.bit(sign)) {
-                (true, false) => vec![
-                    LogicalMatch::Range { low, high: most },
-                    LogicalMatch::Range { low: LogicalValue::default(), high },
-                ],
-                (false, true) => Vec::new(),
-                _ => vec![LogicalMatch::Range { low, high }],
+        // From a negative number to another one it goes past the largest.
+        Match::Range(low, high) => LogicalMatch::Range { low: number(low, width), high: number(high, width) },
+    }
+}
+
+impl Plan {
+    /// Refuses entries that ask for cells that are not there.
+    pub(super) fn within_cells(&self, code: &Code, rows: &[Rows]) -> Result<(), Refusal> {
+        for (node, span) in self.graph.nodes.iter().zip(&self.graph.spans) {
+            let mut found = None;
+            each_table(&node.tree, &mut |table, trees| {
+                let described = &code.tables[table];
+                let values = |action: usize, data: &[Value]| -> Vec<Bits> {
+                    let listed = &described.actions[action];
+                    let parameters = &code.actions[listed.action].parameters[listed.bound.len()..];
+                    parameters.iter().zip(data).map(|(p, v)| bits_of(v, p.shape.bits().unwrap_or(0))).collect()
+                };
+                let mut see = |alt: Alt, data: &[Bits]| {
+                    let mut leaves = Vec::new();
+                    let tree = trees.iter().find(|(other, _)| *other == alt);
+                    tree.iter().for_each(|(_, tree)| super::leaves_of(tree, &mut leaves));
+                    for (index, cells) in leaves.iter().flat_map(|leaf| &leaf.bounds) {
+                        let at = substituted(index, data);
+                        if at >= *cells as u128 {
+                            found.get_or_insert(format!("an entry for cell {at}, and there are {cells}"));
+                        }
+                    }
+                };
+                for (at, row) in rows[table].all().iter().enumerate() {
+                    let mut data = values(row.entry.action, &row.entry.data);
+                    data.push(Bits::constant(16, at as u128));
+                    see(Alt { hit: true, action: row.entry.action }, &data);
+                }
+                let (action, data) = &rows[table].default;
+                see(Alt { hit: false, action: *action }, &values(*action, data));
+            });
+            if let Some(what) = found {
+                return too_much(*span, what);
             }
         }
+        Ok(())
     }
+}
+
+fn each_table(tree: &Tree, see: &mut dyn FnMut(usize, &[(Alt, Tree)])) {
+    match tree {
+        Tree::Test(_, yes, no) => {
+            each_table(yes, see);
+            each_table(no, see);
+        }
+        Tree::Table(table, _, trees) => see(*table, trees),
+        Tree::Leaf(_) => {}
+    }
+}
+
+/// Bits of an entry's data as a number.
+fn substituted(bits: &Bits, data: &[Bits]) -> u128 {
+    let mut all = Bits::default();
+    for seg in &bits.segs {
+        all = all.concat(match seg.src {
+            Src::Param(number, low) => data
+                .get(number as usize)
+                .map_or_else(|| Bits::constant(seg.width, 0), |value| value.slice(low, seg.width)),
+            _ => Bits { segs: vec![seg.clone()] },
+        });
+    }
+    all.known().unwrap_or(u128::MAX)
 }

@@ -3,6 +3,7 @@
 //! says how the packet is put together.
 
 mod action;
+pub(crate) mod cells;
 mod deparse;
 mod homes;
 mod logical;
@@ -12,7 +13,7 @@ mod split;
 
 use crate::interpret::code::Code;
 use crate::interpret::tables::Rows;
-use crate::ir::{Deparse, Graph, Leaf, Loc, Next, Tree};
+use crate::ir::{Array, Deparse, Graph, Leaf, Loc, Next, Tree};
 use crate::middle::{Refusal, RefusalKind};
 use crate::source::Span;
 use action::Made;
@@ -22,7 +23,7 @@ use sluice_rmt::Program;
 use sluice_rmt::action::Action;
 use sluice_rmt::deparser::{DeparseRow, Deparser, Pattern};
 use sluice_rmt::target::Target;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Value of the word `headers` that no row of the deparser takes.
 const NOWHERE: u16 = 0xffff;
@@ -38,6 +39,8 @@ pub(crate) struct Plan {
     ends: Vec<Deparse>,
     rows: Vec<DeparseRow>,
     patterns: Vec<Pattern>,
+    /// Where registers and counters lie.
+    pub cells: BTreeMap<Array, cells::Place>,
     parser: sluice_rmt::parser::Parser,
     keys: Vec<rows::StageKey>,
     /// Tables without entries, and what stages do with them; actions of each stage.
@@ -73,7 +76,12 @@ enum Placed {
 }
 
 fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Placed, Refusal> {
-    let levels = levels(&graph);
+    if let Some((at, leaf)) = cells::between(&graph)? {
+        let mut graph = graph;
+        split::later(&mut graph, at, &leaf);
+        return Ok(Placed::Split(Box::new(graph)));
+    }
+    let levels = levels(&graph)?;
     let deepest = levels.iter().copied().max().map_or(0, |level| level + 1);
     let there = stages.1 + 1 - stages.0;
     if deepest > there {
@@ -86,6 +94,15 @@ fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> 
     let mut wanted = read(&graph);
     wanted.extend(written.iter().copied());
     shapes.iter().for_each(|shape| wanted.extend(shape.carried.iter().copied()));
+    let bad = |bits: &crate::ir::Bits| {
+        let mut is = false;
+        bits.locs(&mut |loc| is |= *graph.locs.info(loc) == crate::ir::LocInfo::Bad);
+        is
+    };
+    if all_leaves(&graph).iter().any(|leaf| leaf.assigns.values().any(bad)) {
+        let (span, kind) = (Span::default(), RefusalKind::NotThere);
+        return Err(Refusal { span, kind, what: "`checksum_error` as a value that is kept".to_string() });
+    }
     for loc in &wanted {
         if let crate::ir::LocInfo::Opaque(name) = graph.locs.info(*loc) {
             let kind = RefusalKind::NotThere;
@@ -94,6 +111,7 @@ fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> 
     }
     let mut larger: BTreeSet<Loc> = BTreeSet::new();
     let stage_of: Vec<usize> = levels.iter().map(|level| stages.0 + level).collect();
+    let places = cells::places(&graph, &stage_of, target)?;
     for _ in 0..24 {
         let homes = Homes::new(code, &graph, &wanted, &larger)?;
         match rows::keys(&graph, &homes, &stage_of, target) {
@@ -105,6 +123,7 @@ fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> 
                     ends,
                     rows: Vec::new(),
                     patterns: Vec::new(),
+                    cells: places,
                     parser: sluice_rmt::parser::Parser::default(),
                     keys,
                     logical: Logical::default(),
@@ -138,7 +157,7 @@ impl Plan {
             let mut leaves = Vec::new();
             leaves_of(&node.tree, &mut leaves);
             for leaf in leaves {
-                match action::make(&leaf, &self.homes, &self.ends, self.graph.spans[at]) {
+                match action::make(&leaf, &self.homes, &self.ends, &self.cells, self.graph.spans[at]) {
                     Ok(made) => self.made.insert(leaf, made),
                     Err(unmade) => return Some((at, leaf, unmade)),
                 };
@@ -199,8 +218,9 @@ impl Plan {
     }
 
     /// The tables with these entries.
-    pub fn tables(&self, code: &Code, tables: &[Rows]) -> Logical {
-        logical::with_entries(&self.logical, code, tables)
+    pub fn tables(&self, code: &Code, tables: &[Rows]) -> Result<Logical, Refusal> {
+        self.within_cells(code, tables)?;
+        Ok(logical::with_entries(&self.logical, code, tables))
     }
 
     /// The program with the entries of tables.
@@ -215,7 +235,7 @@ impl Plan {
 }
 
 /// How far each node is from the parser, at most.
-fn levels(graph: &Graph) -> Vec<usize> {
+fn levels(graph: &Graph) -> Result<Vec<usize>, Refusal> {
     let mut levels = vec![0; graph.nodes.len()];
     let mut leads = Vec::new();
     for (at, node) in graph.nodes.iter().enumerate() {
@@ -226,12 +246,14 @@ fn levels(graph: &Graph) -> Vec<usize> {
             _ => None,
         }));
     }
+    let looks = cells::looks(graph);
     // No way leads back, so that this ends.
     loop {
         let before = levels.clone();
         leads.iter().for_each(|(at, next)| levels[*next] = levels[*next].max(levels[*at] + 1));
+        cells::level(graph, &looks, &mut levels)?;
         if levels == before {
-            return levels;
+            return Ok(levels);
         }
     }
 }
@@ -293,6 +315,7 @@ fn read(graph: &Graph) -> BTreeSet<Loc> {
             }
             Tree::Leaf(leaf) => {
                 leaf.assigns.values().for_each(|bits| bits.locs(&mut see));
+                leaf.access.iter().flat_map(crate::ir::Access::bits).for_each(|bits| bits.locs(&mut see));
                 if let Next::End(end) = &leaf.next {
                     end.port.locs(&mut see);
                 }

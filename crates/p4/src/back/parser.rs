@@ -21,7 +21,7 @@ pub(crate) fn build(graph: &Graph, homes: &Homes, ends: &[Deparse]) -> Result<Pa
     let mut paths: Vec<Path> = Vec::new();
     let mut ways: Vec<Way> = Vec::new();
     for found in &graph.paths {
-        let path = path(found, homes, ends);
+        let path = path(graph, found, homes, ends);
         // Paths that nothing tells apart are one; the larger length is asked for where the way begins.
         let at = match paths.iter().position(|other| *other == path) {
             Some(at) => at,
@@ -49,7 +49,7 @@ pub(crate) fn build(graph: &Graph, homes: &Homes, ends: &[Deparse]) -> Result<Pa
     too_much(Span::default(), what)
 }
 
-fn path(found: &ParserPath, homes: &Homes, ends: &[Deparse]) -> Path {
+fn path(graph: &Graph, found: &ParserPath, homes: &Homes, ends: &[Deparse]) -> Path {
     let mut path = Path::default();
     for chunk in &homes.chunks {
         if let Some(byte) = homes.taken(chunk, &found.taken) {
@@ -62,6 +62,10 @@ fn path(found: &ParserPath, homes: &Homes, ends: &[Deparse]) -> Path {
         Next::End(end) => (0, ends.iter().position(|other| *other == end.deparse).unwrap_or(0) as u16 + 1),
     };
     path.headers = headers;
+    // Nobody asks where the program does not look at it.
+    if let (Some((start, words)), true) = (found.verify, graph.compares_bad()) {
+        path.verify = Some(sluice_rmt::parser::Span { start: start as u8, words: words as u8 });
+    }
     if node != 0 {
         path.known[usize::from(homes.node)] = Some(Known::Constant);
         path.constant = node;

@@ -3,10 +3,10 @@
 
 use super::homes::{Homes, Piece};
 use super::{Plan, too_much};
-use crate::ir::{Bits, Graph, Loc, Src, Test, Tree};
+use crate::ir::{Bits, Graph, Loc, LocInfo, Src, Test, Tree};
 use crate::middle::{Refusal, RefusalKind};
 use sluice_object::rmt::{Logical, LogicalRow};
-use sluice_rmt::phv::Container;
+use sluice_rmt::phv::{Container, Word};
 use sluice_rmt::program::Stage;
 use sluice_rmt::stage::{Exact, Key, KeySpec, Leads, Left, PIECE_AT, Predicate, Right, TRUTH_P0, TRUTH_P1, Ternary};
 use sluice_rmt::state::Relation;
@@ -72,7 +72,7 @@ pub(super) fn keys(
         }
         while key.predicates.len() < key.tests.len() {
             let Test::Compare { equal, a, b } = &key.tests[key.predicates.len()] else { break };
-            match predicate(*equal, a, b, homes) {
+            match predicate(*equal, a, b, homes, graph) {
                 Some(predicate) => key.predicates.push(predicate),
                 None => return Err(refuse("a comparison of values that lie at different bits of their containers")),
             }
@@ -108,7 +108,15 @@ fn looked_at(tree: &Tree, read: &mut Vec<(Loc, u32, u32)>, tests: &mut Vec<Test>
     }
 }
 
-fn predicate(equal: bool, a: &Bits, b: &Bits, homes: &Homes) -> Option<Predicate> {
+fn predicate(equal: bool, a: &Bits, b: &Bits, homes: &Homes, graph: &Graph) -> Option<Predicate> {
+    if let [seg] = &a.segs[..]
+        && let Src::Loc(loc, _) = seg.src
+        && *graph.locs.info(loc) == LocInfo::Bad
+    {
+        // Bit 0 of the status word.
+        let (a, b) = (Left::Word(Word::Status as u8), Right::Imm(1));
+        return Some(Predicate { a, b, mask: 1, relation: Relation::Eq });
+    }
     let place = |bits: &Bits| match &bits.segs[..] {
         [seg] => match seg.src {
             Src::Loc(loc, low) => match homes.of(loc, low, seg.width)[..] {
@@ -151,7 +159,8 @@ impl Plan {
         if !key.used {
             return Ok(None);
         }
-        let mut stage = Stage { actions: self.actions[number].clone(), ..Stage::default() };
+        let pages = super::cells::pages(&self.cells, number);
+        let mut stage = Stage { actions: self.actions[number].clone(), pages, ..Stage::default() };
         let spans = self.graph.spans.iter().zip(&self.stages).filter(|(_, at)| **at == number).map(|(span, _)| *span);
         let span = spans.clone().next().unwrap_or_default();
         let rows = match logical.rows(number as u8) {

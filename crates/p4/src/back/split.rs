@@ -2,14 +2,26 @@
 //! once stays, the rest is done by a visit behind it. A value that has to come from a container of another size, or to another bit, is
 //! first brought to a place of its own from which it can be taken.
 
-use super::action::{Part, Unmade};
-use crate::ir::{Bits, End, Graph, Leaf, Loc, LocInfo, Next, Node, Operation, Src, Tree};
+use super::action::{Part, Unmade, Waits};
+use super::cells::cell_of;
+use crate::ir::{Access, Bits, Change, End, Graph, Leaf, Loc, LocInfo, Next, Node, Operation, Src, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+/// Leaves a leaf's look at a cell to a visit behind.
+pub(super) fn later(graph: &mut Graph, at: usize, leaf: &Leaf) {
+    cut(graph, at, leaf, Waits { later: Vec::new(), port: false, access: Some(Vec::new()) });
+}
+
 /// Cuts a leaf of a node; false if nothing of it can be done first.
 pub(super) fn split(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Unmade) -> bool {
-    let mut cut = Cut { graph, now: leaf.assigns.clone(), later: Vec::new(), fresh: BTreeSet::new(), port: None };
+    cut(graph, at, leaf, unmade.waits)
+}
+
+fn cut(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Waits) -> bool {
+    let only_moves = unmade.later.is_empty() && !unmade.port;
+    let now = leaf.assigns.clone();
+    let mut cut = Cut { graph, now, later: Vec::new(), fresh: BTreeSet::new(), port: None, access: None };
     for part in unmade.later {
         cut.leave(&part);
         let mut bits = part.bits.clone();
@@ -20,6 +32,12 @@ pub(super) fn split(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Unmade) -
         }
         cut.later.push(Part { bits, ..part });
     }
+    let mut access = leaf.access.clone();
+    let behind = unmade.access.map(|bridge| cut.wait(leaf, &bridge));
+    if behind.is_some() {
+        access = None;
+    }
+    cut.access = behind.flatten();
     let mut next = leaf.next.clone();
     if unmade.port
         && let Next::End(end) = &mut next
@@ -31,8 +49,9 @@ pub(super) fn split(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Unmade) -
         cut.port = Some(end.port.clone());
     }
     cut.settle();
-    let (now, later, port) = (cut.now, cut.later, cut.port);
-    if now.is_empty() {
+    let (now, later, port, behind) = (cut.now, cut.later, cut.port, cut.access);
+    let moved = only_moves && behind.is_some();
+    if now.is_empty() && access.is_none() && !moved {
         return false;
     }
     if let (Next::End(end), Some(port)) = (&mut next, port) {
@@ -44,16 +63,16 @@ pub(super) fn split(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Unmade) -
         let whole = assigns.entry(part.loc).or_insert(own);
         *whole = whole.put(part.low, &part.bits);
     }
-    let node = Node { tree: Tree::Leaf(Leaf { assigns, next }), needs: Vec::new() };
-    let behind = match graph.nodes.iter().position(|other| *other == node) {
-        Some(behind) => behind,
+    let node = Node { tree: Tree::Leaf(Leaf { access: behind, bounds: Vec::new(), assigns, next }), needs: Vec::new() };
+    let number = match graph.nodes.iter().position(|other| *other == node) {
+        Some(number) => number,
         None => {
             graph.nodes.push(node);
             graph.spans.push(graph.spans[at]);
             graph.nodes.len() - 1
         }
     };
-    let new = Leaf { assigns: now, next: Next::Node(behind) };
+    let new = Leaf { access, bounds: leaf.bounds.clone(), assigns: now, next: Next::Node(number) };
     replace_leaf(&mut graph.nodes[at].tree, leaf, &new);
     true
 }
@@ -114,6 +133,14 @@ fn map(bits: &Bits, with: &mut dyn FnMut(u32, &Src) -> Option<Bits>) -> Bits {
     out
 }
 
+/// The bits that an access reads.
+fn each_of(access: &mut Access, see: &mut dyn FnMut(&mut Bits)) {
+    see(&mut access.index);
+    if let Change::Set(value) | Change::Add { by: value, .. } = &mut access.change {
+        see(value);
+    }
+}
+
 struct Cut<'g> {
     graph: &'g mut Graph,
     now: BTreeMap<Loc, Bits>,
@@ -122,6 +149,8 @@ struct Cut<'g> {
     fresh: BTreeSet<Loc>,
     /// The port that the visit behind takes.
     port: Option<Bits>,
+    /// The cell that the visit behind looks at.
+    access: Option<Access>,
 }
 
 impl Cut<'_> {
@@ -134,6 +163,31 @@ impl Cut<'_> {
                 self.now.remove(&part.loc);
             }
         }
+    }
+
+    /// Leaves a look at a cell, with what it gives, to the visit behind.
+    fn wait(&mut self, leaf: &Leaf, bridge: &[(Bits, Bits)]) -> Option<Access> {
+        let mut access = leaf.access.clone()?;
+        for (value, wide) in bridge {
+            let place = self.keep(wide).slice(low_of(value, wide), value.width());
+            let put = |bits: &mut Bits| {
+                // Of an index only the lower bits are brought.
+                if *bits == *value || bits.slice(0, value.width()) == *value {
+                    *bits = place.clone();
+                }
+            };
+            put(&mut access.index);
+            if let Change::Set(value) | Change::Add { by: value, .. } = &mut access.change {
+                put(value);
+            }
+        }
+        for (loc, bits) in &leaf.assigns {
+            if cell_of(bits).is_some() {
+                self.now.remove(loc);
+                self.later.push(Part { loc: *loc, low: 0, bits: bits.clone(), bridge: Vec::new() });
+            }
+        }
+        Some(access)
     }
 
     /// A place of its own for a value, for the visit behind.
@@ -155,7 +209,8 @@ impl Cut<'_> {
         self.hold_data();
         let written = |cut: &Self| -> BTreeSet<Loc> {
             let mut read = BTreeSet::new();
-            let bits = cut.later.iter().map(|part| &part.bits).chain(&cut.port);
+            let looks = cut.access.iter().flat_map(Access::bits);
+            let bits = cut.later.iter().map(|part| &part.bits).chain(&cut.port).chain(looks);
             bits.for_each(|bits| {
                 bits.locs(&mut |loc| {
                     read.insert(loc);
@@ -194,6 +249,7 @@ impl Cut<'_> {
                 let later = std::mem::take(&mut self.later);
                 self.later = later.into_iter().map(|part| Part { bits: map(&part.bits, &mut with), ..part }).collect();
                 self.port = self.port.as_ref().map(|bits| map(bits, &mut with));
+                self.each_of_access(&mut |bits| *bits = map(bits, &mut with));
             }
         }
         self.hold_data();
@@ -209,6 +265,16 @@ impl Cut<'_> {
         self.later = held;
         if let Some(port) = self.port.take() {
             self.port = Some(map(&port, &mut |width, src| self.data(width, src)));
+        }
+        if let Some(mut access) = self.access.take() {
+            each_of(&mut access, &mut |bits| *bits = map(bits, &mut |width, src| self.data(width, src)));
+            self.access = Some(access);
+        }
+    }
+
+    fn each_of_access(&mut self, see: &mut dyn FnMut(&mut Bits)) {
+        if let Some(access) = &mut self.access {
+            each_of(access, see);
         }
     }
 

@@ -334,7 +334,7 @@ impl Builder<'_> {
         let spec = |unit| Content::Message(Message::default().with(1, "unit", unit));
         let table = self.table_of(at).and_then(|table| self.id(Entity::Table(table)));
         let (number, name) = match &object.kind {
-            ObjectKind::Counter { cells, direct: false } => {
+            ObjectKind::Counter { cells, direct: false, .. } => {
                 message.put(2, "spec", spec(unit));
                 message.put(3, "size", wide(*cells as u64));
                 (5, "counters")

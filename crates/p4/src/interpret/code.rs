@@ -318,6 +318,8 @@ pub(crate) struct Object {
 pub(crate) enum ObjectKind {
     Counter {
         cells: usize,
+        packets: bool,
+        bytes: bool,
         direct: bool,
     },
     Meter {

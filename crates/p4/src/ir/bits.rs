@@ -28,7 +28,16 @@ pub(crate) enum Src {
     Loc(Loc, u32),
     /// Parameter of the table's action.
     Param(u32, u32),
+    /// The cell that the visit looks at, as it was or as it becomes: there behind the visit.
+    Cell(When, u32),
     Op(Rc<Operation>),
+}
+
+/// Before or after a cell is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum When {
+    Old,
+    New,
 }
 
 /// Some bits from one source.
@@ -116,6 +125,7 @@ impl Bits {
                 (Src::Param(a, low), Src::Param(b, next)) if a == b && *low == next + seg.width => {
                     Some(seg.src.clone())
                 }
+                (Src::Cell(a, low), Src::Cell(b, next)) if a == b && *low == next + seg.width => Some(seg.src.clone()),
                 _ => None,
             };
             if let Some(src) = joined {
@@ -203,14 +213,23 @@ impl Bits {
                     operation.a.locs(see);
                     operation.b.locs(see);
                 }
-                Src::Const(_) | Src::Param(..) => {}
+                Src::Const(_) | Src::Param(..) | Src::Cell(..) => {}
             }
         }
     }
 
+    /// Whether a cell that is being looked at is among them.
+    pub fn has_cell(&self) -> bool {
+        self.segs.iter().any(|seg| match &seg.src {
+            Src::Cell(..) => true,
+            Src::Op(operation) => operation.a.has_cell() || operation.b.has_cell(),
+            _ => false,
+        })
+    }
+
     /// Whether an entry's data, or something computed, is among them.
     pub fn is_made(&self) -> bool {
-        self.segs.iter().any(|seg| matches!(seg.src, Src::Param(..) | Src::Op(_)))
+        self.segs.iter().any(|seg| matches!(seg.src, Src::Param(..) | Src::Cell(..) | Src::Op(_)))
     }
 
     /// Whether something computed is among them.
@@ -225,6 +244,7 @@ fn cut(seg: &Seg, low: u32, width: u32) -> Bits {
         Src::Const(value) => Bits::constant(width, (value >> low) & ones(width)),
         Src::Loc(loc, at) => Bits::of(width, Src::Loc(*loc, at + low)),
         Src::Param(param, at) => Bits::of(width, Src::Param(*param, at + low)),
+        Src::Cell(when, at) => Bits::of(width, Src::Cell(*when, at + low)),
         Src::Op(_) if low == 0 && width == seg.width => Bits::of(width, seg.src.clone()),
         Src::Op(op) => match op.op {
             // The low bits of a sum are the sum of the low bits.

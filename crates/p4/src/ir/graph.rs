@@ -19,6 +19,8 @@ pub(crate) enum LocInfo {
     Temp(u32, u32),
     Port,
     Length,
+    /// Whether the sum that the path verifies is wrong.
+    Bad,
     /// What the pipeline does not know as the program means it.
     Opaque(&'static str),
 }
@@ -78,11 +80,57 @@ pub(crate) enum Tree {
     Leaf(Leaf),
 }
 
+/// Cells that are kept from packet to packet: an object of the program, and whether they are its bytes beside packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Array {
+    pub object: usize,
+    pub bytes: bool,
+}
+
+/// What becomes of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Change {
+    Keep,
+    Set(Bits),
+    Add { by: Bits, negate: bool },
+}
+
+/// A visit's look at a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Access {
+    pub array: Array,
+    /// How many there are.
+    pub cells: usize,
+    pub index: Bits,
+    pub change: Change,
+}
+
+impl Access {
+    /// The bits that it reads.
+    pub fn bits(&self) -> impl Iterator<Item = &Bits> {
+        let value = match &self.change {
+            Change::Keep => None,
+            Change::Set(value) | Change::Add { by: value, .. } => Some(value),
+        };
+        std::iter::once(&self.index).chain(value)
+    }
+}
+
 /// What is done, at once, and what comes next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Leaf {
+    pub access: Option<Access>,
+    /// Bits of an entry's data that are an index, and how many cells there are: entries beyond are refused.
+    pub bounds: Vec<(Bits, usize)>,
     pub assigns: BTreeMap<Loc, Bits>,
     pub next: Next,
+}
+
+impl Leaf {
+    /// One that does nothing.
+    pub fn to(next: Next) -> Leaf {
+        Leaf { access: None, bounds: Vec::new(), assigns: BTreeMap::new(), next }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -137,7 +185,29 @@ pub(crate) struct ParserPath {
     pub least: u32,
     /// Where variables stand in the packet, by their first bit.
     pub taken: BTreeMap<Loc, u32>,
+    /// A checksum that is verified: its first byte, and words of 16 bits.
+    pub verify: Option<(u32, u32)>,
     pub next: Next,
+}
+
+impl Graph {
+    /// Whether a visit asks for what the parser verified.
+    pub fn compares_bad(&self) -> bool {
+        fn walk(tree: &Tree, bad: Loc) -> bool {
+            match tree {
+                Tree::Test(Test::Compare { a, .. }, yes, no) => {
+                    let mut is = false;
+                    a.locs(&mut |loc| is |= loc == bad);
+                    is || walk(yes, bad) || walk(no, bad)
+                }
+                Tree::Test(_, yes, no) => walk(yes, bad) || walk(no, bad),
+                Tree::Table(_, _, all) => all.iter().any(|(_, tree)| walk(tree, bad)),
+                Tree::Leaf(_) => false,
+            }
+        }
+        let bad = self.locs.all.iter().position(|(info, _)| *info == LocInfo::Bad);
+        bad.is_some_and(|bad| self.nodes.iter().any(|node| walk(&node.tree, Loc(bad as u32))))
+    }
 }
 
 /// A program as the back end takes it.

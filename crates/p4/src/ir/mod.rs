@@ -4,5 +4,7 @@
 mod bits;
 mod graph;
 
-pub(crate) use bits::{Bits, Op, Operation, Seg, Src};
-pub(crate) use graph::{Alt, Deparse, End, Graph, Leaf, Loc, LocInfo, Locs, Next, Node, Out, ParserPath, Test, Tree};
+pub(crate) use bits::{Bits, Op, Operation, Seg, Src, When};
+pub(crate) use graph::{
+    Access, Alt, Array, Change, Deparse, End, Graph, Leaf, Loc, LocInfo, Locs, Next, Node, Out, ParserPath, Test, Tree,
+};

@@ -3,10 +3,13 @@
 use super::expressions::truth_of;
 use super::follow::{Event, Flow, Follower, Need, Stop, Way};
 use super::value::V;
-use crate::interpret::code::{Argument, Call, Callee, Parameter};
+use crate::interpret::code::{Argument, Call, Callee, ObjectKind, Parameter};
 use crate::interpret::value::Value;
-use crate::ir::{Bits, Src};
+use crate::ir::{Access, Array, Bits, Change, LocInfo, Src};
 use crate::syntax::ast::Direction;
+
+/// Most entries of a table with a direct counter of bytes, if it has no size.
+const MOST_ENTRIES: usize = 1024;
 
 impl<'c> Follower<'c, '_> {
     pub fn call(&mut self, call: &'c Call) -> Way<V> {
@@ -154,9 +157,10 @@ impl<'c> Follower<'c, '_> {
         if table.has_selector {
             return self.refuse("an action selector");
         }
-        if table.direct.iter().any(|object| self.keeps(*object)) {
-            return self.refuse("a direct meter");
-        }
+        let counted = table.direct.iter().find_map(|object| match code.objects[*object].kind {
+            ObjectKind::Counter { bytes: true, .. } => Some(*object),
+            _ => None,
+        });
         let before = self.pending.len();
         for key in &table.keys {
             let value = self.value(&key.value)?;
@@ -165,8 +169,10 @@ impl<'c> Follower<'c, '_> {
                 _ => return self.refuse("a key that is no number"),
             }
         }
-        if self.has_table || self.pending[before..].iter().any(|(bits, _)| bits.is_made()) {
+        let mut ready = !self.has_table && (counted.is_none() || self.access.is_none());
+        while !ready || self.pending[before..].iter().any(|(bits, _)| bits.is_made()) {
             self.cut()?;
+            ready = true;
         }
         let keys: Vec<Bits> = self.pending.drain(before..).map(|(bits, _)| bits).collect();
         self.has_table = true;
@@ -177,6 +183,16 @@ impl<'c> Follower<'c, '_> {
         let listed = &table.actions[alt.action];
         let action = &code.actions[listed.action];
         let data = &action.parameters[listed.bound.len()..];
+        if let (Some(object), true) = (counted, alt.hit) {
+            // Behind the entry's own data there is its number.
+            let index = Bits::of(16, Src::Param(data.len() as u32, 0));
+            let cells =
+                table.size.map_or(MOST_ENTRIES, |size| MOST_ENTRIES.min(size as usize)).max(table.entries.len());
+            self.bounds.push((index.clone(), cells));
+            let length = self.locs.of(LocInfo::Length, 16);
+            let change = Change::Add { by: self.loc_bits(length), negate: false };
+            self.access = Some(Access { array: Array { object, bytes: true }, cells, index, change });
+        }
         self.trail.push(u32::from(alt.hit));
         self.trail.push(alt.action as u32);
         self.invoke(&action.parameters, &listed.bound, |follower| {

@@ -5,14 +5,21 @@
 
 use super::follow::{Event, Follower, Need, Way};
 use super::value::V;
-use crate::ir::{Bits, Loc, LocInfo, Src};
+use crate::ir::{Bits, Leaf, Loc, LocInfo, Next, Operation, Src};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// Bits of a cell.
+pub(super) const CELL: u32 = 32;
 
 impl Follower<'_, '_> {
     /// Ends the visit.
     pub fn cut(&mut self) -> Way<()> {
-        let changes = self.changes();
-        match self.event(|_| Ok(Need::Cut(changes)))? {
+        let assigns = self.changes();
+        let (access, bounds) = (self.access.take(), std::mem::take(&mut self.bounds));
+        // What comes next is found when the way is followed further.
+        let leaf = Leaf { access, bounds, assigns, next: Next::Drop };
+        match self.event(|_| Ok(Need::Cut(Box::new(leaf))))? {
             Event::Cut => {
                 self.cuts += 1;
                 self.facts.clear();
@@ -26,18 +33,24 @@ impl Follower<'_, '_> {
 
     /// A value that can be looked at in this visit, or else the next one, as often as one likes.
     pub fn settled(&mut self, bits: Bits) -> Way<Bits> {
-        if !bits.is_made() {
-            return Ok(bits);
+        self.kept(bits, false)
+    }
+
+    /// The same; with `whole` as a constant or in one piece.
+    pub fn kept(&mut self, mut bits: Bits, whole: bool) -> Way<Bits> {
+        let compound = |bits: &Bits| whole && bits.segs.len() > 1 && !bits.is_known();
+        while bits.is_made() || compound(&bits) {
+            if self.in_parser {
+                return self.refuse("a parser that looks at a value which it computes");
+            }
+            self.pending.push((bits, whole));
+            self.cut()?;
+            bits = match self.pending.pop() {
+                Some((bits, _)) => bits,
+                None => return self.refuse("a way that cannot be followed again"),
+            };
         }
-        if self.in_parser {
-            return self.refuse("a parser that looks at a value which it computes");
-        }
-        self.pending.push((bits, false));
-        self.cut()?;
-        match self.pending.pop() {
-            Some((bits, _)) => Ok(bits),
-            None => self.refuse("a way that cannot be followed again"),
-        }
+        Ok(bits)
     }
 
     /// Refuses if a visit ended while values were held that nobody kept.
@@ -54,13 +67,16 @@ impl Follower<'_, '_> {
         let mut assigns = BTreeMap::new();
         let mut slots = std::mem::take(&mut self.slots);
         for (slot, value) in slots.iter_mut().enumerate() {
-            let locs = &mut self.locs;
             value.leaves(&mut Vec::new(), &mut |path, bits| {
+                if bits.has_cell() {
+                    *bits = self.without_cells(bits, &changed, &mut assigns);
+                    return;
+                }
                 if stays(bits, &changed) {
                     return;
                 }
                 let width = bits.width();
-                let loc = locs.of(LocInfo::Leaf(slot, path.to_vec()), width);
+                let loc = self.locs.of(LocInfo::Leaf(slot, path.to_vec()), width);
                 let new = Bits::of(width, Src::Loc(loc, 0));
                 assigns.insert(loc, std::mem::replace(bits, new));
             });
@@ -75,19 +91,63 @@ impl Follower<'_, '_> {
         let mut sums = std::mem::take(&mut self.sums);
         sums.iter_mut().for_each(|sum| self.keep(&mut sum.data, false, &changed, &mut assigns));
         self.sums = sums;
+        let mut verified = self.verified.take();
+        if let Some(verified) = &mut verified {
+            self.keep(&mut verified.data, false, &changed, &mut assigns);
+            self.keep(&mut verified.sum, false, &changed, &mut assigns);
+        }
+        self.verified = verified;
         assigns
     }
 
     fn keep(&mut self, bits: &mut Bits, whole: bool, changed: &BTreeSet<Loc>, assigns: &mut BTreeMap<Loc, Bits>) {
+        if bits.has_cell() {
+            *bits = self.without_cells(bits, changed, assigns);
+            return;
+        }
         let one = bits.is_known() || matches!(&bits.segs[..], [seg] if matches!(seg.src, Src::Loc(..)));
         if stays(bits, changed) && (one || !whole) {
             return;
         }
         let width = bits.width();
+        if let Some((loc, _)) = assigns.iter().find(|(_, other)| *other == bits) {
+            *bits = Bits::of(width, Src::Loc(*loc, 0));
+            return;
+        }
         self.temps += 1;
         let loc = self.locs.of(LocInfo::Temp(self.temps, width), width);
         let new = Bits::of(width, Src::Loc(loc, 0));
         assigns.insert(loc, std::mem::replace(bits, new));
+    }
+
+    /// Bits with the places that a cell is read into; what is computed with it is left to the next visit.
+    fn without_cells(&mut self, bits: &Bits, changed: &BTreeSet<Loc>, assigns: &mut BTreeMap<Loc, Bits>) -> Bits {
+        let mut out = Bits::default();
+        for seg in &bits.segs {
+            let one = Bits { segs: vec![seg.clone()] };
+            out = out.concat(match &seg.src {
+                Src::Cell(when, low) => {
+                    let cell = Bits::of(CELL, Src::Cell(*when, 0));
+                    let held = assigns.iter().find(|(_, other)| **other == cell).map(|(loc, _)| *loc);
+                    let loc = held.unwrap_or_else(|| {
+                        self.temps += 1;
+                        self.locs.of(LocInfo::Temp(self.temps, CELL), CELL)
+                    });
+                    assigns.insert(loc, cell);
+                    Bits::of(seg.width, Src::Loc(loc, *low))
+                }
+                Src::Op(operation) if one.has_cell() => {
+                    let [a, b] = [&operation.a, &operation.b].map(|bits| self.without_cells(bits, changed, assigns));
+                    Bits::of(seg.width, Src::Op(Rc::new(Operation { op: operation.op, a, b })))
+                }
+                _ => {
+                    let mut one = one;
+                    self.keep(&mut one, false, changed, assigns);
+                    one
+                }
+            });
+        }
+        out
     }
 
     /// Variables whose place holds something else than they do.
@@ -114,6 +174,6 @@ fn stays(bits: &Bits, changed: &BTreeSet<Loc>) -> bool {
     bits.segs.iter().all(|seg| match &seg.src {
         Src::Const(_) => true,
         Src::Loc(loc, _) => !changed.contains(loc),
-        Src::Param(..) | Src::Op(_) => false,
+        Src::Param(..) | Src::Cell(..) | Src::Op(_) => false,
     })
 }

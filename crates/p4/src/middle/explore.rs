@@ -7,7 +7,7 @@
 use super::follow::{Event, Follower, Need, Refusal, RefusalKind, Stop};
 use super::value::V;
 use crate::interpret::code::{Code, Table};
-use crate::ir::{Alt, Bits, Graph, Leaf, Loc, Next, Node, ParserPath, Test, Tree};
+use crate::ir::{Access, Alt, Bits, Change, Graph, Leaf, Loc, Next, Node, ParserPath, Test, Tree};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -27,6 +27,7 @@ struct Place {
     returned: V,
     taken: BTreeMap<Loc, u32>,
     at: u32,
+    verified: Option<super::follow::Verified>,
     drop: bool,
     out: Vec<(usize, Vec<u32>)>,
 }
@@ -39,6 +40,13 @@ struct Explorer<'c> {
     ways: usize,
 }
 
+/// What the parser found out of a packet.
+struct Packet {
+    least: u32,
+    taken: BTreeMap<Loc, u32>,
+    verify: Option<(u32, u32)>,
+}
+
 /// What following came to.
 enum Came {
     Need(Need, Box<Place>, Span),
@@ -48,12 +56,12 @@ enum Came {
 /// The graph of a program, or why there is none.
 pub(crate) fn explore(code: &Code) -> Result<Graph, Refusal> {
     let mut explorer = Explorer { code, graph: Graph::default(), known: HashMap::new(), memo: HashMap::new(), ways: 0 };
-    explorer.parser(&mut Vec::new(), BTreeMap::new(), 0, BTreeMap::new())?;
+    explorer.parser(&mut Vec::new(), BTreeMap::new())?;
     Ok(explorer.graph)
 }
 
 impl Explorer<'_> {
-    fn follow(&mut self, script: &[Event]) -> Result<(Came, u32, BTreeMap<Loc, u32>), Refusal> {
+    fn follow(&mut self, script: &[Event]) -> Result<(Came, Packet), Refusal> {
         self.ways += 1;
         let mut follower = Follower::new(self.code, &mut self.graph.locs, script);
         if self.ways > MOST_WAYS || script.len() > MOST_DEPTH {
@@ -62,6 +70,8 @@ impl Explorer<'_> {
             return Err(Refusal { span: Span::default(), kind: RefusalKind::TooMuch, what });
         }
         let ended = follower.packet();
+        let verify = follower.verified.as_ref().map(|verified| verified.span);
+        let packet = Packet { least: follower.least, taken: follower.taken.clone(), verify };
         let span = follower.span;
         let place = Place {
             trail: follower.trail,
@@ -72,6 +82,7 @@ impl Explorer<'_> {
             returned: follower.returned,
             taken: follower.taken.clone(),
             at: follower.at,
+            verified: follower.verified.clone(),
             drop: follower.drop,
             out: follower.out,
         };
@@ -84,37 +95,31 @@ impl Explorer<'_> {
                 return Err(Refusal { span, kind: RefusalKind::NotThere, what });
             }
         };
-        Ok((came, follower.least, follower.taken))
+        Ok((came, packet))
     }
 
     /// The parser's ways, in the order in which they are tried.
-    fn parser(
-        &mut self,
-        script: &mut Vec<Event>,
-        bytes: BTreeMap<u32, (u8, u8)>,
-        _least: u32,
-        _taken: BTreeMap<Loc, u32>,
-    ) -> Result<(), Refusal> {
-        let (came, least, taken) = self.follow(script)?;
+    fn parser(&mut self, script: &mut Vec<Event>, bytes: BTreeMap<u32, (u8, u8)>) -> Result<(), Refusal> {
+        let (came, Packet { least, taken, verify }) = self.follow(script)?;
         let Came::Need(need, _, _) = came else { return Ok(()) };
         match need {
             Need::Packet(wanted) => {
                 let with = with(&bytes, &wanted);
                 if let Some(with) = &with {
                     script.push(Event::Yes);
-                    self.parser(script, with.clone(), least, taken.clone())?;
+                    self.parser(script, with.clone())?;
                     script.pop();
                 }
                 if with.as_ref() != Some(&bytes) {
                     script.push(Event::No);
-                    self.parser(script, bytes, least, taken)?;
+                    self.parser(script, bytes)?;
                     script.pop();
                 }
             }
             Need::Least => {
                 for event in [Event::Yes, Event::No] {
                     script.push(event);
-                    self.parser(script, bytes.clone(), least, taken.clone())?;
+                    self.parser(script, bytes.clone())?;
                     script.pop();
                 }
             }
@@ -122,7 +127,7 @@ impl Explorer<'_> {
                 script.push(Event::Parsed);
                 let next = self.visit(script)?;
                 script.pop();
-                self.graph.paths.push(ParserPath { bytes, least, taken, next });
+                self.graph.paths.push(ParserPath { bytes, least, taken, verify, next });
             }
             _ => {}
         }
@@ -135,6 +140,8 @@ impl Explorer<'_> {
         let tree = self.tree(script, &mut span)?;
         if let Tree::Leaf(leaf) = &tree
             && leaf.assigns.is_empty()
+            && leaf.access.is_none()
+            && leaf.bounds.is_empty()
         {
             match &leaf.next {
                 Next::End(end) if end.port.known() != Some(0) => {}
@@ -155,7 +162,7 @@ impl Explorer<'_> {
     }
 
     fn tree(&mut self, script: &mut Vec<Event>, span: &mut Span) -> Result<Tree, Refusal> {
-        let (came, _, _) = self.follow(script)?;
+        let (came, _) = self.follow(script)?;
         match came {
             Came::Leaf(leaf) => Ok(Tree::Leaf(leaf)),
             Came::Need(Need::Test(test), _, at) => {
@@ -179,7 +186,7 @@ impl Explorer<'_> {
                 *span = at;
                 Ok(Tree::Table(table, keys, all))
             }
-            Came::Need(Need::Cut(mut assigns), place, at) => {
+            Came::Need(Need::Cut(mut leaf), place, at) => {
                 *span = at;
                 let next = match self.memo.get(&*place) {
                     Some(next) => next.clone(),
@@ -193,10 +200,14 @@ impl Explorer<'_> {
                 };
                 let mut live = BTreeSet::new();
                 self.live(&next, &mut live);
-                assigns.retain(|loc, _| live.contains(loc));
-                Ok(Tree::Leaf(Leaf { assigns, next }))
+                leaf.assigns.retain(|loc, _| live.contains(loc));
+                let is_read = leaf.assigns.values().any(Bits::has_cell);
+                if !is_read && leaf.access.as_ref().is_some_and(|access| access.change == Change::Keep) {
+                    leaf.access = None;
+                }
+                Ok(Tree::Leaf(Leaf { next, ..*leaf }))
             }
-            Came::Need(..) => Ok(Tree::Leaf(Leaf { assigns: BTreeMap::new(), next: Next::Drop })),
+            Came::Need(..) => Ok(Tree::Leaf(Leaf::to(Next::Drop))),
         }
     }
 
@@ -251,6 +262,11 @@ impl Explorer<'_> {
                         into.insert(loc);
                     });
                 }
+                for bits in leaf.access.iter().flat_map(Access::bits) {
+                    bits.locs(&mut |loc| {
+                        into.insert(loc);
+                    });
+                }
             }
         }
     }
@@ -280,6 +296,11 @@ fn alternatives(table: &Table) -> Vec<Alt> {
 /// The packet's bytes with what is wanted of them; nothing if they have something else.
 fn with(bytes: &BTreeMap<u32, (u8, u8)>, wanted: &[(u32, Bits, Bits)]) -> Option<BTreeMap<u32, (u8, u8)>> {
     let mut all = bytes.clone();
+    give(&mut all, wanted).then_some(all)
+}
+
+/// Adds what is wanted to what the packet has; false if that is something else.
+pub(super) fn give(all: &mut BTreeMap<u32, (u8, u8)>, wanted: &[(u32, Bits, Bits)]) -> bool {
     for (first, mask, value) in wanted {
         let width = mask.width();
         for i in 0..width {
@@ -291,11 +312,11 @@ fn with(bytes: &BTreeMap<u32, (u8, u8)>, wanted: &[(u32, Bits, Bits)]) -> Option
             let (byte, bit) = ((first + i) / 8, 7 - (first + i) % 8);
             let (mask, value) = all.entry(byte).or_default();
             if *mask >> bit & 1 == 1 && *value >> bit & 1 != wanted {
-                return None;
+                return false;
             }
             *mask |= 1 << bit;
             *value |= wanted << bit;
         }
     }
-    Some(all)
+    true
 }

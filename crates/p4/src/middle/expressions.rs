@@ -21,7 +21,16 @@ impl<'c> Follower<'c, '_> {
         }
     }
 
+    /// Two expressions of a statement are two places, even if they are the same.
     pub fn value(&mut self, ex: &'c Ex) -> Way<V> {
+        let (depth, at) = (self.trail.len(), std::ptr::from_ref(ex) as usize as u64);
+        self.trail.extend([(at >> 32) as u32, at as u32]);
+        let value = self.value_here(ex)?;
+        self.trail.truncate(depth);
+        Ok(value)
+    }
+
+    fn value_here(&mut self, ex: &'c Ex) -> Way<V> {
         Ok(match ex {
             Ex::Constant(value) => match value {
                 Value::Bool(bit) => V::Bits(Bits::constant(1, u128::from(*bit))),
@@ -35,8 +44,10 @@ impl<'c> Follower<'c, '_> {
             }
             Ex::At(value, index, shape) => {
                 let value = self.value(value)?;
+                let cuts = self.cuts;
                 let index = self.value(index)?;
                 let at = self.index(&index, &value, &[])?;
+                self.unmoved(cuts)?;
                 value.parts().get(at as usize).cloned().unwrap_or_else(|| V::fresh(shape))
             }
             Ex::Unary(operator, number, value) => {
@@ -75,7 +86,12 @@ impl<'c> Follower<'c, '_> {
                         let two = self.value(&both.1)?;
                         return Ok(truth_of(self.equals(&two, &one)?));
                     }
-                    _ => self.value(&both.1)?,
+                    _ => {
+                        let cuts = self.cuts;
+                        let two = self.value(&both.1)?;
+                        self.unmoved(cuts)?;
+                        two
+                    }
                 };
                 truth_of(self.equals(&one, &two)?)
             }
@@ -83,19 +99,17 @@ impl<'c> Follower<'c, '_> {
             Ex::Or(both) => truth_of(self.truth(&both.0)? || self.truth(&both.1)?),
             Ex::Choice(all) => {
                 let holds = self.truth(&all.0)?;
-                self.trail.push(u32::from(holds));
-                let value = self.value(if holds { &all.1 } else { &all.2 })?;
-                self.trail.pop();
-                value
+                self.value(if holds { &all.1 } else { &all.2 })?
             }
             Ex::Resize(from, to, value) => {
                 let value = self.value(value)?;
                 if let Some(known) = value.known(*from) {
                     return Ok(self.of(numbers::resize(&known, *from, *to), *to));
                 }
-                let Some(bits) = value.bits().cloned() else { return self.refuse("a cast of this form") };
+                let Some(mut bits) = value.bits().cloned() else { return self.refuse("a cast of this form") };
                 V::Bits(match (from.signed, to.width > from.width) {
                     (true, true) => {
+                        bits = self.settled(bits)?;
                         let top = bits.slice(from.width - 1, 1);
                         let negative = self.equal_bits(top, Bits::constant(1, 1))?;
                         let fill = Bits::constant_of(
@@ -238,12 +252,7 @@ impl<'c> Follower<'c, '_> {
         if self.in_parser {
             return self.refuse("upper bits of a sum in the parser");
         }
-        self.pending.push((bits, true));
-        self.cut()?;
-        match self.pending.pop() {
-            Some((bits, _)) => Ok(bits.slice(low, width)),
-            None => self.refuse("a way that cannot be followed again"),
-        }
+        Ok(self.kept(bits, true)?.slice(low, width))
     }
 
     /// An operation of an ALU; what it works on is kept first where it is computed itself.
@@ -256,9 +265,16 @@ impl<'c> Follower<'c, '_> {
         let in_pieces = |bits: &Bits| arithmetic && bits.segs.len() > 1 && !bits.is_known();
         let from_entry = |bits: &Bits| bits.segs.iter().any(|seg| matches!(seg.src, Src::Param(..)));
         let mixed = |bits: &Bits| from_entry(bits) && !matches!(&bits.segs[..], [_]);
-        let two_entries = from_entry(&a) && from_entry(&b);
+        let two_entries = |a: &Bits, b: &Bits| from_entry(a) && from_entry(b);
         let (mut a, mut b) = (a, b);
-        if a.has_op() || b.has_op() || in_pieces(&a) || in_pieces(&b) || mixed(&a) || mixed(&b) || two_entries {
+        while a.has_op()
+            || b.has_op()
+            || in_pieces(&a)
+            || in_pieces(&b)
+            || mixed(&a)
+            || mixed(&b)
+            || two_entries(&a, &b)
+        {
             if self.in_parser {
                 return self.refuse("a value that the parser computes in more than one step");
             }
@@ -267,7 +283,7 @@ impl<'c> Follower<'c, '_> {
             self.cut()?;
             (a, b) = self.popped()?;
         }
-        if op == Op::Sub && !matches!(&a.segs[..], [seg] if matches!(seg.src, Src::Loc(..))) {
+        if op == Op::Sub && !matches!(&a.segs[..], [seg] if matches!(seg.src, Src::Loc(..) | Src::Cell(..))) {
             // No ALU subtracts from a constant: k - x = (x ^ -1) + (k + 1).
             let width = b.width();
             let all = Bits::constant_of(width, &vec![0xff; width.div_ceil(8) as usize]);

@@ -4,7 +4,7 @@ use super::value::V;
 use crate::interpret::code::{Case, Code, Ex, Place, St, Step, Target};
 use crate::interpret::numbers;
 use crate::interpret::value::{Number, Value};
-use crate::ir::{Alt, Bits, Loc, LocInfo, Locs, Seg, Src, Test};
+use crate::ir::{Access, Alt, Bits, Leaf, Loc, LocInfo, Locs, Seg, Src, Test};
 use crate::source::Span;
 use crate::syntax::ast::Binary;
 use std::collections::{BTreeMap, HashMap};
@@ -46,7 +46,7 @@ pub(super) enum Need {
     Parsed,
     Test(Test),
     Table(usize, Vec<Bits>),
-    Cut(BTreeMap<Loc, Bits>),
+    Cut(Box<Leaf>),
 }
 
 /// Why following ends.
@@ -79,6 +79,17 @@ pub(super) struct Sum {
     pub path: Vec<u32>,
 }
 
+/// A checksum that the parser's path verifies: over these bytes, with the sum among them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Verified {
+    pub data: Bits,
+    pub sum: Bits,
+    /// Whether the data are known not to be all zero.
+    pub nonzero: bool,
+    /// First byte, and words.
+    pub span: (u32, u32),
+}
+
 /// One way through a program.
 pub(super) struct Follower<'c, 'l> {
     pub code: &'c Code,
@@ -94,6 +105,14 @@ pub(super) struct Follower<'c, 'l> {
     /// Values that are being computed with, which a cut has to keep; those with `true` in one piece.
     pub pending: Vec<(Bits, bool)>,
     pub sums: Vec<Sum>,
+    /// The checksum that was verified.
+    pub verified: Option<Verified>,
+    /// What the packet is known to have, by byte: mask and value.
+    pub given: BTreeMap<u32, (u8, u8)>,
+    /// The cell that this visit looks at.
+    pub access: Option<Access>,
+    /// Indices from the entry that it found, and how many cells there are.
+    pub bounds: Vec<(Bits, usize)>,
     /// What is known of the packet at this stage.
     pub facts: Vec<(Test, bool)>,
     pub comparisons: u32,
@@ -123,6 +142,10 @@ impl<'c, 'l> Follower<'c, 'l> {
             span: Span::default(),
             pending: Vec::new(),
             sums: Vec::new(),
+            verified: None,
+            given: BTreeMap::new(),
+            access: None,
+            bounds: Vec::new(),
             facts: Vec::new(),
             comparisons: 0,
             has_table: false,
@@ -230,7 +253,10 @@ impl<'c, 'l> Follower<'c, 'l> {
                         }
                         Flow::Next | Flow::Continue => {}
                     }
+                    // Another place than the statements of the body.
+                    self.trail.push(u32::MAX);
                     self.statements(update)?;
+                    self.trail.pop();
                     self.trail.pop();
                     if self.steps > MOST_STEPS {
                         return self.refuse(format!("a loop of more than {MOST_STEPS} steps"));
@@ -240,7 +266,9 @@ impl<'c, 'l> Follower<'c, 'l> {
             St::ForRange { slot, number, ends, body } => return self.range(*slot, *number, ends, body),
             St::ForEach { slot, list, body } => {
                 let list = self.value(list)?;
+                let cuts = self.cuts;
                 for (round, value) in list.parts().iter().enumerate() {
+                    self.unmoved(cuts)?;
                     self.slots[*slot] = value.clone();
                     self.trail.push(round as u32);
                     let flow = self.statements(body)?;
@@ -389,6 +417,10 @@ impl<'c, 'l> Follower<'c, 'l> {
             Some(value) => value.clone(),
             None => V::fresh(&place.shape),
         };
+        if self.is_of_sum(&value) {
+            let is = self.is_bad()?;
+            return Ok(V::Bits(Bits::constant(1, u128::from(is))));
+        }
         Ok(value)
     }
 

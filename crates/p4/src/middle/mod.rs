@@ -3,6 +3,7 @@
 //! computed before it is looked at, ends a visit to a stage (`cut`). Visits that do the same are one (`explore`).
 
 mod calls;
+mod cells;
 mod cut;
 mod explore;
 mod expressions;
@@ -12,6 +13,7 @@ mod packet;
 mod parser;
 mod tests;
 pub(crate) mod value;
+mod verify;
 
 pub(crate) use explore::explore;
 pub(crate) use follow::{Refusal, RefusalKind};

@@ -3,7 +3,7 @@
 use super::expressions::truth_of;
 use super::follow::{Follower, Stop, Sum, Way};
 use super::value::V;
-use crate::interpret::code::{Argument, Call, NativeCall, ObjectKind};
+use crate::interpret::code::{Argument, Call, NativeCall};
 use crate::interpret::native::Native;
 use crate::interpret::value::Value;
 use crate::ir::{Bits, LocInfo};
@@ -49,16 +49,15 @@ impl<'c> Follower<'c, '_> {
             }
             Native::MarkToDropOld => self.drop = true,
             Native::Log | Native::LogData => {}
-            Native::VerifyChecksum => {
-                let condition = self.argument(call, 0)?;
-                let Some(condition) = condition.bits().cloned() else { return self.refuse("this condition") };
-                if self.equal_bits(condition, Bits::constant(1, 1))? {
-                    let loc = self.locs.of(LocInfo::Opaque("checksum_error"), 1);
-                    let bits = self.loc_bits(loc);
-                    self.set_standard("checksum_error", bits);
-                }
-            }
+            Native::VerifyChecksum => self.verify_checksum(call)?,
             Native::UpdateChecksum => self.update_checksum(call)?,
+            Native::Count => self.count(native, call)?,
+            // Direct counters count by themselves: each entry has its number.
+            Native::CountDirect => {}
+            Native::MeterExecute => self.color(call, 1)?,
+            Native::MeterRead => self.color(call, 0)?,
+            Native::RegisterRead => self.read_register(native, call)?,
+            Native::RegisterWrite => self.write_register(native, call)?,
             Native::Assert | Native::Assume => return self.refuse_at(call.span, "`assert` and `assume`"),
             other => return self.refuse_at(call.span, word(other).to_string()),
         }
@@ -75,24 +74,13 @@ impl<'c> Follower<'c, '_> {
         }
     }
 
-    /// Whether an object keeps something that the pipeline would have to keep.
-    pub fn keeps(&self, object: usize) -> bool {
-        !matches!(self.code.objects[object].kind, ObjectKind::Plain | ObjectKind::Profile { selects: false })
-    }
-
     fn update_checksum(&mut self, call: &'c Call) -> Way<()> {
         let condition = self.argument(call, 0)?;
         let Some(condition) = condition.bits().cloned() else { return self.refuse("this condition") };
         if !self.equal_bits(condition, Bits::constant(1, 1))? {
             return Ok(());
         }
-        let is_internet = match call.arguments.get(3) {
-            Some(Argument::In(crate::interpret::code::Ex::Constant(value), crate::interpret::Shape::Enum(names))) => {
-                names.get(value.bits() as usize).is_some_and(|name| &**name == "csum16")
-            }
-            _ => false,
-        };
-        if !is_internet {
+        if !self.is_internet(call) {
             return self.refuse_at(call.span, "a checksum of another algorithm than csum16");
         }
         let mut value = self.argument(call, 1)?;
@@ -174,9 +162,6 @@ fn word(native: Native) -> &'static str {
         Native::Clone | Native::CloneData | Native::CloneKeep => "clones",
         Native::ResubmitData | Native::ResubmitKeep => "`resubmit`",
         Native::RecirculateData | Native::RecirculateKeep => "`recirculate`",
-        Native::Count | Native::CountDirect => "counters",
-        Native::MeterExecute | Native::MeterRead => "meters",
-        Native::RegisterRead | Native::RegisterWrite => "registers",
         Native::Checksum16Get => "`Checksum16`",
         _ => "this function",
     }

@@ -52,6 +52,9 @@ impl<'c> Follower<'c, '_> {
             Err(Stop::Parser(error)) => self.set_standard("parser_error", Bits::constant(32, u128::from(error))),
             Err(stop) => return Err(stop),
         }
+        // What is verified is bytes of the packet as it came.
+        let slots = [hdr, meta, standard];
+        self.block(pipeline.verify, &slots, 0)?;
         self.in_parser = false;
         self.trail.clear();
         self.refs.clear();
@@ -59,11 +62,9 @@ impl<'c> Follower<'c, '_> {
             Event::Parsed => {}
             other => return self.refuse(format!("a way that cannot be followed again ({other:?})")),
         }
-        let slots = [hdr, meta, standard];
-        self.block(pipeline.verify, &slots, 0)?;
         self.block(pipeline.ingress, &slots, 1)?;
         if self.drop {
-            return Ok(leave(Next::Drop));
+            return Ok(self.leave(Next::Drop));
         }
         if self.standard("mcast_grp") != Bits::constant(16, 0) {
             return self.refuse("multicast groups");
@@ -73,7 +74,7 @@ impl<'c> Follower<'c, '_> {
             return self.refuse("a port that is no number of 9 bits");
         }
         if port.known() == Some(DROP) {
-            return Ok(leave(Next::Drop));
+            return Ok(self.leave(Next::Drop));
         }
         if let Some(port) = port.known()
             && port > 7
@@ -86,10 +87,10 @@ impl<'c> Follower<'c, '_> {
         self.block(pipeline.egress, &slots, 2)?;
         let spec = self.standard("egress_spec");
         if self.drop || spec.known() == Some(DROP) {
-            return Ok(leave(Next::Drop));
+            return Ok(self.leave(Next::Drop));
         }
         if !spec.is_known() && self.equal_bits(spec, Bits::constant(9, DROP))? {
-            return Ok(leave(Next::Drop));
+            return Ok(self.leave(Next::Drop));
         }
         self.block(pipeline.compute, &slots, 3)?;
         let deparser = &code.controls[pipeline.deparser];
@@ -99,7 +100,21 @@ impl<'c> Follower<'c, '_> {
             Ok(_) | Err(Stop::Exit) => {}
             Err(stop) => return Err(stop),
         }
+        while self.holds_cells() {
+            self.cut()?;
+        }
         self.end()
+    }
+
+    /// Whether what goes out has something of a cell that is being looked at, or a value that waits for one.
+    fn holds_cells(&mut self) -> bool {
+        let mut found = self.pending.iter().any(|(bits, _)| bits.has_cell());
+        for (slot, path) in &self.out {
+            if let Some(header) = self.slots[*slot].part_mut(path) {
+                header.leaves(&mut Vec::new(), &mut |_, bits| found |= bits.has_cell());
+            }
+        }
+        found
     }
 
     /// A control on the packet's own places.
@@ -114,9 +129,12 @@ impl<'c> Follower<'c, '_> {
         self.trail.push(number);
         self.returned = V::Fixed(crate::interpret::value::Value::None);
         let ended = self.statements(&control.locals).and_then(|_| self.statements(&control.body));
-        self.pending.truncate(depth);
         match ended {
-            Ok(Flow::Next | Flow::Return | Flow::Break | Flow::Continue) | Err(Stop::Exit) => Ok(()),
+            Ok(Flow::Next | Flow::Return | Flow::Break | Flow::Continue) | Err(Stop::Exit) => {
+                self.pending.truncate(depth);
+                Ok(())
+            }
+            // What is asked next depends on what is being computed with.
             Err(stop) => Err(stop),
         }
     }
@@ -151,6 +169,11 @@ impl<'c> Follower<'c, '_> {
         }
         self.out.extend(found.into_iter().map(|path| (slot, path)));
         Ok(())
+    }
+
+    /// A packet that leaves without anything that is written for it.
+    fn leave(&mut self, next: Next) -> Leaf {
+        Leaf { access: self.access.take(), bounds: std::mem::take(&mut self.bounds), ..Leaf::to(next) }
     }
 
     /// The fields that go out, and what is written for that.
@@ -214,13 +237,13 @@ impl<'c> Follower<'c, '_> {
             return self.refuse(format!("outgoing headers of {bits} bits; whole bytes, and {WINDOW} of them at most"));
         }
         let end = End { port, group: Bits::constant(16, 0), deparse };
-        Ok(Leaf { assigns, next: Next::End(Box::new(end)) })
+        Ok(Leaf { assigns, ..self.leave(Next::End(Box::new(end))) })
     }
 
-    /// The variable whose value bits are, if they are that of one.
+    /// The variable whose value bits are, if they are that of one. Parts of a byte are moved to where their neighbours are kept.
     fn named(&self, bits: &Bits) -> Option<Loc> {
         match &bits.segs[..] {
-            [seg] => match seg.src {
+            [seg] if seg.width % 8 == 0 => match seg.src {
                 Src::Loc(loc, 0) if self.locs.width(loc) == seg.width => match self.locs.info(loc) {
                     LocInfo::Opaque(_) | LocInfo::Port | LocInfo::Length => None,
                     _ => Some(loc),
@@ -277,10 +300,6 @@ impl<'c> Follower<'c, '_> {
         }
         Ok(found)
     }
-}
-
-fn leave(next: Next) -> Leaf {
-    Leaf { assigns: BTreeMap::new(), next }
 }
 
 /// Valid headers in a value, in the order in which they are emitted.

@@ -10,7 +10,7 @@ const MOST_PREFIXES: u32 = 4;
 
 impl Follower<'_, '_> {
     /// Whether a test holds.
-    fn decide(&mut self, test: Test) -> Way<bool> {
+    pub fn decide(&mut self, test: Test) -> Way<bool> {
         if let Some((_, holds)) = self.facts.iter().find(|(known, _)| *known == test) {
             return Ok(*holds);
         }
@@ -34,16 +34,16 @@ impl Follower<'_, '_> {
     }
 
     /// Values that can be looked at: those that are computed, or come from an entry, are kept first.
-    fn shown(&mut self, a: Bits, b: Bits, whole: bool) -> Way<(Bits, Bits)> {
+    fn shown(&mut self, mut a: Bits, mut b: Bits, whole: bool) -> Way<(Bits, Bits)> {
         let compound = |bits: &Bits| whole && bits.segs.len() > 1 && !bits.is_known();
-        if a.is_made() || b.is_made() || compound(&a) || compound(&b) {
+        while a.is_made() || b.is_made() || compound(&a) || compound(&b) {
             if self.in_parser {
                 return self.refuse("a parser that looks at a value which it computes");
             }
             self.pending.push((a, whole));
             self.pending.push((b, whole));
             self.cut()?;
-            return self.popped();
+            (a, b) = self.popped()?;
         }
         Ok((a, b))
     }
@@ -198,11 +198,20 @@ impl Follower<'_, '_> {
         if wanted.is_empty() {
             return Ok(true);
         }
-        match self.event(|_| Ok(Need::Packet(wanted)))? {
-            Event::Yes => Ok(true),
+        let asked = wanted.clone();
+        match self.event(|_| Ok(Need::Packet(asked)))? {
+            Event::Yes => {
+                super::explore::give(&mut self.given, &wanted);
+                Ok(true)
+            }
             Event::No => Ok(false),
             other => self.refuse(format!("a way that cannot be followed again ({other:?})")),
         }
+    }
+
+    /// Has a visit that can compare once more; nothing is held meanwhile.
+    pub fn room_for_comparison(&mut self) -> Way<()> {
+        if self.comparisons >= MOST_COMPARISONS { self.cut() } else { Ok(()) }
     }
 }
 

@@ -23,6 +23,12 @@ pub trait Carrier {
 
     /// Carries a packet; what leaves, in the order of the ports.
     fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, CarrierError>;
+
+    /// Brings what was counted and kept to a reference, whose entries it has.
+    fn fetch(&mut self, into: &mut Reference) -> Result<(), CarrierError>;
+
+    /// What is kept otherwise than by a reference that saw the same packets since the carrier was loaded with it, if there is something.
+    fn differs(&mut self, from: &Reference) -> Result<Option<String>, CarrierError>;
 }
 
 /// Why entries or a packet are not carried.
@@ -131,6 +137,7 @@ impl Script {
                 running.report.failures.push(Failure { line: running.line, what });
             }
         }
+        running.fetch();
         let mut report = running.report;
         report.failures.extend(running.expected.compare(&running.sent));
         report.failures.sort_by_key(|failure| failure.line);
@@ -144,7 +151,9 @@ impl Running<'_> {
             let (what, why) = (what.to_string(), why.to_string());
             Err((command.span, StfProblem::State { what, why }))
         };
-        self.is_loaded &= matches!(command.kind, CommandKind::Packet { .. } | CommandKind::Expect { .. });
+        if !matches!(command.kind, CommandKind::Packet { .. } | CommandKind::Expect { .. }) {
+            self.fetch();
+        }
         let switch = &mut self.reference.switch;
         match &command.kind {
             CommandKind::Packet { port, bytes } => self.packet(*port, bytes),
@@ -314,6 +323,25 @@ impl Running<'_> {
         Ok(())
     }
 
+    /// Brings what the carrier counted and kept to the reference, where commands look and write; the carrier is loaded with it again.
+    /// A reference that carried the packets too has it already, and the carrier is held to it.
+    fn fetch(&mut self) {
+        let Some(carrier) = self.carrier.as_mut() else { return };
+        if !std::mem::take(&mut self.is_loaded) {
+            return;
+        }
+        let done = match self.is_compared {
+            false => carrier.fetch(self.reference),
+            true => carrier.differs(self.reference).map(|differs| {
+                let failure = differs.map(|what| Failure { line: self.line, what: format!("the device: {what}") });
+                self.report.failures.extend(failure);
+            }),
+        };
+        if let Err(CarrierError { code, what }) = done {
+            self.report.failures.push(Failure { line: self.line, what: format!("error[{code}]: {what}") });
+        }
+    }
+
     /// Carries a packet through the carrier, if there is one.
     fn carried(&mut self, port: u16, bytes: &[u8]) -> Option<Result<Vec<Sent>, CarrierError>> {
         let carrier = self.carrier.as_mut()?;
@@ -329,7 +357,7 @@ impl Running<'_> {
     fn packet(&mut self, port: u16, bytes: &[u8]) {
         self.report.packets += 1;
         let carried = self.carried(port, bytes);
-        if carried.is_none() || self.is_compared || self.reference.switch.machine.trace.is_some() {
+        if carried.is_none() || self.is_compared {
             let done = self.reference.switch.packet(port, bytes).map_err(|stopped| {
                 let what = format!("{}{}", stopped.what, self.reference.place(stopped.span));
                 CarrierError { code: GIVEN_UP, what }

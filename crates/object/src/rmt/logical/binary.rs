@@ -14,6 +14,7 @@ use sluice_formats::row::Wide;
 
 const CONSTANT: u8 = 1;
 const DEFAULT_CONSTANT: u8 = 2;
+const COUNTED: u8 = 4;
 const DEFAULT_ONLY: u8 = 1;
 const TABLE_ONLY: u8 = 2;
 const RANGE: u8 = 1;
@@ -43,7 +44,7 @@ fn read_list<T>(
     (0..r.count(least, what)?).map(|_| read(r)).collect()
 }
 
-fn flags(w: &mut Writer, all: [(bool, u8); 2]) {
+fn flags<const N: usize>(w: &mut Writer, all: [(bool, u8); N]) {
     w.u8(all.iter().filter(|(set, _)| *set).map(|(_, bit)| bit).sum());
 }
 
@@ -82,7 +83,7 @@ fn write_table(w: &mut Writer, table: &LogicalTable) {
         flags(w, [(action.default_only, DEFAULT_ONLY), (action.table_only, TABLE_ONLY)]);
     });
     w.u32(table.size);
-    flags(w, [(table.constant, CONSTANT), (table.default_constant, DEFAULT_CONSTANT)]);
+    flags(w, [(table.constant, CONSTANT), (table.default_constant, DEFAULT_CONSTANT), (table.counted, COUNTED)]);
     list(w, &table.entries, |w, entry| {
         list(w, &entry.matches, |w, found| {
             let (kind, one, other) = match found {
@@ -167,8 +168,9 @@ fn read_table(r: &mut Reader) -> Result<LogicalTable, ObjectError> {
         Ok(LogicalAction { name, parameters, default_only, table_only })
     })?;
     let size = r.u32("size of a table")?;
-    let flags = read_flags(r, CONSTANT | DEFAULT_CONSTANT, "flags of a table")?;
+    let flags = read_flags(r, CONSTANT | DEFAULT_CONSTANT | COUNTED, "flags of a table")?;
     let (constant, default_constant) = (flags & CONSTANT != 0, flags & DEFAULT_CONSTANT != 0);
+    let counted = flags & COUNTED != 0;
     let entries = read_list(r, LEAST, "entries", |r| {
         let matches = read_list(r, 2 * VALUE_BYTES, "values", |r| {
             let kind = read_flags(r, RANGE, "kind of a value")?;
@@ -181,7 +183,7 @@ fn read_table(r: &mut Reader) -> Result<LogicalTable, ObjectError> {
         Ok(LogicalEntry { matches, call: read_call(r)? })
     })?;
     let default = read_call(r)?;
-    Ok(LogicalTable { name, alias, keys, actions, size, constant, default_constant, entries, default })
+    Ok(LogicalTable { name, alias, keys, actions, size, constant, default_constant, counted, entries, default })
 }
 
 fn read_value(r: &mut Reader) -> Result<LogicalValue, ObjectError> {

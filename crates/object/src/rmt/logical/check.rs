@@ -15,6 +15,8 @@ use std::collections::HashSet;
 const MOST_BITS: u16 = 200;
 /// Widest key that is compared with a range.
 const MOST_RANGE: u16 = 64;
+/// Bits of an entry's position.
+const POSITION_BITS: u16 = 16;
 /// Most bytes of a name.
 const MOST_NAME: usize = 255;
 /// Most tables, and most of what a table has of anything.
@@ -152,8 +154,11 @@ impl LogicalLookup {
         for (i, outcome) in self.outcomes.iter().enumerate() {
             let at = format!("{at}.outcomes[{i}]");
             below(&format!("{at}.action"), outcome.action.into(), table.actions.len())?;
-            let parameters: Vec<u16> =
-                table.actions[usize::from(outcome.action)].parameters.iter().map(|p| p.bits).collect();
+            let action = &table.actions[usize::from(outcome.action)];
+            let mut parameters: Vec<u16> = action.parameters.iter().map(|p| p.bits).collect();
+            if outcome.hit {
+                parameters.push(POSITION_BITS);
+            }
             outcome.leads.iter().try_for_each(|leads| leads.check(&at, stage, &parameters))?;
         }
         Ok(())

@@ -4,8 +4,9 @@ use super::{Logical, LogicalCase, LogicalLeads, LogicalLookup, LogicalMatch, Log
 use crate::error::{ObjectError, bad};
 use crate::rmt::part::{RmtData, RmtExact, RmtKey, RmtStage, RmtTernary};
 use sluice_formats::rmt::rows::{ExactRow, TernaryRow};
+use sluice_formats::rmt::target::NUMBERS;
 use sluice_formats::row::Wide;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Most cases of a stage, those counted too that no packet finds, and most of them that are ternary: more than any pipeline has.
 const MOST_CASES: usize = 1 << 15;
@@ -100,24 +101,29 @@ fn patterns(asked: &LogicalMatch, bits: u32) -> Vec<(LogicalValue, LogicalValue)
     match *asked {
         LogicalMatch::Masked { value, mask } => vec![(value, mask)],
         LogicalMatch::Range { low, high } => {
-            let (mut low, high) = (low.number(), high.number());
-            let all = LogicalValue::ones(bits).number();
-            let mut patterns = Vec::new();
-            while low <= high {
-                let mut size = if low == 0 { bits } else { low.trailing_zeros().min(bits) };
-                while low + (LogicalValue::ones(size).number()) > high {
-                    size -= 1;
-                }
-                let free = LogicalValue::ones(size).number();
-                patterns.push((LogicalValue::of(low), LogicalValue::of(all & !free)));
-                match low.checked_add(free + 1) {
-                    Some(next) => low = next,
-                    None => break,
-                }
+            let (low, high, all) = (low.number(), high.number(), LogicalValue::ones(bits).number());
+            match low <= high {
+                true => prefixes(low, high, bits),
+                false => [prefixes(low, all, bits), prefixes(0, high, bits)].concat(),
             }
-            patterns
         }
     }
+}
+
+/// Prefixes that together are the numbers from one to another, of at most 64 bits.
+fn prefixes(mut low: u128, high: u128, bits: u32) -> Vec<(LogicalValue, LogicalValue)> {
+    let all = LogicalValue::ones(bits).number();
+    let mut patterns = Vec::new();
+    while low <= high {
+        let mut size = if low == 0 { bits } else { low.trailing_zeros().min(bits) };
+        while low + LogicalValue::ones(size).number() > high {
+            size -= 1;
+        }
+        let free = LogicalValue::ones(size).number();
+        patterns.push((LogicalValue::of(low), LogicalValue::of(all & !free)));
+        low += free + 1;
+    }
+    patterns
 }
 
 fn with_key(asked: Asked, pieces: &[LogicalPiece], value: &LogicalValue, mask: &LogicalValue) -> Option<Asked> {
@@ -180,14 +186,13 @@ impl Cases {
         stage: u8,
         asked: Asked,
         all: &[LogicalLeads],
-        values: &[LogicalValue],
+        (values, number): (&[LogicalValue], u16),
     ) -> Result<(), ObjectError> {
         for leads in all {
             self.looked(stage)?;
             let Some((value, mask)) = both(asked, (leads.value, leads.mask)) else { continue };
             // One with the same key wins before it.
             if self.seen.insert((value.0, mask.0)) {
-                let number = self.all.len() as u16;
                 self.all.push(LogicalRow { value, mask, action: leads.action, data: leads.filled(values), number });
             }
         }
@@ -198,13 +203,16 @@ impl Cases {
 impl Logical {
     /// The rows of a stage, with the entries that the tables have. All that is checked before is taken for granted.
     pub fn rows(&self, stage: u8) -> Result<LogicalRows, ObjectError> {
+        let numbers = self.numbers(stage);
+        // Rows that nobody counts share one.
+        let nobody = numbers.len() as u16;
         let mut cases = Cases::default();
         for case in self.stages.get(&stage).map_or(&[][..], Vec::as_slice) {
             match case {
                 LogicalCase::Leads(leads) => {
-                    cases.lead(stage, Asked::default(), std::slice::from_ref(leads), &[])?;
+                    cases.lead(stage, Asked::default(), std::slice::from_ref(leads), (&[], nobody))?;
                 }
-                LogicalCase::Looks(lookup) => self.look(stage, lookup, &mut cases)?,
+                LogicalCase::Looks(lookup) => self.look(stage, lookup, &numbers, &mut cases)?,
             }
         }
         let mut rows = LogicalRows::default();
@@ -227,14 +235,33 @@ impl Logical {
         Ok(rows)
     }
 
-    fn look(&self, stage: u8, lookup: &LogicalLookup, cases: &mut Cases) -> Result<(), ObjectError> {
+    /// Logical numbers of entries, by table and entry: of those that are counted and looked up in a stage.
+    pub fn numbers(&self, stage: u8) -> BTreeMap<(usize, usize), u16> {
+        let looked: BTreeSet<usize> =
+            self.stages.get(&stage).map_or(&[][..], Vec::as_slice).iter().filter_map(table_of).collect();
+        let counted = looked.into_iter().filter(|table| self.tables[*table].counted);
+        let entries = counted.flat_map(|table| (0..self.tables[table].entries.len()).map(move |at| (table, at)));
+        entries.zip(0..NUMBERS as u16 - 1).collect()
+    }
+
+    fn look(
+        &self,
+        stage: u8,
+        lookup: &LogicalLookup,
+        numbers: &BTreeMap<(usize, usize), u16>,
+        cases: &mut Cases,
+    ) -> Result<(), ObjectError> {
+        let nobody = numbers.len() as u16;
         let guard = (lookup.value, lookup.mask);
         let table = &self.tables[usize::from(lookup.table)];
         let outcome = |hit: bool, action: u16| {
             let found = lookup.outcomes.iter().find(|o| o.hit == hit && o.action == action);
             found.map_or(&[][..], |outcome| outcome.leads.as_slice())
         };
-        for entry in &table.entries {
+        for (position, entry) in table.entries.iter().enumerate() {
+            let mut values = entry.call.values.clone();
+            values.push(LogicalValue::of(position as u128));
+            let number = numbers.get(&(usize::from(lookup.table), position)).copied().unwrap_or(nobody);
             let mut asked = vec![guard];
             for (at, (found, pieces)) in entry.matches.iter().zip(&lookup.keys).enumerate() {
                 let patterns = patterns(found, table.keys[at].bits.into());
@@ -248,10 +275,17 @@ impl Logical {
                 asked = next;
             }
             for one in asked {
-                cases.lead(stage, one, outcome(true, entry.call.action), &entry.call.values)?;
+                cases.lead(stage, one, outcome(true, entry.call.action), (&values, number))?;
             }
         }
-        cases.lead(stage, guard, outcome(false, table.default.action), &table.default.values)
+        cases.lead(stage, guard, outcome(false, table.default.action), (&table.default.values, nobody))
+    }
+}
+
+fn table_of(case: &LogicalCase) -> Option<usize> {
+    match case {
+        LogicalCase::Leads(_) => None,
+        LogicalCase::Looks(lookup) => Some(lookup.table.into()),
     }
 }
 
@@ -262,7 +296,8 @@ impl RmtStage {
         self.exact = rows.exact.iter().map(LogicalRow::exact).collect();
         self.ternary = rows.ternary.iter().map(LogicalRow::ternary).collect();
         let of_default = if self.key.default_valid { self.key.default_number.saturating_add(1) } else { 0 };
-        self.numbers = of_default.max((rows.exact.len() + rows.ternary.len()) as u16);
+        let numbers = rows.exact.iter().chain(&rows.ternary).map(|row| row.number + 1);
+        self.numbers = of_default.max(numbers.max().unwrap_or(0));
         self.longest = false;
         self.exact_room = self.exact.len() as u16;
         self.ternary_room = self.ternary.len() as u16;

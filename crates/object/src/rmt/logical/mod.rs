@@ -53,6 +53,9 @@ pub struct LogicalTable {
     /// Its default action is the source's, for good.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub default_constant: bool,
+    /// Each entry has a logical number of its own, so that its packets are counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counted: bool,
     /// Entries; the first that matches wins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<LogicalEntry>,
@@ -148,11 +151,11 @@ pub enum LogicalMatch {
         /// Bits that count.
         mask: LogicalValue,
     },
-    /// From a value to another, without sign.
+    /// From a value to another, without sign; where the first is the larger one, past the largest value and from zero on.
     Range {
         /// The least.
         low: LogicalValue,
-        /// The largest.
+        /// The last.
         high: LogicalValue,
     },
 }
@@ -191,7 +194,7 @@ pub struct LogicalLeads {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogicalMove {
-    /// Parameter, by its position.
+    /// Parameter, by its position; behind the last one stands the entry's own position in its table, 16 bits.
     pub parameter: u16,
     /// Its lowest bit that is meant.
     pub low: u16,

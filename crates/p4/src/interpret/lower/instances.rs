@@ -57,8 +57,14 @@ impl<'p> Lowerer<'p> {
         let given = Given { arguments, defaults: &[] };
         let word = self.facts.definition(id).name.clone();
         let kind = match &*word {
-            "counter" => ObjectKind::Counter { cells: self.cells(&given, span)?, direct: false },
-            "direct_counter" => ObjectKind::Counter { cells: 0, direct: true },
+            "counter" => {
+                let (packets, bytes) = self.counted(&given, 1);
+                ObjectKind::Counter { cells: self.cells(&given, span)?, packets, bytes, direct: false }
+            }
+            "direct_counter" => {
+                let (packets, bytes) = self.counted(&given, 0);
+                ObjectKind::Counter { cells: 0, packets, bytes, direct: true }
+            }
             "meter" => {
                 let bytes = self.counts_bytes(&given, 1)?;
                 ObjectKind::Meter { cells: self.cells(&given, span)?, bytes, direct: false }
@@ -84,6 +90,16 @@ impl<'p> Lowerer<'p> {
         match self.constant_of(size)? {
             cells if cells <= MOST_CELLS => Ok(cells as usize),
             cells => self.refuse(span, format!("{cells} cells, at most {MOST_CELLS}")),
+        }
+    }
+
+    /// Whether a counter counts packets, and bytes.
+    fn counted(&mut self, given: &Given<'p>, at: usize) -> (bool, bool) {
+        match given.of(at, "type") {
+            Some(Expr { kind: ExprKind::Member(_, member), .. }) => {
+                (&*member.text != "bytes", &*member.text != "packets")
+            }
+            _ => (true, true),
         }
     }
 

@@ -11,7 +11,7 @@ pub(crate) use hash::crc16;
 pub(crate) use keep::Keep;
 pub(crate) use replication::{Node, Replication, Session};
 
-use super::code::Code;
+use super::code::{Code, ObjectKind};
 use super::run::{Flow, Machine, Packet, Run, Stop};
 use super::shape::Shape;
 use super::value::Value;
@@ -144,6 +144,64 @@ impl Switch {
 
     fn send_on(&mut self, job: Job) -> Run<()> {
         self.push(job).map_err(|why| Stop::Fatal(Box::new((why.span, why.what))))
+    }
+
+    /// A cell of a register or counter as the pipeline's word has it.
+    pub fn cell(&self, array: crate::ir::Array, at: usize) -> u32 {
+        match &self.machine.objects[array.object] {
+            Cells::Register(cells) => cells.get(at).map_or(0, |value| value.bits() as u32),
+            Cells::Counter(cells) if !cells.is_empty() => {
+                cells.get(at).map_or(0, |(packets, bytes)| if array.bytes { *bytes } else { *packets } as u32)
+            }
+            // A direct counter's are those of its table's entries.
+            Cells::Counter(_) => {
+                self.direct(array).and_then(|rows| rows.all().get(at)).map_or(0, |row| row.bytes as u32)
+            }
+            _ => 0,
+        }
+    }
+
+    /// The bits of such a word that count.
+    pub fn cell_mask(&self, array: crate::ir::Array) -> u32 {
+        let width = match &self.code.objects[array.object].kind {
+            ObjectKind::Register { shape, .. } => shape.bits().unwrap_or(0).min(32),
+            _ => 32,
+        };
+        ((1u64 << width) - 1) as u32
+    }
+
+    /// Sets it from such a word.
+    pub fn set_cell(&mut self, array: crate::ir::Array, at: usize, word: u32) {
+        if let ObjectKind::Register { shape, .. } = &self.code.objects[array.object].kind {
+            let word = word & self.cell_mask(array);
+            let value = match shape {
+                Shape::Bool => Value::Bool(word == 1),
+                _ => Value::Bits(word.into()),
+            };
+            if let Cells::Register(cells) = &mut self.machine.objects[array.object]
+                && let Some(cell) = cells.get_mut(at)
+            {
+                *cell = value;
+            }
+            return;
+        }
+        if let Cells::Counter(cells) = &mut self.machine.objects[array.object]
+            && let Some((packets, bytes)) = cells.get_mut(at)
+        {
+            *(if array.bytes { bytes } else { packets }) = word.into();
+            return;
+        }
+        let table = self.code.tables.iter().position(|table| table.direct.contains(&array.object));
+        if let Some(table) = table
+            && at < self.machine.tables[table].all().len()
+        {
+            self.machine.tables[table].row_mut(at).bytes = word.into();
+        }
+    }
+
+    fn direct(&self, array: crate::ir::Array) -> Option<&crate::interpret::tables::Rows> {
+        let table = self.code.tables.iter().position(|table| table.direct.contains(&array.object))?;
+        self.machine.tables.get(table)
     }
 
     fn meta(&self) -> &Shape {

@@ -1,0 +1,249 @@
+//! Registers and counters: which stage keeps which cells, and a visit's look at one as the stage's state access.
+
+use super::action::Maker;
+use super::{leaves_of, too_much};
+use crate::ir::{Access, Array, Bits, Change, Graph, Leaf, Loc, Next, Src, When as Cell};
+use crate::middle::Refusal;
+use sluice_rmt::action::{Cross, When};
+use sluice_rmt::phv::Class;
+use sluice_rmt::state::{Access as Atom, Choice, IndexSource, Operand, StateOp, Update};
+use sluice_rmt::target::{PAGE_WORDS, Target};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Words that an access reaches.
+const REACH: usize = 4096;
+
+/// Where an array lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub stage: usize,
+    /// First word of the module's.
+    pub base: usize,
+    pub cells: usize,
+}
+
+/// All arrays, each in the stage of the visits that look at it.
+pub(super) fn places(graph: &Graph, stages: &[usize], target: &Target) -> Result<BTreeMap<Array, Place>, Refusal> {
+    let mut places: BTreeMap<Array, Place> = BTreeMap::new();
+    let mut used = vec![0; target.stages];
+    for (at, node) in graph.nodes.iter().enumerate() {
+        let mut leaves = Vec::new();
+        leaves_of(&node.tree, &mut leaves);
+        for access in leaves.iter().filter_map(|leaf| leaf.access.as_ref()) {
+            let stage = stages[at];
+            if places.contains_key(&access.array) {
+                continue;
+            }
+            let (base, cells) = (used[stage], access.cells);
+            used[stage] += cells;
+            places.insert(access.array, Place { stage, base, cells });
+            let there = REACH.min(target.words);
+            if used[stage] > there {
+                let what = format!("{} cells in one stage, and there are {there}", used[stage]);
+                return too_much(graph.spans[at], what);
+            }
+        }
+    }
+    Ok(places)
+}
+
+/// Pages of 64 words that a stage needs.
+pub(super) fn pages(places: &BTreeMap<Array, Place>, stage: usize) -> u16 {
+    let words = places.values().filter(|place| place.stage == stage).map(|place| place.cells).sum::<usize>();
+    words.div_ceil(PAGE_WORDS) as u16
+}
+
+/// The cell's value that a variable gets whole, if it is one.
+pub(super) fn cell_of(bits: &Bits) -> Option<Cell> {
+    match &bits.segs[..] {
+        [seg] => match seg.src {
+            Src::Cell(when, 0) => Some(when),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl Maker<'_> {
+    /// The state access of a leaf, and the containers that get the cell's values.
+    pub(super) fn access(&mut self, access: &Access, leaf: &Leaf, base: usize) -> Result<(), Refusal> {
+        let (source, mask, first) = match access.index.known() {
+            Some(at) => (IndexSource::None, 0, base + at as usize),
+            None => {
+                let (source, width) = self.index(&access.index)?;
+                (source, (1u32 << width.min(12)) as u16 - 1, base)
+            }
+        };
+        let update = match &access.change {
+            Change::Keep => Update::KEEP,
+            Change::Set(value) => Update::set(self.cell_operand(value)?),
+            Change::Add { by, negate } => Update { negate: *negate, ..Update::add(self.cell_operand(by)?) },
+        };
+        let mut results = [None, None];
+        for (loc, bits) in &leaf.assigns {
+            if let Some(when) = cell_of(bits) {
+                results[usize::from(when == Cell::New)] = Some(self.result(*loc)?);
+            }
+        }
+        let atom = Atom::Atom { choice: Choice::When(When::Always), then: update, otherwise: Update::KEEP };
+        let [old_to, new_to] = results;
+        let base = first as u16;
+        let op = StateOp { when: When::Always, source, index_mask: mask, base, access: atom, old_to, new_to };
+        self.action.state = Some(op);
+        Ok(())
+    }
+
+    /// The 4-byte container of a variable.
+    fn result(&mut self, loc: Loc) -> Result<u8, Refusal> {
+        match self.homes.of(loc, 0, 32)[..] {
+            [piece] if piece.container.class() == Class::C4 && piece.width == 32 => Ok(piece.container.0 % 8),
+            _ => self.refuse("a cell's value that has no 4-byte container"),
+        }
+    }
+
+    /// Where an index comes from, and how many of its bits count.
+    fn index(&mut self, index: &Bits) -> Result<(IndexSource, u32), Refusal> {
+        let [seg] = &index.segs[..] else { return self.refuse("an index in pieces") };
+        let width = seg.width;
+        match seg.src {
+            Src::Param(..) => {
+                let low = index.slice(0, width.min(16));
+                match self.image(Class::C2, vec![(0, low)])? {
+                    sluice_rmt::action::B::DataA => Ok((IndexSource::Data, 16)),
+                    _ => self.refuse("an index among other data"),
+                }
+            }
+            Src::Loc(loc, low) => {
+                let width = width.min(16);
+                let found = self.homes.of(loc, low, width);
+                let [piece] = found[..] else {
+                    self.bring(Class::C2, 0, &index.slice(0, width));
+                    return self.refuse("an index in several containers");
+                };
+                if piece.container.class() == Class::C2 && piece.at == 0 && !self.taken[0][2] {
+                    self.taken[0][2] = true;
+                    self.action.picks[0].container[2] = piece.container.0 % 8;
+                    return Ok((IndexSource::P2, width));
+                }
+                if piece.at.is_multiple_of(16) && self.cross(Cross::Container(piece.container), (piece.at / 16) as u8) {
+                    return Ok((IndexSource::X, width));
+                }
+                // From another size it comes as the cross value, once it is at bit 0.
+                self.bring(piece.container.class(), 0, &index.slice(0, width));
+                self.refuse("an index that lies at no place from which it can be taken")
+            }
+            _ => self.refuse("an index that is computed"),
+        }
+    }
+
+    /// A value that a cell gets, or is changed by; above its bits there may be others, which no one reads.
+    fn cell_operand(&mut self, value: &Bits) -> Result<Operand, Refusal> {
+        if let Some(value) = value.known() {
+            return Ok(Operand::Imm(value as u32));
+        }
+        let [seg] = &value.segs[..] else {
+            self.bring(Class::C4, 0, value);
+            return self.refuse("a cell's value in pieces");
+        };
+        match seg.src {
+            Src::Param(..) if !self.taken[1][4] => {
+                let place = self.place(4, vec![(0, value.clone())])?;
+                self.taken[1][4] = true;
+                self.action.picks[1].data[1] = (place / 2) as u8;
+                Ok(Operand::DataB)
+            }
+            Src::Loc(loc, low) => {
+                if let [piece] = self.homes.of(loc, low, seg.width)[..] {
+                    if piece.container.class() == Class::C4 && piece.at == 0 && !self.taken[1][1] {
+                        self.taken[1][1] = true;
+                        self.action.picks[1].container[1] = piece.container.0 % 8;
+                        return Ok(Operand::P1);
+                    }
+                    if piece.at.is_multiple_of(16)
+                        && self.cross(Cross::Container(piece.container), (piece.at / 16) as u8)
+                    {
+                        return Ok(Operand::X);
+                    }
+                }
+                self.bring(Class::C4, 0, value);
+                self.refuse("a cell's value that lies at no place from which it can be taken")
+            }
+            _ => self.refuse("a cell's value that is computed"),
+        }
+    }
+}
+
+/// Levels beyond which a packet looks at the same cells in two stages.
+const MOST_LEVELS: usize = 256;
+
+/// Nodes that look at cells.
+pub(super) fn looks(graph: &Graph) -> Vec<(usize, Array)> {
+    let mut looks = Vec::new();
+    for (at, node) in graph.nodes.iter().enumerate() {
+        let mut leaves = Vec::new();
+        leaves_of(&node.tree, &mut leaves);
+        looks.extend(leaves.iter().filter_map(|leaf| leaf.access.as_ref()).map(|access| (at, access.array)));
+    }
+    looks.dedup();
+    looks
+}
+
+/// A visit that looks at cells at which another way from it looks further behind: its look has to wait, too.
+pub(super) fn between(graph: &Graph) -> Result<Option<(usize, Leaf)>, Refusal> {
+    let leaves: Vec<Vec<Leaf>> = graph
+        .nodes
+        .iter()
+        .map(|node| {
+            let mut leaves = Vec::new();
+            leaves_of(&node.tree, &mut leaves);
+            leaves
+        })
+        .collect();
+    // What is looked at from a visit on.
+    let mut from: Vec<BTreeSet<Array>> = vec![BTreeSet::new(); leaves.len()];
+    let behind = |from: &[BTreeSet<Array>], leaf: &Leaf| match leaf.next {
+        Next::Node(next) => from[next].clone(),
+        _ => BTreeSet::new(),
+    };
+    loop {
+        let before = from.clone();
+        for (at, leaves) in leaves.iter().enumerate() {
+            for leaf in leaves {
+                let more = behind(&from, leaf);
+                from[at].extend(more);
+                from[at].extend(leaf.access.iter().map(|access| access.array));
+            }
+        }
+        if from == before {
+            break;
+        }
+    }
+    for (at, leaves) in leaves.iter().enumerate() {
+        for leaf in leaves {
+            let Some(access) = &leaf.access else { continue };
+            if behind(&from, leaf).contains(&access.array) {
+                return too_much(graph.spans[at], "a register, or counter, that a packet looks at in two stages");
+            }
+            if leaves.iter().any(|other| behind(&from, other).contains(&access.array)) {
+                return Ok(Some((at, leaf.clone())));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Visits that look at the same cells are of one level: the highest of them.
+pub(super) fn level(graph: &Graph, looks: &[(usize, Array)], levels: &mut [usize]) -> Result<(), Refusal> {
+    let mut highest: BTreeMap<Array, usize> = BTreeMap::new();
+    for (at, array) in looks {
+        let level = highest.entry(*array).or_default();
+        *level = (*level).max(levels[*at]);
+    }
+    for (at, array) in looks {
+        levels[*at] = highest[array];
+        if levels[*at] > MOST_LEVELS {
+            return too_much(graph.spans[*at], "a register, or counter, that a packet looks at in two stages");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! Registers, counters and meters: a visit looks at one cell at most, reads it as it was and changes it at once.
+
+use super::cut::CELL;
+use super::follow::{Follower, Way};
+use super::value::V;
+use crate::interpret::code::{Argument, Call, NativeCall, ObjectKind, Owner};
+use crate::interpret::value::Number;
+use crate::ir::{Access, Array, Bits, Change, LocInfo, Op, Src, When};
+
+impl<'c> Follower<'c, '_> {
+    fn object_of(&self, native: &NativeCall) -> Option<usize> {
+        match native.object {
+            Owner::None => None,
+            Owner::Object(at) => Some(at),
+            Owner::Slot(slot) => match &self.slots[slot] {
+                V::Fixed(value) => usize::try_from(value.bits()).ok(),
+                V::Bits(bits) => bits.known().and_then(|at| usize::try_from(at).ok()),
+                _ => None,
+            },
+        }
+    }
+
+    /// `counter.count(index)`.
+    pub fn count(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<()> {
+        let Some(object) = self.object_of(native) else { return self.refuse_at(call.span, "a counter of this form") };
+        let ObjectKind::Counter { cells, packets, bytes, .. } = &self.code.objects[object].kind else { return Ok(()) };
+        let Some(index) = self.cell_index(call, 0, *cells)? else { return Ok(()) };
+        let mut index = index;
+        for (counts, bytes) in [(*packets, false), (*bytes, true)] {
+            if !counts {
+                continue;
+            }
+            index = self.free(index)?;
+            let by = match bytes {
+                false => Bits::constant(CELL, 1),
+                true => {
+                    let length = self.locs.of(LocInfo::Length, 16);
+                    self.loc_bits(length)
+                }
+            };
+            let change = Change::Add { by, negate: false };
+            let array = Array { object, bytes };
+            self.access = Some(Access { array, cells: *cells, index: index.clone(), change });
+        }
+        Ok(())
+    }
+
+    /// A meter to which nobody gave rates is green; rates are refused when they are given.
+    pub fn color(&mut self, call: &'c Call, at: usize) -> Way<()> {
+        let Some(Argument::Out(target) | Argument::InOut(target)) = call.arguments.get(at) else {
+            return self.refuse_at(call.span, "a meter of this form");
+        };
+        let (slot, path, low) = self.find(target)?;
+        let width = target.slice.as_ref().map_or(target.place.shape.number().width, |(_, width)| *width);
+        self.write(target, slot, &path, low, V::Bits(Bits::constant(width, 0)))
+    }
+
+    fn register(&self, native: &NativeCall, call: &Call) -> Way<(usize, usize, Number)> {
+        let Some(object) = self.object_of(native) else { return self.refuse_at(call.span, "a register of this form") };
+        let ObjectKind::Register { cells, shape } = &self.code.objects[object].kind else {
+            return self.refuse_at(call.span, "a register of this form");
+        };
+        let width = shape.bits().unwrap_or(0);
+        if width == 0 || width > CELL || shape.fields().is_some() {
+            return self.refuse_at(call.span, format!("a register of {width} bits; cells have {CELL}"));
+        }
+        Ok((object, *cells, Number { width, signed: false }))
+    }
+
+    /// `register.read(result, index)`.
+    pub fn read_register(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<()> {
+        let (object, cells, number) = self.register(native, call)?;
+        let Some(Argument::Out(target) | Argument::InOut(target)) = call.arguments.first() else {
+            return self.refuse_at(call.span, "a register of this form");
+        };
+        let (slot, path, low) = self.find(target)?;
+        let width = number.width;
+        let value = match self.cell_index(call, 1, cells)? {
+            None => Bits::constant(width, 0),
+            Some(index) => {
+                let array = Array { object, bytes: false };
+                let same = self.access.as_ref().filter(|access| access.array == array && access.index == index);
+                match same.map(|access| &access.change) {
+                    Some(Change::Keep) => Bits::of(width, Src::Cell(When::Old, 0)),
+                    Some(Change::Set(value)) => value.clone(),
+                    Some(Change::Add { .. }) => Bits::of(width, Src::Cell(When::New, 0)),
+                    None => {
+                        let index = self.free(index)?;
+                        self.access = Some(Access { array, cells, index, change: Change::Keep });
+                        Bits::of(width, Src::Cell(When::Old, 0))
+                    }
+                }
+            }
+        };
+        self.write(target, slot, &path, low, V::Bits(value))
+    }
+
+    /// `register.write(index, value)`.
+    pub fn write_register(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<()> {
+        let (object, cells, number) = self.register(native, call)?;
+        let Some(index) = self.cell_index(call, 0, cells)? else { return Ok(()) };
+        self.pending.push((index, true));
+        let value = self.argument(call, 1);
+        let (Some((index, _)), V::Bits(value)) = (self.pending.pop(), value?) else {
+            return self.refuse_at(call.span, "a value of this form in a register");
+        };
+        let array = Array { object, bytes: false };
+        let is_same = self.access.as_ref().is_some_and(|access| access.array == array && access.index == index);
+        if !is_same {
+            self.pending.push((index, true));
+            let value = self.kept(value, true)?;
+            let Some((index, _)) = self.pending.pop() else { return self.refuse("a value of this form in a register") };
+            self.pending.push((value, true));
+            let index = self.free(index)?;
+            let Some((value, _)) = self.pending.pop() else { return self.refuse("a value of this form in a register") };
+            self.access = Some(Access { array, cells, index, change: Change::Set(value) });
+            return Ok(());
+        }
+        let old = Bits::of(number.width, Src::Cell(When::Old, 0));
+        let change = match &value.segs[..] {
+            _ if value == old => Change::Keep,
+            [seg] if !value.has_cell() && !matches!(seg.src, Src::Op(_)) => Change::Set(value.clone()),
+            _ if value.is_known() => Change::Set(value.clone()),
+            [seg] => match &seg.src {
+                Src::Op(operation) => {
+                    let plain = |bits: &Bits| !bits.has_cell() && !bits.has_op() && bits.segs.len() == 1;
+                    let (a, b) = (&operation.a, &operation.b);
+                    match operation.op {
+                        Op::Add if *a == old && plain(b) => Change::Add { by: b.clone(), negate: false },
+                        Op::Add if *b == old && plain(a) => Change::Add { by: a.clone(), negate: false },
+                        Op::Sub if *a == old && plain(b) => Change::Add { by: b.clone(), negate: true },
+                        _ => return self.refuse_at(call.span, "a register that is changed by other than adding to it"),
+                    }
+                }
+                _ => return self.refuse_at(call.span, "a register that gets what it held in another form"),
+            },
+            _ => return self.refuse_at(call.span, "a register that gets a value of several pieces"),
+        };
+        let earlier = self.access.as_ref().map(|access| access.change.clone());
+        if earlier.is_some_and(|change| change != Change::Keep) {
+            return self.refuse_at(call.span, "a cell of a register that is written twice for a packet");
+        }
+        if let (Change::Add { .. }, [seg]) = (&change, &value.segs[..]) {
+            // What was computed for it is what it becomes.
+            let (sum, new) = (seg.src.clone(), Src::Cell(When::New, 0));
+            self.rename(&sum, &new);
+        }
+        if let Some(access) = &mut self.access {
+            access.change = change;
+        }
+        Ok(())
+    }
+
+    /// Calls a computed value by another name, wherever it is held.
+    fn rename(&mut self, from: &Src, to: &Src) {
+        let change =
+            |bits: &mut Bits| bits.segs.iter_mut().filter(|seg| seg.src == *from).for_each(|seg| seg.src = to.clone());
+        for value in self.slots.iter_mut().chain(std::iter::once(&mut self.returned)) {
+            value.leaves(&mut Vec::new(), &mut |_, bits| change(bits));
+        }
+        self.pending.iter_mut().for_each(|(bits, _)| change(bits));
+        self.sums.iter_mut().for_each(|sum| change(&mut sum.data));
+    }
+
+    /// Has a visit that looks at no cell yet; the index stays what it is.
+    fn free(&mut self, index: Bits) -> Way<Bits> {
+        if self.access.is_none() {
+            return Ok(index);
+        }
+        self.pending.push((index, true));
+        self.cut()?;
+        match self.pending.pop() {
+            Some((index, _)) => Ok(index),
+            None => self.refuse("a way that cannot be followed again"),
+        }
+    }
+
+    /// An index that is below the number of cells, or nothing.
+    fn cell_index(&mut self, call: &'c Call, at: usize, cells: usize) -> Way<Option<Bits>> {
+        let V::Bits(mut index) = self.argument(call, at)? else {
+            return self.refuse_at(call.span, "an index of this form");
+        };
+        if self.in_parser {
+            return self.refuse_at(call.span, "registers and counters in the parser");
+        }
+        if let Some(at) = index.known() {
+            return Ok((at < cells as u128).then(|| Bits::constant(16, at)));
+        }
+        // Zeros above say nothing.
+        while index.segs.len() > 1 && index.segs[0].src == Src::Const(0) {
+            index = index.slice(0, index.width() - index.segs[0].width);
+        }
+        if let [seg] = &index.segs[..]
+            && matches!(seg.src, Src::Param(..))
+        {
+            self.bounds.push((index.clone(), cells));
+            return Ok(Some(index));
+        }
+        index = self.kept(index, true)?;
+        let width = index.width();
+        if width < 64 && 1u128 << width <= cells as u128 {
+            return Ok(Some(index));
+        }
+        self.pending.push((index, true));
+        let Some((held, _)) = self.pending.last().cloned() else { return Ok(None) };
+        let below = self.less(held, Bits::constant(width, cells as u128));
+        let Some((held, _)) = self.pending.pop() else { return Ok(None) };
+        index = held;
+        Ok(below?.then_some(index))
+    }
+}

@@ -1,0 +1,160 @@
+//! Random programs for v1model, their entries and packets steered at them. Nothing here looks at what a program should do: it has to
+//! be well typed, and of a size that the pipeline may hold.
+
+mod entries;
+mod expressions;
+mod headers;
+mod packets;
+mod parser;
+mod shrink;
+mod state;
+mod statements;
+mod tables;
+
+pub use shrink::shrunk;
+
+use entries::Table;
+use headers::Header;
+use packets::Packets;
+use sluice_formats::random::Rng;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A program with what is sent through it.
+pub struct Sample {
+    pub program: String,
+    /// Entries, as a script adds them.
+    pub entries: String,
+    /// Whether it is of a size for the target `wide`.
+    pub is_wide: bool,
+    /// Constructs in it.
+    pub reached: BTreeSet<&'static str>,
+    packets: Packets,
+}
+
+impl Sample {
+    /// The bytes of a packet.
+    pub fn packet(&self, rng: &mut Rng) -> Vec<u8> {
+        self.packets.packet(rng)
+    }
+}
+
+/// Something with bits that a program can read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    pub text: String,
+    pub width: u32,
+    /// Whether it can be written to.
+    pub is_variable: bool,
+}
+
+/// A program while it is made.
+pub struct Maker<'r> {
+    rng: &'r mut Rng,
+    reached: BTreeSet<&'static str>,
+    headers: Vec<Header>,
+    /// What can be read where statements are being made.
+    places: Vec<Place>,
+    /// Values that the program compares with, by width: packets have them, too.
+    known: BTreeMap<u32, Vec<u128>>,
+    /// Tables and actions of the control that is being made.
+    declarations: Vec<String>,
+    /// Statements.
+    lines: Vec<String>,
+    tables: Vec<Table>,
+    kept: Vec<state::Kept>,
+    /// The control that is being made.
+    control: &'static str,
+    /// Statements that may still be made in it.
+    budget: u32,
+    names: u32,
+    /// Whether the port may be written here.
+    has_port: bool,
+    /// Whether the first header alone is no packet: then none gets shorter.
+    is_short: bool,
+}
+
+/// Makes a program for the target `default` or for `wide`.
+pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
+    let mut maker = Maker {
+        rng,
+        reached: BTreeSet::new(),
+        headers: Vec::new(),
+        places: Vec::new(),
+        known: BTreeMap::new(),
+        declarations: Vec::new(),
+        lines: Vec::new(),
+        tables: Vec::new(),
+        kept: Vec::new(),
+        control: "",
+        budget: 0,
+        names: 0,
+        has_port: false,
+        is_short: false,
+    };
+    maker.headers = headers::headers(&mut maker);
+    maker.metadata();
+    let (parser, states) = maker.parser();
+    let sub = maker.sub_control();
+    let ingress = maker.ingress(sub.is_some(), if is_wide { 8 } else { 4 });
+    let egress = maker.egress();
+    let sums = maker.sums();
+    let deparser = maker.deparser();
+    let mut program = "#include <core.p4>\n#include <v1model.p4>\n\n".to_string();
+    program += &headers::text(&maker.headers);
+    program += headers::METADATA;
+    program += "error { Odd }\n";
+    program += statements::FUNCTION;
+    program += &parser;
+    program += "control Verify(inout headers_t hdr, inout meta_t meta) {\n    apply {\n    }\n}\n";
+    program += &sub.unwrap_or_default();
+    program += &ingress;
+    program += &egress;
+    program += &sums;
+    program += &deparser;
+    program += "V1Switch(Parse(), Verify(), Enter(), Leave(), Update(), Deparse()) main;\n";
+    let entries = maker.entries();
+    let packets = Packets { headers: maker.headers, states, known: maker.known };
+    Sample { program, entries, is_wide, reached: maker.reached, packets }
+}
+
+impl Maker<'_> {
+    fn mark(&mut self, what: &'static str) {
+        self.reached.insert(what);
+    }
+
+    fn chance(&mut self, one_in: u64) -> bool {
+        self.rng.chance(1, one_in)
+    }
+
+    fn name(&mut self, kind: &str) -> String {
+        self.names += 1;
+        format!("{kind}{}", self.names)
+    }
+
+    fn line(&mut self, depth: usize, text: impl AsRef<str>) {
+        self.lines.push(format!("{}{}\n", "    ".repeat(depth), text.as_ref()));
+    }
+
+    /// A value of so many bits, and packets with it.
+    fn known_value(&mut self, width: u32) -> u128 {
+        let all = self.known.entry(width).or_default();
+        if !all.is_empty() && self.rng.chance(1, 4) {
+            return all[self.rng.index(all.len())];
+        }
+        let value = number(self.rng, width);
+        all.push(value);
+        value
+    }
+}
+
+/// A number of so many bits, small ones and those near the largest more often.
+pub fn number(rng: &mut Rng, width: u32) -> u128 {
+    let most = if width >= 128 { u128::MAX } else { (1 << width) - 1 };
+    let wide = (u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64())) & most;
+    match rng.below(6) {
+        0 => u128::from(rng.below(5)) & most,
+        1 => most - (u128::from(rng.below(3)) & most),
+        2 => 1 << rng.below(u64::from(width.min(128))),
+        _ => wide,
+    }
+}
