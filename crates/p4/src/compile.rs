@@ -8,12 +8,14 @@ use crate::source::{Sources, Span};
 use crate::stf::{Carrier, CarrierError, GIVEN_UP};
 use crate::{Program, Reference, check};
 use sluice_formats::{Node, Status, Table};
+use sluice_object::RmtGroup;
 use sluice_object::linker::rmt::{Placer, Quota};
 use sluice_object::rmt::Logical;
 use sluice_object::{Demands, Object};
 use sluice_rmt::fast::{Buffers, Fast};
 use sluice_rmt::text::Unit;
-use sluice_rmt::{Arrival, Pipeline, Role, Target};
+use sluice_rmt::{Arrival, Group, Pipeline, Role, Target};
+use std::collections::BTreeMap;
 
 /// A program that fits the pipeline.
 #[derive(Debug)]
@@ -84,15 +86,45 @@ impl Compiled {
         &self.target
     }
 
+    /// The multicast groups that a reference has, where the program uses groups.
+    fn groups(&self, entries: &Reference) -> Result<BTreeMap<u16, RmtGroup>, P4Errors> {
+        let replication = &entries.switch.replication;
+        let mut groups = BTreeMap::new();
+        if !self.plan.has_groups() {
+            return Ok(groups);
+        }
+        for number in replication.groups.keys() {
+            let mut group = RmtGroup { destinations: 0, tags: [0; 8] };
+            for (port, rid) in replication.copies(*number) {
+                let bit = u8::try_from(port).ok().filter(|port| *port < 8).map(|port| 1u8 << port);
+                let Some(bit) = bit.filter(|bit| group.destinations & bit == 0) else {
+                    let (span, kind) = (crate::source::Span::default(), RefusalKind::NotThere);
+                    let what =
+                        format!("port {port} in group {number}; a copy goes to each of ports 0 to 7 once at most");
+                    return Err(errors(Refusal { span, kind, what }, &self.sources));
+                };
+                group.destinations |= bit;
+                group.tags[usize::from(port)] = rid;
+            }
+            if usize::from(*number) >= self.target.groups {
+                let (span, kind) = (crate::source::Span::default(), RefusalKind::TooMuch);
+                let what = format!("group {number}; there are groups 1 to {}", self.target.groups - 1);
+                return Err(errors(Refusal { span, kind, what }, &self.sources));
+            }
+            groups.insert(*number, group);
+        }
+        Ok(groups)
+    }
+
     /// The module with the entries that a reference has.
     pub fn unit(&self, entries: &Reference) -> Result<Unit, P4Errors> {
-        self.unit_of(&self.tables(entries)?)
+        self.unit_of(&self.tables(entries)?, entries)
     }
 
     /// The object with the entries that a reference has: rows, and the tables that they are made of.
     pub fn object(&self, name: &str, entries: &Reference) -> Result<Object, P4Errors> {
         let tables = self.tables(entries)?;
-        let part = self.unit_of(&tables)?.part(&self.target);
+        let part = self.unit_of(&tables, entries)?.part(&self.target);
         let part = part.map_err(|problem| self.unfit(&problem.to_string()))?;
         let part = part.with_tables(tables).map_err(|error| self.unfit(&error.to_string()))?;
         let object = sluice_rmt::encode::object::object(name, part, Demands::default(), &self.target);
@@ -173,7 +205,7 @@ impl Compiled {
         errors(Refusal { span: Span::default(), kind: RefusalKind::TooMuch, what }, &self.sources)
     }
 
-    fn unit_of(&self, tables: &Logical) -> Result<Unit, P4Errors> {
+    fn unit_of(&self, tables: &Logical, entries: &Reference) -> Result<Unit, P4Errors> {
         let program = self.plan.program(tables);
         let program = program.map_err(|refusal| errors(refusal, &self.sources))?;
         if let Err(problem) = sluice_rmt::check::check(&program, &self.target, self.role) {
@@ -181,6 +213,7 @@ impl Compiled {
         }
         let mut unit = Unit::of(program, self.role);
         unit.names.module = "program".into();
+        unit.groups = self.groups(entries)?;
         Ok(unit)
     }
 }
@@ -209,6 +242,7 @@ impl Model {
     pub fn load(&mut self, entries: &Reference) -> Result<(), String> {
         let unit = self.compiled.unit(entries).map_err(|errors| errors.to_string())?;
         let (target, module) = (self.compiled.target, self.module());
+        let groups = unit.groups.clone();
         let part = unit.part(&target).map_err(|problem| problem.to_string())?;
         let mut placer = Placer::new(target);
         let mut writes = placer.stage_owners();
@@ -227,6 +261,10 @@ impl Model {
         let loaded = self.spec.load(module, 0, unit.program, unit.memory);
         loaded.map_err(|error| error.to_string())?;
         self.spec.grant(module, 0xff);
+        for (number, group) in groups {
+            let RmtGroup { destinations, tags } = group;
+            self.spec.set_group(number, Group { owner: module, destinations, tags });
+        }
         for (stage, word, value) in self.compiled.words(entries) {
             // Alone, a module has the pages of a stage in their order.
             let node = Node::Stage(stage as u8);

@@ -2,12 +2,12 @@
 
 use super::cells::{Place, cell_of};
 use super::{NOWHERE, homes::Homes, homes::Piece, too_much};
-use crate::ir::{Array, Bits, Deparse, Leaf, Loc, Next, Op, Operation, Seg, Src};
+use crate::ir::{Array, Bits, Deparse, End, Leaf, Loc, Next, Op, Operation, Seg, Src};
 use crate::middle::Refusal;
 use crate::source::Span;
 use sluice_object::rmt::logical::LogicalMove;
 use sluice_rmt::action::{A, Action, Alu, B, Cross, Op as AluOp, When, WordOp, WordSource};
-use sluice_rmt::phv::{Class, Container, DISCARD, EGRESS_PORT, Word};
+use sluice_rmt::phv::{Class, Container, DISCARD, EGRESS_PORT, EXCEPT_INGRESS, Word};
 use sluice_rmt::target::DATA;
 use std::collections::BTreeMap;
 
@@ -120,7 +120,11 @@ pub(crate) fn make(
             Some(NOWHERE)
         }
         Next::End(end) => {
-            if let Err(refusal) = maker.tried(|maker| maker.port(&end.port)) {
+            if end.except_arrival {
+                let (word, source) = (Word::Egress as u8, WordSource::Imm(EXCEPT_INGRESS));
+                maker.action.words.push(WordOp { word, source, mask: EXCEPT_INGRESS, when: When::Always });
+            }
+            if let Err(refusal) = maker.tried(|maker| maker.goal(end)) {
                 why.get_or_insert(refusal);
                 port = true;
             }
@@ -291,8 +295,11 @@ impl Maker<'_> {
         self.bridge.push((bits.clone(), wide));
     }
 
-    /// The port, bits 8:0 of a word.
-    fn port(&mut self, port: &Bits) -> Result<(), Refusal> {
+    /// The port, bits 8:0 of a word, or the group.
+    fn goal(&mut self, end: &End) -> Result<(), Refusal> {
+        let is_group = end.group.known() != Some(0);
+        let port = if is_group { &end.group } else { &end.port };
+        let width = port.width();
         let source = match port.known() {
             Some(value) => WordSource::Imm(value as u16),
             None if !port.has_op() && port.segs.iter().all(|seg| !matches!(seg.src, Src::Loc(..))) => {
@@ -304,7 +311,7 @@ impl Maker<'_> {
             None => {
                 let [seg] = &port.segs[..] else { return self.refuse("a port that is put together out of pieces") };
                 let Src::Loc(loc, low) = seg.src else { return self.refuse("a port that is computed at the end") };
-                match &self.homes.of(loc, low, 9)[..] {
+                match &self.homes.of(loc, low, width)[..] {
                     [piece] if piece.at == 0 && piece.container.class() == Class::C2 => {
                         match self.pick(piece.container) {
                             Some(0) => WordSource::P0,
@@ -321,8 +328,8 @@ impl Maker<'_> {
                 }
             }
         };
-        let word = Word::Scratch1 as u8;
-        self.action.words.push(WordOp { word, source, mask: EGRESS_PORT, when: When::Always });
+        let (word, mask) = if is_group { (Word::Group, 0xffff) } else { (Word::Scratch1, EGRESS_PORT) };
+        self.action.words.push(WordOp { word: word as u8, source, mask, when: When::Always });
         Ok(())
     }
 

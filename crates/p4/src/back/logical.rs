@@ -320,7 +320,7 @@ fn asked(found: &Match, width: u32) -> LogicalMatch {
 }
 
 impl Plan {
-    /// Refuses entries that ask for cells that are not there.
+    /// Refuses entries that ask for a cell or a group that is not there.
     pub(super) fn within_cells(&self, code: &Code, rows: &[Rows]) -> Result<(), Refusal> {
         for (node, span) in self.graph.nodes.iter().zip(&self.graph.spans) {
             let mut found = None;
@@ -335,10 +335,11 @@ impl Plan {
                     let mut leaves = Vec::new();
                     let tree = trees.iter().find(|(other, _)| *other == alt);
                     tree.iter().for_each(|(_, tree)| super::leaves_of(tree, &mut leaves));
-                    for (index, cells) in leaves.iter().flat_map(|leaf| &leaf.bounds) {
-                        let at = substituted(index, data);
-                        if at >= *cells as u128 {
-                            found.get_or_insert(format!("an entry for cell {at}, and there are {cells}"));
+                    for (bits, range) in leaves.iter().flat_map(|leaf| &leaf.bounds) {
+                        let at = substituted(bits, data);
+                        if usize::try_from(at).map_or(true, |at| !range.contains(&at)) {
+                            let ends = format!("{} to {}", range.start, range.end - 1);
+                            found.get_or_insert(format!("an entry for {at}, and there are {ends}"));
                         }
                     }
                 };

@@ -104,7 +104,12 @@ fn place(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> 
         return Err(Refusal { span, kind, what: "`checksum_error` as a value that is kept".to_string() });
     }
     for loc in &wanted {
-        if let crate::ir::LocInfo::Opaque(name) = graph.locs.info(*loc) {
+        let name = match graph.locs.info(*loc) {
+            crate::ir::LocInfo::Opaque(name) => Some(*name),
+            crate::ir::LocInfo::CopyPort => Some("egress_port of a copy"),
+            _ => None,
+        };
+        if let Some(name) = name {
             let kind = RefusalKind::NotThere;
             return Err(Refusal { span: Span::default(), kind, what: format!("a program that reads {name}") });
         }
@@ -174,6 +179,13 @@ impl Plan {
         self.patterns = deparse::patterns(&self.rows, &self.parser.paths, &self.reached())?;
         (self.logical, self.actions) = self.logical(code)?;
         Ok(())
+    }
+
+    /// Whether packets go to multicast groups.
+    pub fn has_groups(&self) -> bool {
+        let group = |next: &Next| matches!(next, Next::End(end) if end.group.known() != Some(0));
+        self.graph.paths.iter().any(|path| group(&path.next))
+            || all_leaves(&self.graph).iter().any(|leaf| group(&leaf.next))
     }
 
     /// For each end the paths of the parser whose packets may leave so.
@@ -318,6 +330,7 @@ fn read(graph: &Graph) -> BTreeSet<Loc> {
                 leaf.access.iter().flat_map(crate::ir::Access::bits).for_each(|bits| bits.locs(&mut see));
                 if let Next::End(end) = &leaf.next {
                     end.port.locs(&mut see);
+                    end.group.locs(&mut see);
                 }
             }
         }

@@ -42,11 +42,12 @@ fn cut(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Waits) -> bool {
     if unmade.port
         && let Next::End(end) = &mut next
     {
-        let wide = Bits::constant(16 - end.port.width(), 0).concat(end.port.clone());
+        let goal = goal(end);
+        let wide = Bits::constant(16 - goal.width(), 0).concat(goal.clone());
         let place = cut.keep(&wide);
-        end.port = place.slice(0, end.port.width());
-    } else if let Next::End(end) = &next {
-        cut.port = Some(end.port.clone());
+        *goal = place.slice(0, goal.width());
+    } else if let Next::End(end) = &mut next {
+        cut.port = Some(goal(end).clone());
     }
     cut.settle();
     let (now, later, port, behind) = (cut.now, cut.later, cut.port, cut.access);
@@ -55,7 +56,7 @@ fn cut(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Waits) -> bool {
         return false;
     }
     if let (Next::End(end), Some(port)) = (&mut next, port) {
-        **end = End { port, ..(**end).clone() };
+        *goal(end) = port;
     }
     let mut assigns: BTreeMap<Loc, Bits> = BTreeMap::new();
     for part in later {
@@ -91,6 +92,11 @@ fn replace_leaf(tree: &mut Tree, old: &Leaf, new: &Leaf) {
 
 fn own(graph: &Graph, loc: Loc) -> Bits {
     Bits::of(graph.locs.width(loc), Src::Loc(loc, 0))
+}
+
+/// The group or port that a packet goes to.
+fn goal(end: &mut End) -> &mut Bits {
+    if end.group.known() == Some(0) { &mut end.port } else { &mut end.group }
 }
 
 /// The lowest bit of a value among wider ones that are zero besides.

@@ -3,6 +3,7 @@
 use super::Bits;
 use crate::source::Span;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 /// A variable that is kept from stage to stage: a field, a local variable, something that the hardware knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,6 +22,8 @@ pub(crate) enum LocInfo {
     Length,
     /// Whether the sum that the path verifies is wrong.
     Bad,
+    /// The port of a copy, of which only is asked whether it is that of arrival.
+    CopyPort,
     /// What the pipeline does not know as the program means it.
     Opaque(&'static str),
 }
@@ -120,10 +123,17 @@ impl Access {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Leaf {
     pub access: Option<Access>,
-    /// Bits of an entry's data that are an index, and how many cells there are: entries beyond are refused.
-    pub bounds: Vec<(Bits, usize)>,
+    /// Bits of an entry's data that are an index or a group, and what they may be: entries with others are refused.
+    pub bounds: Vec<(Bits, Range<usize>)>,
     pub assigns: BTreeMap<Loc, Bits>,
     pub next: Next,
+}
+
+impl End {
+    /// A packet to a port.
+    pub fn to(port: Bits, deparse: Deparse) -> End {
+        End { port, group: Bits::constant(16, 0), except_arrival: false, deparse }
+    }
 }
 
 impl Leaf {
@@ -145,8 +155,10 @@ pub(crate) enum Next {
 pub(crate) struct End {
     /// Port, 9 bits.
     pub port: Bits,
-    /// Multicast group, 16 bits; 0 is none.
+    /// Multicast group, 16 bits; 0 is none. With a group the port does not count.
     pub group: Bits,
+    /// No copy goes to the port of arrival.
+    pub except_arrival: bool,
     pub deparse: Deparse,
 }
 

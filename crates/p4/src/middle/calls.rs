@@ -188,7 +188,7 @@ impl<'c> Follower<'c, '_> {
             let index = Bits::of(16, Src::Param(data.len() as u32, 0));
             let cells =
                 table.size.map_or(MOST_ENTRIES, |size| MOST_ENTRIES.min(size as usize)).max(table.entries.len());
-            self.bounds.push((index.clone(), cells));
+            self.bounds.push((index.clone(), 0..cells));
             let length = self.locs.of(LocInfo::Length, 16);
             let change = Change::Add { by: self.loc_bits(length), negate: false };
             self.access = Some(Access { array: Array { object, bytes: true }, cells, index, change });

@@ -193,7 +193,7 @@ impl<'c> Follower<'c, '_> {
         if let [seg] = &index.segs[..]
             && matches!(seg.src, Src::Param(..))
         {
-            self.bounds.push((index.clone(), cells));
+            self.bounds.push((index.clone(), 0..cells));
             return Ok(Some(index));
         }
         index = self.kept(index, true)?;

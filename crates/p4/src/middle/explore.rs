@@ -144,7 +144,7 @@ impl Explorer<'_> {
             && leaf.bounds.is_empty()
         {
             match &leaf.next {
-                Next::End(end) if end.port.known() != Some(0) => {}
+                Next::End(end) if end.port.known() != Some(0) || end.group.known() != Some(0) => {}
                 next => return Ok(next.clone()),
             }
         }
@@ -217,9 +217,11 @@ impl Explorer<'_> {
             Next::Node(at) => into.extend(self.graph.nodes[*at].needs.iter().copied()),
             Next::Drop => {}
             Next::End(end) => {
-                end.port.locs(&mut |loc| {
-                    into.insert(loc);
-                });
+                for bits in [&end.port, &end.group] {
+                    bits.locs(&mut |loc| {
+                        into.insert(loc);
+                    });
+                }
                 into.extend(end.deparse.outs.iter().map(|out| out.loc));
             }
         }
@@ -258,9 +260,11 @@ impl Explorer<'_> {
                     });
                 }
                 if let Next::End(end) = &leaf.next {
-                    end.port.locs(&mut |loc| {
-                        into.insert(loc);
-                    });
+                    for bits in [&end.port, &end.group] {
+                        bits.locs(&mut |loc| {
+                            into.insert(loc);
+                        });
+                    }
                 }
                 for bits in leaf.access.iter().flat_map(Access::bits) {
                     bits.locs(&mut |loc| {

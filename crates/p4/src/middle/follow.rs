@@ -111,8 +111,8 @@ pub(super) struct Follower<'c, 'l> {
     pub given: BTreeMap<u32, (u8, u8)>,
     /// The cell that this visit looks at.
     pub access: Option<Access>,
-    /// Indices from the entry that it found, and how many cells there are.
-    pub bounds: Vec<(Bits, usize)>,
+    /// Indices and groups from the entry that it found, and what they may be.
+    pub bounds: Vec<(Bits, std::ops::Range<usize>)>,
     /// What is known of the packet at this stage.
     pub facts: Vec<(Test, bool)>,
     pub comparisons: u32,
@@ -127,6 +127,8 @@ pub(super) struct Follower<'c, 'l> {
     pub steps: u32,
     pub cuts: u32,
     pub in_parser: bool,
+    /// Whether egress is followed for the copy to the port of arrival, and whether it asked for that.
+    pub copy: Option<(bool, bool)>,
 }
 
 impl<'c, 'l> Follower<'c, 'l> {
@@ -159,6 +161,7 @@ impl<'c, 'l> Follower<'c, 'l> {
             steps: 0,
             cuts: 0,
             in_parser: false,
+            copy: None,
         }
     }
 

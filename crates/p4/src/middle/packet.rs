@@ -66,8 +66,8 @@ impl<'c> Follower<'c, '_> {
         if self.drop {
             return Ok(self.leave(Next::Drop));
         }
-        if self.standard("mcast_grp") != Bits::constant(16, 0) {
-            return self.refuse("multicast groups");
+        if let Some(group) = self.group()? {
+            return self.copies(group, &slots);
         }
         let port = self.standard("egress_spec");
         if port.width() != 9 {
@@ -84,7 +84,79 @@ impl<'c> Follower<'c, '_> {
         self.set_standard("egress_port", port.clone());
         self.set_standard("egress_spec", Bits::constant(9, 0));
         self.pending.push((port, false));
-        self.block(pipeline.egress, &slots, 2)?;
+        self.leaves(&slots)
+    }
+
+    /// The multicast group that the packet goes to, if it goes to one.
+    fn group(&mut self) -> Way<Option<Bits>> {
+        let group = self.standard("mcast_grp");
+        if group.width() == 0 || group.known() == Some(0) {
+            return Ok(None);
+        }
+        if let [seg] = &group.segs[..]
+            && matches!(seg.src, Src::Param(..))
+        {
+            self.bounds.push((group.clone(), 1..1 << 16));
+            return Ok(Some(group));
+        }
+        if group.is_known() {
+            return Ok(Some(group));
+        }
+        let group = self.kept(group, true)?;
+        self.pending.push((group, true));
+        let Some((held, _)) = self.pending.last().cloned() else { return Ok(None) };
+        let none = self.equal_bits(held, Bits::constant(16, 0));
+        let held = self.pending.pop();
+        Ok(if none? { None } else { held.map(|(group, _)| group) })
+    }
+
+    /// Copies to a group's ports: what egress does has to be the same for all, but that the one to the port of arrival may be dropped.
+    fn copies(&mut self, group: Bits, slots: &[usize; 3]) -> Way<Leaf> {
+        let pipeline = self.code.pipeline;
+        for (name, info, width) in [
+            ("egress_port", LocInfo::CopyPort, 9),
+            ("egress_rid", LocInfo::Opaque("egress_rid of a copy"), 16),
+            ("instance_type", LocInfo::Opaque("instance_type of a copy"), 32),
+        ] {
+            let loc = self.locs.of(info, width);
+            let bits = self.loc_bits(loc);
+            self.set_standard(name, bits);
+        }
+        self.set_standard("egress_spec", Bits::constant(9, 0));
+        self.pending.push((group, false));
+        let cuts = self.cuts;
+        let held = (self.slots.clone(), self.access.clone(), self.bounds.clone(), self.sums.clone(), self.has_table);
+        self.copy = Some((true, false));
+        self.block(pipeline.egress, slots, 2)?;
+        let asked = self.copy.take().is_some_and(|(_, asked)| asked);
+        if asked {
+            if self.cuts != cuts {
+                return self
+                    .refuse("copies of which that to the port of arrival takes more than one stage to tell apart");
+            }
+            let dropped = self.drop || self.standard("egress_spec").known() == Some(DROP);
+            if !dropped {
+                return self.refuse("copies of which that to the port of arrival is another packet");
+            }
+            (self.slots, self.access, self.bounds, self.sums, self.has_table) = held;
+            self.drop = false;
+            self.copy = Some((false, false));
+            self.block(pipeline.egress, slots, 2)?;
+            self.copy = None;
+        }
+        self.finish(slots, Some(asked))
+    }
+
+    /// Egress of one packet, and what is behind it.
+    fn leaves(&mut self, slots: &[usize; 3]) -> Way<Leaf> {
+        self.block(self.code.pipeline.egress, slots, 2)?;
+        self.finish(slots, None)
+    }
+
+    /// What is behind egress; of copies it is known whether the port of arrival gets one.
+    fn finish(&mut self, slots: &[usize; 3], except_arrival: Option<bool>) -> Way<Leaf> {
+        let (code, pipeline) = (self.code, self.code.pipeline);
+        let hdr = slots[0];
         let spec = self.standard("egress_spec");
         if self.drop || spec.known() == Some(DROP) {
             return Ok(self.leave(Next::Drop));
@@ -92,7 +164,7 @@ impl<'c> Follower<'c, '_> {
         if !spec.is_known() && self.equal_bits(spec, Bits::constant(9, DROP))? {
             return Ok(self.leave(Next::Drop));
         }
-        self.block(pipeline.compute, &slots, 3)?;
+        self.block(pipeline.compute, slots, 3)?;
         let deparser = &code.controls[pipeline.deparser];
         self.refs.insert(deparser.parameters[1].slot, (hdr, Vec::new()));
         self.trail.push(4);
@@ -103,7 +175,7 @@ impl<'c> Follower<'c, '_> {
         while self.holds_cells() {
             self.cut()?;
         }
-        self.end()
+        self.end(except_arrival)
     }
 
     /// Whether what goes out has something of a cell that is being looked at, or a value that waits for one.
@@ -177,8 +249,8 @@ impl<'c> Follower<'c, '_> {
     }
 
     /// The fields that go out, and what is written for that.
-    fn end(&mut self) -> Way<Leaf> {
-        let port = self.pending.pop().map_or_else(Bits::default, |(bits, _)| bits);
+    fn end(&mut self, except_arrival: Option<bool>) -> Way<Leaf> {
+        let goal = self.pending.pop().map_or_else(Bits::default, |(bits, _)| bits);
         let mut fields: Vec<(Loc, Bits)> = Vec::new();
         let emitted = std::mem::take(&mut self.out);
         let mut whole = emitted.clone();
@@ -236,7 +308,10 @@ impl<'c> Follower<'c, '_> {
         if !bits.is_multiple_of(8) || bits > 8 * WINDOW {
             return self.refuse(format!("outgoing headers of {bits} bits; whole bytes, and {WINDOW} of them at most"));
         }
-        let end = End { port, group: Bits::constant(16, 0), deparse };
+        let end = match except_arrival {
+            None => End::to(goal, deparse),
+            Some(except_arrival) => End { port: Bits::constant(9, 0), group: goal, except_arrival, deparse },
+        };
         Ok(Leaf { assigns, ..self.leave(Next::End(Box::new(end))) })
     }
 
@@ -245,7 +320,7 @@ impl<'c> Follower<'c, '_> {
         match &bits.segs[..] {
             [seg] if seg.width % 8 == 0 => match seg.src {
                 Src::Loc(loc, 0) if self.locs.width(loc) == seg.width => match self.locs.info(loc) {
-                    LocInfo::Opaque(_) | LocInfo::Port | LocInfo::Length => None,
+                    LocInfo::Opaque(_) | LocInfo::Port | LocInfo::Length | LocInfo::Bad | LocInfo::CopyPort => None,
                     _ => Some(loc),
                 },
                 _ => None,

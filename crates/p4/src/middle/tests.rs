@@ -62,6 +62,23 @@ impl Follower<'_, '_> {
         if differ(&a, &b) {
             return Ok(false);
         }
+        if let Some((is_arrival, asked)) = &mut self.copy {
+            let of = |bits: &Bits| match &bits.segs[..] {
+                [seg] if seg.width == 9 => match seg.src {
+                    Src::Loc(loc, 0) => Some(self.locs.info(loc).clone()),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let both = (of(&a), of(&b));
+            if matches!(
+                both,
+                (Some(LocInfo::CopyPort), Some(LocInfo::Port)) | (Some(LocInfo::Port), Some(LocInfo::CopyPort))
+            ) {
+                *asked = true;
+                return Ok(*is_arrival);
+            }
+        }
         let (a, b) = self.shown(a, b, false)?;
         if self.in_parser {
             return self.equal_in_packet(a, b);
