@@ -67,7 +67,7 @@ pub struct Run {
     /// Target, default or tiny; otherwise the one that the description says
     #[arg(long, value_parser = device::target)]
     target: Option<&'static Target>,
-    /// Replaces a tenant's program (object, *.rmt or XDP object file) before a packet or after a part of all packets
+    /// Replaces a tenant's program (object, *.rmt, *.p4 or XDP object file; PROGRAM.p4,ENTRIES with the entries of its tables) before a packet or after a part of all packets
     #[arg(long, value_name = "TENANT=FILE@MOMENT", value_parser = assign::replacement)]
     replace: Vec<Replacement>,
     /// Maps that go on when an XDP program is replaced, beside those that are pinned by name

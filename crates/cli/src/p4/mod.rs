@@ -3,8 +3,10 @@
 mod alone;
 pub mod check;
 pub mod compile;
+mod device;
 pub mod info;
 pub mod print;
+pub mod run;
 pub mod test;
 
 use crate::failure::Failure;

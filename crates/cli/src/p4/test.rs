@@ -1,14 +1,21 @@
 //! `sluice p4 test`: programs with their scripts.
 
 use super::alone::Alone;
+use super::device::Device;
 use super::{PlaceArgs, REFUSED, ReadArgs, failure};
+use crate::apart;
 use crate::failure::Failure;
+use crate::files;
 use crate::output::Output;
 use crate::printable;
+use crate::run::device::{self, Choice};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use sluice_control::scripts::run_script;
 use sluice_p4::stf::{Report, Script};
 use sluice_p4::{Model, Program, Undefined};
+use sluice_packet::script as packet;
+use sluice_rtlsim::top;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -30,7 +37,7 @@ A script, line by line:
 pub struct Test {
     /// Program, *.p4
     program: PathBuf,
-    /// Script, *.stf; without one that beside the program
+    /// Script, *.stf, or a packet script that loads the program, *.pkt; without one *.stf beside the program
     script: Option<PathBuf>,
     #[command(flatten)]
     read: ReadArgs,
@@ -54,26 +61,6 @@ pub struct Test {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Device {
-    /// The interpreter
-    Reference,
-    /// The pipeline's fast model, with the packets of its specification
-    Model,
-    /// The pipeline in RTL, alone
-    Rtl,
-    /// The RTL with the model in lockstep
-    Both,
-    /// Both, and every packet that leaves is compared with the reference's
-    All,
-}
-
-impl Device {
-    fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum UndefinedArg {
     Zero,
     Random,
@@ -84,6 +71,9 @@ impl Test {
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
         let path = self.script.clone().unwrap_or_else(|| self.program.with_extension("stf"));
+        if path.extension().is_some_and(|ending| ending == "pkt") {
+            return self.packet_script(out, &path);
+        }
         let script = read_script(&path)?;
         let random = self.undefined == UndefinedArg::Random;
         let seed = self.seed.unwrap_or_else(|| if random { drawn() } else { 1 });
@@ -147,6 +137,41 @@ impl Test {
             out.line(format!("{name}: {word}, packets in {packets}, out {sent}, expectations {expected}"))?;
         }
         Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    }
+
+    /// Runs a packet script, which loads the program, on the model or on the pipeline in RTL.
+    fn packet_script(&self, out: &mut Output, path: &Path) -> Result<ExitCode, Failure> {
+        let choice = match self.device {
+            Device::Model => Choice::Model,
+            Device::Rtl => Choice::Rtl,
+            Device::Both => Choice::Both,
+            Device::Reference | Device::All => {
+                let what = format!("--device {}: {} is a packet script", self.device.name(), path.display());
+                return Err(Failure::input("E0502", format!("{what}, expected --device model, rtl or both")));
+            }
+        };
+        let script = packet::Script::read(path).map_err(|e| Failure::input(e.code(), e))?;
+        let program = files::identity(&self.program);
+        if !apart::of_script(&script).iter().any(|file| files::identity(file) == program) {
+            let what = format!("{} does not run {}", path.display(), self.program.display());
+            return Err(Failure::input("E0502", what).help("rmt TENANT FILE.p4 loads a program"));
+        }
+        let target = self.place.target.nic();
+        let mut device = match choice {
+            Choice::Model => device::model(target),
+            choice => device::rtl(choice, &top::RMT, target, self.seed.unwrap_or(1), None)?,
+        };
+        let report = run_script(&script, &mut *device);
+        match self.json {
+            true => {
+                out.json(&json!({ "script": report.file, "device": self.device.name(), "passed": report.passed() }))?
+            }
+            false => out.line(printable::message(&report.to_string()))?,
+        }
+        Ok(match (report.unusable(), report.passed()) {
+            (true, _) => ExitCode::from(2),
+            (_, passed) => ExitCode::from(u8::from(!passed)),
+        })
     }
 
     fn refused(&self, out: &mut Output, why: &Failure) -> Result<ExitCode, Failure> {
