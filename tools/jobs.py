@@ -25,7 +25,7 @@ SCRIPT_PASSED = re.compile(r"^\S+: ok on ", re.MULTILINE)
 PROOF_RESULT = re.compile(r"^formal: (\d+) passed, (\d+) failed$", re.MULTILINE)
 BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 # Programs of programs/p4 that the compiler takes.
-P4_COMPILED = ("calc", "qos")
+P4_COMPILED = ("basic", "calc", "multicast", "qos", "tunnel")
 # Work that begins when the first executables of Rust are there.
 BEHIND_RUST = 60.0
 # One worker, one core.
