@@ -24,6 +24,8 @@ SCRIPT_RESULT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped", re.MUL
 SCRIPT_PASSED = re.compile(r"^\S+: ok on ", re.MULTILINE)
 PROOF_RESULT = re.compile(r"^formal: (\d+) passed, (\d+) failed$", re.MULTILINE)
 BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
+# Programs of programs/p4 that the compiler takes.
+P4_COMPILED = ("basic", "calc", "multicast", "qos", "tunnel")
 # Work that begins when the first executables of Rust are there.
 BEHIND_RUST = 60.0
 # One worker, one core.
@@ -212,6 +214,7 @@ def script_jobs(sluice: Path) -> list[Job]:
         on_nic("l7, seconds", "default", "model", slow, "l7"),
         job("rmt alone", "rmt", ["script", "FILES", "--device", "both", "--top", "rmt"], alone, PLUGINS["rmt"][:1]),
         *(_p4_job(sluice, path) for path in sorted(ROOT.glob("programs/p4/*.stf"))),
+        *(_p4_rtl_job(sluice, ROOT / f"programs/p4/{name}.stf") for name in P4_COMPILED),
     ]
 
 
@@ -221,6 +224,18 @@ def _p4_job(sluice: Path, script: Path) -> Job:
     return Job(
         f"scripts p4 {script.stem}", "scripts", "p4", [str(sluice), "p4", "test", program],
         count=lambda text, good: Count(int(good), int(not good)), inputs=_inputs(_is_data, sluice),
+    )  # fmt: skip
+
+
+def _p4_rtl_job(sluice: Path, script: Path) -> Job:
+    """A program of P4 with its script on the pipeline alone: model and RTL in lockstep, and packets as the reference's."""
+    program = str(script.with_suffix(".p4").relative_to(ROOT))
+    command = [str(sluice), "p4", "test", "--device", "all", "--stages", "0-4", program]
+    needs = PLUGINS["rmt"][:1]
+    return Job(
+        f"scripts p4 {script.stem} alone", "scripts", "rmt", command, needs=needs,
+        count=lambda text, good: Count(int(good), int(not good)),
+        inputs=_inputs(_is_data, sluice, *(_library(plugin) for plugin in needs)),
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # `make run`: the shipped capture through three tenants' tables, on the model and on the RTL,
 # and through a firewall, an address translator and a load balancer, three XDP programs, on the model, and through
-# a router of the pipeline with an XDP program behind it; and messages through rules, on one NIC with other tenants, and on the
+# a router of the pipeline with an XDP program behind it; through a P4 program beside tables, on both; and messages through rules, on one NIC with other tenants, and on the
 # dispatch engine's model and RTL.
 # Exit status 1 when the devices differ or the accounting does not close.
 set -eu
@@ -36,6 +36,14 @@ cat <<COMMAND
 
 COMMAND
 target/release/sluice run --config $xdp/behind_rmt.toml --in $nic/mixed.pcapng
+
+p4=programs/p4
+cat <<COMMAND
+
+\$ target/release/sluice run --config $p4/nic.toml --in $nic/mixed.pcapng --device both
+
+COMMAND
+target/release/sluice run --config $p4/nic.toml --in $nic/mixed.pcapng --device both
 
 l7=programs/l7
 cat <<COMMAND

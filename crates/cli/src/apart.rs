@@ -43,7 +43,7 @@ pub fn of_script(script: &Script) -> Vec<PathBuf> {
     for statement in &script.statements {
         let named = match &statement.command {
             Command::Load { file, .. } | Command::Rules { file, .. } | Command::Routes { file, .. } => vec![file],
-            Command::Rmt(rmt) => vec![&rmt.file],
+            Command::Rmt(rmt) => [&rmt.file].into_iter().chain(&rmt.entries).collect(),
             Command::Xdp(xdp) => [&xdp.file].into_iter().chain(xdp.rmt.as_ref().map(|rmt| &rmt.file)).collect(),
             _ => Vec::new(),
         };

@@ -204,7 +204,7 @@ fn a_message_names_what_was_given_and_has_its_code_once() {
         ),
         (
             &[&nic[..], &["--replace", "red=text.c@5"]].concat(),
-            "text.c: found bytes [2f, 2f, 20, 61], expected an object (`SLOB` or `{`), an object file of clang's (ELF), a module (*.rmt), or rules (*.l7)",
+            "text.c: found bytes [2f, 2f, 20, 61], expected an object (`SLOB` or `{`), an object file of clang's (ELF), a module (*.rmt, *.p4), or rules (*.l7)",
         ),
     ] {
         let called = folder.sluice(arguments);

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, has_plugin};
 
-const COMMANDS: [&[&str]; 24] = [
+const COMMANDS: [&[&str]; 27] = [
     &[],
     &["run"],
     &["script"],
@@ -29,6 +29,9 @@ const COMMANDS: [&[&str]; 24] = [
     &["p4", "check"],
     &["p4", "compile"],
     &["p4", "print"],
+    &["p4", "run"],
+    &["p4", "test"],
+    &["p4", "info"],
 ];
 
 /// Lines behind "Example:", with continued lines joined.

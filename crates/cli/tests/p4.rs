@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Folder;
+use common::{Folder, has_plugin};
 
 #[test]
 fn check_says_what_programs_have_and_print_prints_what_reads_back() {
@@ -81,8 +81,6 @@ fn test_tells_by_its_exit_code_what_became_of_the_script() {
     f.write("noise.stf", [0xff, 0xfe]);
     assert_eq!(f.sluice(&["p4", "test", basic, "noise.stf"]).code, 2);
     assert_eq!(f.sluice(&["p4", "test", basic, "no.stf"]).code, 2);
-    let called = f.sluice(&["p4", "test", basic, "--device", "rtl"]);
-    assert!(called.code == 3 && called.err.contains("does not run in RTL yet"), "{}", called.err);
     let folder = ["-I", "programs/p4/include", "-D", "WIDTH=16"];
     let called = f.sluice(&[&["p4", "test", "programs/p4/own_architecture.p4", "wrong.stf"], &folder[..]].concat());
     assert!(called.code == 3 && called.err.contains("E0794"), "{}", called.err);
@@ -127,4 +125,112 @@ fn a_program_is_compiled_and_runs_on_the_pipelines_model() {
         assert!(called.err.contains(expected), "{}", called.err);
     }
     assert_eq!(f.sluice(&["p4", "compile", "--stages", "4-0", "programs/p4/calc.p4"]).code, 2);
+}
+
+/// Alone on the pipeline, and in the stages of tenants; on a small pipeline.
+#[test]
+fn a_program_runs_on_the_pipeline_in_rtl_and_all_devices_agree() {
+    if !has_plugin("rmt_default") || !has_plugin("rmt_tiny") {
+        return;
+    }
+    let f = Folder::new();
+    let test = |words: &[&str]| f.sluice(&[&["p4", "test", "programs/p4/calc.p4"], words].concat());
+    let passed = "programs/p4/calc.stf: passed, packets in 8, out 5, expectations 5\n";
+    for device in ["rtl", "both", "all"] {
+        assert_eq!(test(&["--device", device, "--stages", "0-4"]).ok(), passed);
+    }
+    assert_eq!(test(&["--device", "all"]).ok(), passed);
+    assert_eq!(test(&["--device", "all", "--target", "tiny", "--stages", "1-1"]).ok(), passed);
+    // Every port of the eight, bytes that look like a tag of a VLAN, and a packet too short for one.
+    f.write("reflector.stf", REFLECTED);
+    let called = f.sluice(&["p4", "test", "programs/p4/reflector.p4", "reflector.stf", "--device", "all", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&called.ok()).unwrap();
+    assert_eq!((&value["device"], &value["passed"], &value["sent"]), (&"all".into(), &true.into(), &4.into()));
+    let called = f.sluice(&["p4", "test", "programs/p4/reflector.p4", "reflector.stf", "--device", "rtl", "--trace"]);
+    assert!(called.ok().contains("reflector.stf:1: packet\n"));
+    f.write("port.stf", "packet 8 00\n");
+    let called = f.sluice(&["p4", "test", "programs/p4/calc.p4", "port.stf", "--device", "rtl"]);
+    assert!(called.code == 1 && called.out.contains("port 8; the pipeline has ports 0 to 7"), "{}", called.out);
+    let called = f.sluice(&["p4", "test", "programs/p4/load_balance.p4", "--device", "rtl"]);
+    assert!(called.code == 3 && called.err.contains("error[E0750]"), "{}", called.err);
+}
+
+const REFLECTED: &str = "\
+packet 7 0200000000fe 0200000000aa 0800 0102030405
+expect 7 0200000000aa 0200000000fe 0800 0102030405$
+packet 4 0200000000fe 0200000000aa 8100 0007 0800 01
+expect 4 0200000000aa 0200000000fe 8100 0007 0800 01$
+packet 0 0200000000fe 0200000000aa 0800
+expect 0 0200000000aa 0200000000fe 0800$
+packet 0 0200000000fe 0200000000aa 81
+packet 1 0200000000fe 0200000000aa 8100 0001 8100 0001 0000
+expect 1 0200000000aa 0200000000fe 8100 0001 8100 0001 0000$
+packet 2 0102
+";
+
+#[test]
+fn an_object_has_the_tables_of_the_program_and_the_entries_of_a_file() {
+    let f = Folder::new();
+    let compile = ["p4", "compile", "programs/p4/qos.p4", "--entries", "programs/p4/qos.entries", "--time"];
+    for file in ["qos.slob", "qos.json"] {
+        let called = f.sluice(&[&compile[..], &["-o", file]].concat());
+        assert!(called.code == 0 && called.err.contains(" ms  place"), "{}", called.err);
+        let shown = f.sluice(&["object", "show", file]).ok();
+        assert!(shown.contains("Forward.routes: keys hdr.ipv4.dst (32 bits); 3 entries, 2 actions"), "{shown}");
+    }
+    f.write("wrong.entries", "add routes hdr.ipv4.dst:0x0a000000/8 to_port(port:1)\npacket 0 00\n");
+    let called = f.sluice(&["p4", "compile", "programs/p4/qos.p4", "--entries", "wrong.entries"]);
+    assert!(called.code == 3 && called.err.contains("wrong.entries:2: a command of another kind"), "{}", called.err);
+    assert!(called.err.contains("error[E0797]"), "{}", called.err);
+}
+
+#[test]
+fn a_p4_tenant_runs_beside_others_and_is_replaced_with_its_entries() {
+    let f = Folder::new();
+    let run = ["run", "--config", "programs/p4/nic.toml", "--in", "programs/nic/mixed.pcapng", "--json"];
+    let delivered = |more: &[&str]| {
+        let text = f.sluice(&[&run[..], more].concat()).ok();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let blue = value["tenants"].as_array().unwrap().iter().find(|tenant| tenant["name"] == "blue").unwrap().clone();
+        (blue["delivered"].as_u64().unwrap(), blue["forwarded"].as_u64().unwrap())
+    };
+    assert_eq!(delivered(&[]), (269, 647));
+    // From half of the packets on nothing reaches the host.
+    let (half, forwarded) = delivered(&["--replace", "blue=programs/p4/qos.p4,programs/p4/all.entries@50%"]);
+    assert!((100..200).contains(&half) && forwarded > 700, "{half} {forwarded}");
+    let called = f.sluice(&[&run[..], &["--replace", "blue=programs/p4/qos.p4,programs/nic/nic.toml@50%"]].concat());
+    assert!(called.code == 2 && called.err.contains("error[E0790]"), "{}", called.err);
+}
+
+#[test]
+fn packet_scripts_name_p4_programs() {
+    let f = Folder::new();
+    f.sluice(&["script", "programs/p4/qos.pkt"]).ok();
+    let called = f.sluice(&["p4", "test", "programs/p4/qos.p4", "programs/p4/qos.pkt", "--device", "model"]);
+    assert_eq!((called.code, called.out.contains("qos.pkt: ok")), (0, true), "{}{}", called.out, called.err);
+    let called = f.sluice(&["p4", "test", "programs/p4/calc.p4", "programs/p4/qos.pkt", "--device", "model"]);
+    assert!(called.code == 2 && called.err.contains("does not run programs/p4/calc.p4"), "{}", called.err);
+    let called = f.sluice(&["p4", "test", "programs/p4/qos.p4", "programs/p4/qos.pkt"]);
+    assert!(called.code == 2 && called.err.contains("--device model, rtl or both"), "{}", called.err);
+    if has_plugin("rmt_default") {
+        f.sluice(&["p4", "test", "programs/p4/qos.p4", "programs/p4/qos.pkt", "--device", "both"]).ok();
+    }
+}
+
+#[test]
+fn captures_run_through_a_program() {
+    let f = Folder::new();
+    let qos = ["p4", "run", "programs/p4/qos.p4", "--entries", "programs/p4/all.entries"];
+    let run = |more: &[&str]| f.sluice(&[&qos[..], &["--in", "programs/xdp/mixed.pcap", "--json"], more].concat()).ok();
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    let reference = value(&run(&["--out", "reference.pcapng"]));
+    let sent = reference["sent"].as_u64().unwrap();
+    assert!(sent > 0 && reference["ports"]["2"] == sent && reference["failures"].as_array().unwrap().is_empty());
+    let model = value(&run(&["--device", "model", "--out", "model.pcapng"]));
+    assert_eq!((&model["sent"], &model["dropped"]), (&reference["sent"], &reference["dropped"]));
+    assert!(std::fs::read(f.path("model.pcapng")).unwrap() == std::fs::read(f.path("reference.pcapng")).unwrap());
+    let traced = value(&run(&["--trace"]));
+    assert!(traced["traces"].to_string().contains("table Forward.routes: miss, Forward.to_port"));
+    let refused = ["p4", "run", "programs/p4/load_balance.p4", "--in", "programs/xdp/mixed.pcap", "--device", "model"];
+    assert_eq!(f.sluice(&refused).code, 3);
 }

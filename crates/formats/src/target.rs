@@ -87,6 +87,11 @@ impl Target {
         ALL.iter().chain(&ALONE)
     }
 
+    /// The same with a port for each destination and no host queue: what may stand around an engine that is alone.
+    pub fn all_ports(self) -> Target {
+        Target { ports: self.destinations(), hosts: 0, ..self }
+    }
+
     /// Ports and host queues.
     pub fn destinations(&self) -> u32 {
         self.ports + self.hosts

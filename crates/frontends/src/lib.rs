@@ -6,6 +6,7 @@
 //! | binary object | its first bytes, `SLOB` |
 //! | text of an rmt module | the ending `.rmt` |
 //! | rules of message dispatch | the ending `.l7` |
+//! | P4-16 program for the rmt pipeline | the ending `.p4` |
 //! | object in JSON | anything else |
 //!
 //! `nic.toml`, `--replace`, packet scripts and commands read programs here and nowhere else. Devices do not know it.
@@ -13,6 +14,8 @@
 use sluice_ebpf::tenant;
 use sluice_formats::Target;
 use sluice_object::{KeySpec, Object, ObjectError};
+use sluice_p4::stf::Script;
+use sluice_p4::{P4Errors, Reader, Reference, Undefined};
 use sluice_packet::bounded;
 use sluice_rmt::encode::object::object;
 use sluice_rmt::text;
@@ -22,6 +25,10 @@ use std::path::Path;
 const MODULE_ENDING: &str = "rmt";
 /// Ending of files with rules of message dispatch.
 const RULES_ENDING: &str = "l7";
+/// Ending of files with a P4-16 program.
+const P4_ENDING: &str = "p4";
+/// Code of entries that are none of the program's.
+const NO_ENTRIES: &str = "E0797";
 /// First bytes of an ELF file.
 const ELF: &[u8] = b"\x7fELF";
 
@@ -32,6 +39,8 @@ pub enum Kind {
     Module,
     /// Rules of message dispatch.
     Rules,
+    /// A P4-16 program.
+    P4,
     /// An object file of clang's.
     Elf,
     /// An object in one of its forms.
@@ -48,6 +57,8 @@ impl Kind {
             Self::Module
         } else if ends(RULES_ENDING) {
             Self::Rules
+        } else if ends(P4_ENDING) {
+            Self::P4
         } else {
             Self::Object
         }
@@ -57,18 +68,20 @@ impl Kind {
 /// What is known beside the file.
 #[derive(Clone, Debug)]
 pub struct Reading<'a> {
-    /// The NIC's target: the text of a module, and rules, become rows for it.
+    /// The NIC's target: the text of a module, a P4 program, and rules, become rows for it.
     pub target: &'a Target,
-    /// Name of the object that an object file of clang's, or a file of rules, becomes.
+    /// Name of the object that an object file of clang's, a P4 program or a file of rules becomes.
     pub name: &'a str,
     /// What is said about an XDP program; none is said about other files.
     pub xdp: tenant::Options,
+    /// File with the entries of a P4 program's tables, in STF; other files have none.
+    pub entries: Option<&'a Path>,
 }
 
 impl<'a> Reading<'a> {
     /// With nothing said about an XDP program.
     pub fn new(target: &'a Target, name: &'a str) -> Self {
-        Self { target, name, xdp: tenant::Options::default() }
+        Self { target, name, xdp: tenant::Options::default(), entries: None }
     }
 }
 
@@ -93,7 +106,12 @@ pub fn read(path: &Path, reading: &Reading) -> Result<Object, ProgramFileError> 
 pub fn decode(path: &Path, bytes: &[u8], reading: &Reading) -> Result<Object, ProgramFileError> {
     let file = path.display();
     let wrong = |code, what: String| ProgramFileError { code, what: format!("{file}: {what}") };
-    match Kind::of(path, bytes) {
+    let kind = Kind::of(path, bytes);
+    if let Some(entries) = reading.entries.filter(|_| kind != Kind::P4) {
+        let what = format!("entries of {}, expected with a P4 program (*.p4) only", entries.display());
+        return Err(wrong(NO_ENTRIES, what));
+    }
+    match kind {
         Kind::Object => said_nothing(&reading.xdp)
             .map_err(|what| wrong("E0471", what))
             .and_then(|()| Object::decode(bytes).map_err(|e| wrong(e.code(), no_program(e)))),
@@ -106,6 +124,10 @@ pub fn decode(path: &Path, bytes: &[u8], reading: &Reading) -> Result<Object, Pr
             said_nothing(&reading.xdp).map_err(|what| wrong("E0471", what))?;
             rules(&file.to_string(), bytes, reading)
         }
+        Kind::P4 => {
+            said_nothing(&reading.xdp).map_err(|what| wrong("E0471", what))?;
+            p4(path, bytes, reading)
+        }
     }
 }
 
@@ -116,17 +138,18 @@ pub fn successor(
     running: Option<&Object>,
     keep: &[String],
     sizes: &[(String, u32)],
+    entries: Option<&Path>,
     target: &Target,
 ) -> Result<Object, ProgramFileError> {
     let file = path.display();
     let bytes = bounded::read(path, bounded::MOST_OBJECT)
         .map_err(|e| ProgramFileError { code: "E0305", what: format!("{file}: {e}") })?;
-    let Some(running) = running else { return first(path, &bytes, sizes, target) };
+    let Some(running) = running else { return first(path, &bytes, sizes, entries, target) };
     let name = &running.name;
     let object = match Kind::of(path, &bytes) {
-        Kind::Elf => tenant::successor(name, &bytes, running, keep, sizes)
+        Kind::Elf if entries.is_none() => tenant::successor(name, &bytes, running, keep, sizes)
             .map_err(|e| ProgramFileError { code: e.code(), what: format!("{file}: {e}") })?,
-        _ => decode(path, &bytes, &Reading::new(target, name))?,
+        _ => decode(path, &bytes, &Reading { entries, ..Reading::new(target, name) })?,
     };
     let Some(stays) = what_stays(running, &object) else { return Ok(object) };
     object.join(stays).map_err(|e| ProgramFileError { code: e.code(), what: format!("{file}: {e}") })
@@ -164,8 +187,14 @@ fn what_stays(running: &Object, object: &Object) -> Option<Object> {
 }
 
 /// The program of a tenant who ran none.
-fn first(path: &Path, bytes: &[u8], sizes: &[(String, u32)], target: &Target) -> Result<Object, ProgramFileError> {
-    let mut reading = Reading::new(target, "program");
+fn first(
+    path: &Path,
+    bytes: &[u8],
+    sizes: &[(String, u32)],
+    entries: Option<&Path>,
+    target: &Target,
+) -> Result<Object, ProgramFileError> {
+    let mut reading = Reading { entries, ..Reading::new(target, "program") };
     if Kind::of(path, bytes) == Kind::Elf {
         reading.xdp.max_entries = sizes.to_vec();
     }
@@ -177,7 +206,7 @@ fn no_program(error: ObjectError) -> String {
     match error {
         ObjectError::Binary { offset: 0, found, .. } if found.starts_with("bytes") => {
             let expected =
-                "an object (`SLOB` or `{`), an object file of clang's (ELF), a module (*.rmt), or rules (*.l7)";
+                "an object (`SLOB` or `{`), an object file of clang's (ELF), a module (*.rmt, *.p4), or rules (*.l7)";
             format!("found {found}, expected {expected}")
         }
         error => error.to_string(),
@@ -200,6 +229,36 @@ fn rules(file: &str, bytes: &[u8], reading: &Reading) -> Result<Object, ProgramF
         sluice_l7::object::object(reading.name, &rules, reading.target).map_err(|e| wrong(e.code(), e.to_string()))?;
     object.check().map_err(|e| wrong(e.code(), e.to_string()))?;
     Ok(object)
+}
+
+/// A program for the stages of tenants, with the entries of a file.
+fn p4(path: &Path, bytes: &[u8], reading: &Reading) -> Result<Object, ProgramFileError> {
+    let refused = |errors: P4Errors| ProgramFileError { code: errors.code(), what: errors.to_string() };
+    let text = String::from_utf8(bytes.to_vec()).map_err(|e| {
+        let what = format!("{}: byte {} is no UTF-8 text", path.display(), e.utf8_error().valid_up_to());
+        ProgramFileError { code: "E0700", what }
+    })?;
+    let program = Reader::new().text(path, text).check(path).map_err(refused)?;
+    let target = &reading.target.rmt;
+    let compiled = program.compile(target, 1, target.stages.saturating_sub(2)).map_err(refused)?;
+    let mut reference = program.reference(Undefined::Zero, 1).map_err(refused)?;
+    if let Some(file) = reading.entries {
+        fill(&mut reference, file)?;
+    }
+    compiled.object(reading.name, &reference).map_err(refused)
+}
+
+/// Gives a program's tables the entries of a file.
+pub fn fill(reference: &mut Reference, file: &Path) -> Result<(), ProgramFileError> {
+    let name = file.display().to_string();
+    let wrong = |code, what: String| ProgramFileError { code, what };
+    let bytes = bounded::read(file, bounded::MOST_OBJECT).map_err(|e| wrong("E0305", format!("{name}: {e}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong("E0790", format!("{name}: the entries are no UTF-8")))?;
+    let script = Script::parse(&name, &text).map_err(|e| wrong(e.code(), e.to_string()))?;
+    script.fill(reference).map_err(|failures| {
+        let lines: Vec<String> = failures.iter().map(|f| format!("{name}:{}: {}", f.line, f.what)).collect();
+        wrong(NO_ENTRIES, lines.join("\n"))
+    })
 }
 
 fn module(file: &str, bytes: &[u8], target: &sluice_rmt::Target) -> Result<Object, ProgramFileError> {

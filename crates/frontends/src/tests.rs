@@ -63,7 +63,7 @@ fn object_of(path: PathBuf) -> Object {
 fn a_file_replaces_its_own_engines_program_of_a_tenant_with_two() {
     let (module, program) = (object_of(calc()), object_of(swap()));
     let both = module.clone().join(program.clone()).unwrap();
-    let after = |path: PathBuf, running: &Object| successor(&path, Some(running), &[], &[], &TINY).unwrap();
+    let after = |path: PathBuf, running: &Object| successor(&path, Some(running), &[], &[], None, &TINY).unwrap();
     let qos = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rmt/qos.rmt");
     let other = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp/drop/drop.o");
 
@@ -107,7 +107,7 @@ fn rules_stay_beside_what_is_replaced_and_that_beside_new_rules() {
         (object_of(calc()), object_of(swap()), object_of(rules()), object_of(other.clone()));
     let mut table = Object::new("table", sluice_object::KeySpec::DMAC, sluice_object::Action::DROP);
     table.push([0; sluice_formats::limits::KEY_BYTES], sluice_object::Action::DROP);
-    let after = |path: PathBuf, running: &Object| successor(&path, Some(running), &[], &[], &TINY).unwrap();
+    let after = |path: PathBuf, running: &Object| successor(&path, Some(running), &[], &[], None, &TINY).unwrap();
     assert_eq!((lines.name.as_str(), lines.is_rules(), table.is_rules()), ("red", true, false));
     for first in [&module, &program, &table] {
         // In either order rules leave the rest to the other one.
@@ -142,4 +142,53 @@ fn mistakes_of_rules_have_file_line_and_code() {
     let xdp = tenant::Options { section: Some("xdp".to_owned()), ..tenant::Options::default() };
     let error = read(&rules(), &Reading { xdp, ..Reading::new(&TINY, "red") }).unwrap_err();
     assert_eq!(error.code, "E0471");
+}
+
+const P4: &str = "#include <core.p4>
+#include <v1model.p4>
+header h_t { bit<8> kind; bit<8> value; }
+struct headers { h_t h; }
+struct meta { }
+parser P(packet_in packet, out headers hdr, inout meta m, inout standard_metadata_t s) {
+    state start { packet.extract(hdr.h); transition accept; }
+}
+control V(inout headers hdr, inout meta m) { apply { } }
+control I(inout headers hdr, inout meta m, inout standard_metadata_t s) {
+    action to(bit<9> port) { s.egress_spec = port; }
+    action drop() { mark_to_drop(s); }
+    table t { key = { hdr.h.kind: exact; } actions = { to; drop; } default_action = drop(); }
+    apply { t.apply(); }
+}
+control E(inout headers hdr, inout meta m, inout standard_metadata_t s) { apply { } }
+control D(packet_out packet, in headers hdr) { apply { packet.emit(hdr); } }
+V1Switch(P(), V(), I(), E(), V(), D()) main;
+";
+
+#[test]
+fn a_p4_program_is_compiled_with_the_entries_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let entries = folder.path().join("entries.stf");
+    let read = |text: &str| {
+        std::fs::write(&entries, text).unwrap();
+        let reading = Reading { entries: Some(&entries), ..Reading::new(&TINY, "red") };
+        decode(Path::new("t.p4"), P4.as_bytes(), &reading)
+    };
+    let rows = |object: &Object| object.parts.rmt.as_ref().unwrap().stages[&1].exact.len();
+    let without = decode(Path::new("t.p4"), P4.as_bytes(), &Reading::new(&TINY, "red")).unwrap();
+    let with = read("# two\nadd t hdr.h.kind:1 to(port:2)\nadd I.t hdr.h.kind:0x02 to(port:3)\n").unwrap();
+    assert_eq!((with.name.as_str(), rows(&with)), ("red", rows(&without) + 2));
+    for (text, code, what) in [
+        ("add t hdr.h.kind:1 to(port:512)\n", NO_ENTRIES, "entries.stf:1: error[E0793]"),
+        ("add t hdr.h.kind:1 to(port:1)\npacket 0 00\n", NO_ENTRIES, "entries.stf:2: a command of another kind"),
+        ("ad t hdr.h.kind:1 to(port:1)\n", "E0790", "entries.stf:1"),
+    ] {
+        let error = read(text).unwrap_err();
+        assert_eq!(error.code, code, "{error}");
+        assert!(error.what.contains(what), "{error}");
+    }
+    let reading = Reading { entries: Some(&entries), ..Reading::new(&TINY, "red") };
+    let error = decode(Path::new("x.rmt"), b"module x", &reading).unwrap_err();
+    assert!(error.code == NO_ENTRIES && error.what.contains("with a P4 program (*.p4) only"), "{error}");
+    let error = decode(Path::new("t.p4"), b"header", &Reading::new(&TINY, "red")).unwrap_err();
+    assert!(error.what.contains("t.p4:1"), "{error}");
 }

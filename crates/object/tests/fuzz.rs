@@ -59,6 +59,10 @@ fn some_object(u: &mut Unstructured<'_>) -> Result<Object> {
     }
     if spec == KeySpec::NONE && u.ratio(1, 3)? {
         object = rmt::object(rmt::part());
+        let with_tables = rmt::object(rmt::with_tables(rmt::logical(&mut rng)));
+        if u.arbitrary()? && with_tables.check().is_ok() {
+            object = with_tables;
+        }
     }
     // Rules stand beside anything.
     if u.ratio(1, 3)? {

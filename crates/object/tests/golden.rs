@@ -11,6 +11,7 @@ use sluice_formats::l7::compare::L7Bytes;
 use sluice_formats::l7::rows::{
     L7AlternativePart, L7GroupRow, L7MatchRow, L7MovePart, L7PortRow, L7StartRow, L7TargetPart,
 };
+use sluice_formats::random::Rng;
 use sluice_formats::target::TINY;
 use sluice_object::linker::rmt::Quota;
 use sluice_object::{
@@ -114,6 +115,17 @@ fn filter() -> Object {
 /// Uses every part of a program for the rmt pipeline.
 fn router() -> Object {
     common::rmt::object(common::rmt::part())
+}
+
+/// Has its rows of logical tables.
+fn tables() -> Object {
+    let mut rng = Rng::new(4);
+    let objects = (0..100).map(|_| common::rmt::object(common::rmt::with_tables(common::rmt::logical(&mut rng))));
+    let has_both = |object: &Object| {
+        let stage = &object.parts.rmt.as_ref().unwrap().stages[&1];
+        object.check().is_ok() && !stage.exact.is_empty() && stage.ternary.len() > 2
+    };
+    objects.into_iter().find(has_both).unwrap()
 }
 
 /// Uses every part of rules for dispatch, behind a table.
@@ -225,6 +237,7 @@ fn objects_of_version_4() {
         ("filter.v4", filter()),
         ("router.v4", router()),
         ("rules.v4", rules()),
+        ("tables.v4", tables()),
     ] {
         let binary = golden(&format!("{name}.slob"), &object.to_binary());
         assert_eq!(Object::decode(&binary).unwrap(), object);
@@ -262,6 +275,8 @@ fn object_show() {
     assert_eq!(text.as_bytes(), golden("router.v4.txt", text.as_bytes()));
     let text = sluice_object::show::table(&rules());
     assert_eq!(text.as_bytes(), golden("rules.v4.txt", text.as_bytes()));
+    let text = sluice_object::show::table(&tables());
+    assert_eq!(text.as_bytes(), golden("tables.v4.txt", text.as_bytes()));
     assert_eq!(sluice_object::show::json(&red())["entries"].as_array().unwrap().len(), 6);
 }
 
@@ -273,6 +288,7 @@ fn any_changed_byte_of_a_binary_is_refused() {
         (load_of_red().to_binary(), |b| Load::from_binary(b).is_err()),
         (load_of_filter().to_binary(), |b| Load::from_binary(b).is_err()),
         (router().to_binary(), |b| Object::from_binary(b).is_err()),
+        (tables().to_binary(), |b| Object::from_binary(b).is_err()),
     ] {
         for at in 0..bytes.len() {
             let mut bad = bytes.clone();

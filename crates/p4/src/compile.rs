@@ -4,11 +4,14 @@ use crate::back::{Plan, plan};
 use crate::error::{Notes, P4Errors, Problem};
 use crate::interpret::{Sent, lower};
 use crate::middle::{Refusal, RefusalKind, explore};
-use crate::source::Sources;
+use crate::source::{Sources, Span};
+use crate::stf::{Carrier, CarrierError, GIVEN_UP};
 use crate::{Program, Reference, check};
 use sluice_formats::{Node, Status, Table};
 use sluice_object::RmtGroup;
 use sluice_object::linker::rmt::{Placer, Quota};
+use sluice_object::rmt::Logical;
+use sluice_object::{Demands, Object};
 use sluice_rmt::fast::{Buffers, Fast};
 use sluice_rmt::text::Unit;
 use sluice_rmt::{Arrival, Group, Pipeline, Role, Target};
@@ -39,17 +42,32 @@ fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
 impl Program {
     /// Compiles a program for stages of a target; those of the system module only where it is alone.
     pub fn compile(&self, target: &Target, first: usize, last: usize) -> Result<Compiled, P4Errors> {
+        self.compile_timed(target, first, last, &mut |_| ())
+    }
+
+    /// The same, and tells each pass that has ended.
+    pub fn compile_timed(
+        &self,
+        target: &Target,
+        first: usize,
+        last: usize,
+        ended: &mut dyn FnMut(&'static str),
+    ) -> Result<Compiled, P4Errors> {
         let nothing = check::Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&nothing);
         let refused = |span, what: String| errors(Refusal { span, kind: RefusalKind::NotThere, what }, &self.sources);
         let code = lower(&self.tree, facts, true).map_err(|refusal| refused(refusal.span, refusal.what))?;
-        let all = explore(&code).and_then(|graph| plan(&code, graph, target, (first, last)));
-        let plan = all.map_err(|refusal| errors(refusal, &self.sources))?;
+        ended("lower");
+        let graph = explore(&code).map_err(|refusal| errors(refusal, &self.sources))?;
+        ended("follow to a graph");
+        let plan = plan(&code, graph, target, (first, last)).map_err(|refusal| errors(refusal, &self.sources))?;
+        ended("place");
         let system = (first..=last).any(|stage| target.is_system(stage));
         let role = if system { Role::System } else { Role::Tenant };
         let compiled = Compiled { plan, sources: self.sources.clone(), role, target: *target };
         // The entries of the program itself have to fit.
         compiled.unit(&self.reference(crate::Undefined::Zero, 1)?)?;
+        ended("rows, checked");
         Ok(compiled)
     }
 }
@@ -61,6 +79,11 @@ impl Compiled {
         all.sort_unstable();
         all.dedup();
         all.len()
+    }
+
+    /// The pipeline that it is for.
+    pub fn target(&self) -> &Target {
+        &self.target
     }
 
     /// The multicast groups that a reference has, where the program uses groups.
@@ -78,7 +101,8 @@ impl Compiled {
                 let bit = u8::try_from(port).ok().filter(|port| *port < 8).map(|port| 1u8 << port);
                 let Some(bit) = bit.filter(|bit| group.destinations & bit == 0) else {
                     let (span, kind) = (crate::source::Span::default(), RefusalKind::NotThere);
-                    let what = format!("port {port} in group {number}; a copy goes to each of ports 0 to 7 once at most");
+                    let what =
+                        format!("port {port} in group {number}; a copy goes to each of ports 0 to 7 once at most");
                     return Err(errors(Refusal { span, kind, what }, &self.sources));
                 };
                 group.destinations |= bit;
@@ -96,21 +120,98 @@ impl Compiled {
 
     /// The module with the entries that a reference has.
     pub fn unit(&self, entries: &Reference) -> Result<Unit, P4Errors> {
+        self.unit_of(&self.tables(entries)?, entries)
+    }
+
+    /// The object with the entries that a reference has: rows, and the tables that they are made of.
+    pub fn object(&self, name: &str, entries: &Reference) -> Result<Object, P4Errors> {
+        let tables = self.tables(entries)?;
+        let part = self.unit_of(&tables, entries)?.part(&self.target);
+        let part = part.map_err(|problem| self.unfit(&problem.to_string()))?;
+        let part = part.with_tables(tables).map_err(|error| self.unfit(&error.to_string()))?;
+        let object = sluice_rmt::encode::object::object(name, part, Demands::default(), &self.target);
+        object.check().map_err(|error| self.unfit(&error.to_string()))?;
+        Ok(object)
+    }
+
+    fn tables(&self, entries: &Reference) -> Result<Logical, P4Errors> {
         let switch = &entries.switch;
         if switch.machine.value_sets.iter().any(|members| !members.is_empty()) {
-            let (span, kind) = (crate::source::Span::default(), RefusalKind::NotThere);
+            let (span, kind) = (Span::default(), RefusalKind::NotThere);
             let what = "members of a value set: the parser's rows stand when the program is compiled".to_string();
             return Err(errors(Refusal { span, kind, what }, &self.sources));
         }
-        let program = self.plan.program(&switch.code, &switch.machine.tables);
+        let tables = self.plan.tables(&switch.code, &switch.machine.tables);
+        tables.map_err(|refusal| errors(refusal, &self.sources))
+    }
+
+    /// Words of state, by stage, as a reference has them.
+    pub fn words<'a>(&'a self, of: &'a Reference) -> impl Iterator<Item = (usize, usize, u32)> + 'a {
+        let cells =
+            self.plan.cells.iter().flat_map(|(array, place)| (0..place.cells).map(move |at| (array, place, at)));
+        cells.map(|(array, place, at)| (place.stage, place.base + at, of.switch.cell(*array, at)))
+    }
+
+    /// Stages and logical numbers of the entries of a reference that are counted.
+    pub fn counted(&self, entries: &Reference) -> Result<Vec<(usize, u16)>, P4Errors> {
+        let tables = self.tables(entries)?;
+        let of_stage = |stage: usize| tables.numbers(stage as u8).into_values().map(move |number| (stage, number));
+        Ok((0..self.target.stages).flat_map(of_stage).collect())
+    }
+
+    /// Brings what a pipeline keeps and counts to a reference, whose entries it has; `word` reads a word of state by its stage,
+    /// `hits` how many packets met the entries with a logical number.
+    pub fn fetch<E>(
+        &self,
+        into: &mut Reference,
+        word: &mut dyn FnMut(usize, usize) -> Result<u32, E>,
+        hits: &mut dyn FnMut(usize, u16) -> Result<u64, E>,
+    ) -> Result<(), E> {
+        for (array, place) in &self.plan.cells {
+            for at in 0..place.cells {
+                into.switch.set_cell(*array, at, word(place.stage, place.base + at)?);
+            }
+        }
+        let Ok(tables) = self.tables(into) else { return Ok(()) };
+        for stage in 0..self.target.stages {
+            for ((table, row), number) in tables.numbers(stage as u8) {
+                into.switch.machine.tables[table].row_mut(row).packets += hits(stage, number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a pipeline keeps otherwise than a reference, if there is something.
+    pub fn differs<E>(
+        &self,
+        from: &Reference,
+        word: &mut dyn FnMut(usize, usize) -> Result<u32, E>,
+    ) -> Result<Option<String>, E> {
+        let switch = &from.switch;
+        for (array, place) in &self.plan.cells {
+            for at in 0..place.cells {
+                let mask = switch.cell_mask(*array);
+                let found = word(place.stage, place.base + at)? & mask;
+                let wanted = switch.cell(*array, at) & mask;
+                if found != wanted {
+                    let name = &switch.code.objects[array.object].name;
+                    return Ok(Some(format!("{name}[{at}]: 0x{found:x}, the reference has 0x{wanted:x}")));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn unfit(&self, problem: &str) -> P4Errors {
+        let what = format!("what the pipeline's checker refuses: {problem}");
+        errors(Refusal { span: Span::default(), kind: RefusalKind::TooMuch, what }, &self.sources)
+    }
+
+    fn unit_of(&self, tables: &Logical, entries: &Reference) -> Result<Unit, P4Errors> {
+        let program = self.plan.program(tables);
         let program = program.map_err(|refusal| errors(refusal, &self.sources))?;
         if let Err(problem) = sluice_rmt::check::check(&program, &self.target, self.role) {
-            let refusal = Refusal {
-                span: crate::source::Span::default(),
-                kind: RefusalKind::TooMuch,
-                what: format!("what the pipeline's checker refuses: {problem}"),
-            };
-            return Err(errors(refusal, &self.sources));
+            return Err(self.unfit(&problem.to_string()));
         }
         let mut unit = Unit::of(program, self.role);
         unit.names.module = "program".into();
@@ -166,17 +267,12 @@ impl Model {
             let RmtGroup { destinations, tags } = group;
             self.spec.set_group(number, Group { owner: module, destinations, tags });
         }
-        for (array, place) in &self.compiled.plan.cells {
-            for at in 0..place.cells {
-                let (stage, word) = (place.stage, place.base + at);
-                let value = entries.switch.cell(*array, at);
-                // Alone, a module has the pages of a stage in their order.
-                let rows = [value];
-                let node = Node::Stage(stage as u8);
-                let status = self.fast.write(node, Table::StateWord, word as u32, &rows);
-                if status != Status::Ok || !self.spec.set_word(module, 0, stage, word, value) {
-                    return Err(format!("word {word} of stage {stage} is not written"));
-                }
+        for (stage, word, value) in self.compiled.words(entries) {
+            // Alone, a module has the pages of a stage in their order.
+            let node = Node::Stage(stage as u8);
+            let status = self.fast.write(node, Table::StateWord, word as u32, &[value]);
+            if status != Status::Ok || !self.spec.set_word(module, 0, stage, word, value) {
+                return Err(format!("word {word} of stage {stage} is not written"));
             }
         }
         Ok(())
@@ -184,42 +280,21 @@ impl Model {
 
     /// Brings what the pipeline counted and kept to a reference, whose entries it has.
     pub fn fetch(&mut self, into: &mut Reference) -> Result<(), String> {
-        let module = self.module();
-        let Compiled { plan, target, .. } = &self.compiled;
-        let switch = &mut into.switch;
-        for (array, place) in &plan.cells {
-            for at in 0..place.cells {
-                let word = self.spec.words(module, 0, place.stage).get(place.base + at).copied();
-                if word != Some(self.fast.state_word(place.stage, place.base + at)) {
-                    return Err("the fast model and the pipeline's specification keep different state".to_string());
-                }
-                switch.set_cell(*array, at, word.unwrap_or(0));
+        let (module, spec, fast) = (self.module(), &self.spec, &self.fast);
+        let mut word = |stage: usize, at: usize| {
+            let word = spec.words(module, 0, stage).get(at).copied().unwrap_or(0);
+            match word == fast.state_word(stage, at) {
+                true => Ok(word),
+                false => Err("the fast model and the pipeline's specification keep different state".to_string()),
             }
-        }
-        for stage in 0..target.stages {
-            for ((table, row), number) in plan.numbers(stage, &switch.code, &switch.machine.tables) {
-                let hits = self.spec.hits(module, stage, number);
-                switch.machine.tables[table].row_mut(row).packets += hits;
-            }
-        }
-        Ok(())
+        };
+        self.compiled.fetch(into, &mut word, &mut |stage, number| Ok(spec.hits(module, stage, number)))
     }
 
     /// What the pipeline keeps otherwise than a reference that saw the same packets since both had the same, if there is something.
     pub fn differs(&self, from: &Reference) -> Option<String> {
-        let switch = &from.switch;
-        for (array, place) in &self.compiled.plan.cells {
-            for at in 0..place.cells {
-                let words = self.spec.words(self.module(), 0, place.stage);
-                let mask = switch.cell_mask(*array);
-                let (found, wanted) = (words[place.base + at] & mask, switch.cell(*array, at) & mask);
-                if found != wanted {
-                    let name = &switch.code.objects[array.object].name;
-                    return Some(format!("{name}[{at}]: 0x{found:x}, the reference has 0x{wanted:x}"));
-                }
-            }
-        }
-        None
+        let mut word = |stage: usize, at: usize| Ok(self.spec.words(self.module(), 0, stage)[at]);
+        self.compiled.differs::<std::convert::Infallible>(from, &mut word).unwrap_or_default()
     }
 
     /// Carries a packet through; the fast model and the specification have to agree.
@@ -256,4 +331,26 @@ impl Model {
         }
         Ok(sent)
     }
+}
+
+impl Carrier for Model {
+    fn load(&mut self, entries: &Reference) -> Result<(), CarrierError> {
+        Model::load(self, entries).map_err(given_up)
+    }
+
+    fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, CarrierError> {
+        Model::packet(self, port, bytes).map_err(given_up)
+    }
+
+    fn fetch(&mut self, into: &mut Reference) -> Result<(), CarrierError> {
+        Model::fetch(self, into).map_err(given_up)
+    }
+
+    fn differs(&mut self, from: &Reference) -> Result<Option<String>, CarrierError> {
+        Ok(Model::differs(self, from))
+    }
+}
+
+fn given_up(what: String) -> CarrierError {
+    CarrierError { code: GIVEN_UP, what }
 }

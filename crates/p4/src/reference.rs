@@ -61,7 +61,7 @@ impl Reference {
     }
 
     /// What happened since this was asked last, a line each.
-    pub(crate) fn events(&mut self) -> Vec<String> {
+    pub fn events(&mut self) -> Vec<String> {
         let Some(trace) = &mut self.switch.machine.trace else { return Vec::new() };
         let events = std::mem::take(trace);
         let first = |span: Span| self.sources.slice(span).lines().next().unwrap_or_default().trim_end();

@@ -1,6 +1,7 @@
 //! Programs on the pipeline: what the compiler takes gives the packets that scripts and the reference say.
 
 use sluice_formats::random::{Rng, test_seed};
+use sluice_object::{Object, RmtPart};
 use sluice_p4::stf::Script;
 use sluice_p4::{Model, Reader, Reference, Undefined};
 use sluice_rmt::target::DEFAULT;
@@ -89,6 +90,13 @@ fn what_is_compiled_passes_its_script() {
                 let printed = sluice_rmt::text::print(&unit, &DEFAULT);
                 let again = sluice_rmt::text::read("again.rmt", &printed, &DEFAULT).unwrap_or_else(|e| panic!("{e}"));
                 assert_eq!(again.part(&DEFAULT).unwrap(), unit.part(&DEFAULT).unwrap(), "{name}: {printed}");
+                // The object has the same rows, and the tables that they are made of, in both of its forms.
+                let object = compiled.object("program", &reference).unwrap_or_else(|e| panic!("{name}: {e}"));
+                let part = object.parts.rmt.as_ref().unwrap();
+                assert_eq!(RmtPart { logical: None, ..(**part).clone() }, unit.part(&DEFAULT).unwrap(), "{name}");
+                assert!(part.logical.is_some());
+                assert_eq!(Object::from_binary(&object.to_binary()).unwrap(), object, "{name}");
+                assert_eq!(Object::from_json(&object.to_json()).unwrap(), object, "{name}");
                 let mut model = Model::new(compiled);
                 let report = script.run_on(&mut reference, &mut model);
                 println!("{name}: {}", if report.passed() { "passed" } else { "FAILED" });

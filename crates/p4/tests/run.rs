@@ -1,7 +1,7 @@
 //! Programs with scripts: those of programs/p4, and one file a rule of the language or a feature of v1model.
 
-use sluice_p4::stf::{Report, Script};
-use sluice_p4::{Program, Reader, Undefined};
+use sluice_p4::stf::{Carrier, CarrierError, Report, Script};
+use sluice_p4::{Program, Reader, Reference, Sent, Undefined};
 use std::path::{Path, PathBuf};
 
 fn scripts(folder: &str) -> Vec<PathBuf> {
@@ -235,4 +235,45 @@ fn the_rates_of_meters_colour_packets_and_time_passes_with_wait() {
                   wait 1\npacket 0 ff0000\nexpect 0 000000\n";
     let report = run(&program, script);
     assert!(report.passed(), "{:#?}", report.failures);
+}
+
+/// A carrier that sends everything to port 1.
+struct ToOne;
+
+impl Carrier for ToOne {
+    fn load(&mut self, _entries: &Reference) -> Result<(), CarrierError> {
+        Ok(())
+    }
+
+    fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, CarrierError> {
+        match port {
+            7 => Err(CarrierError { code: "E0795", what: "no port 7".to_string() }),
+            _ => Ok(vec![Sent { port: 1, bytes: bytes.to_vec() }]),
+        }
+    }
+
+    fn fetch(&mut self, _into: &mut Reference) -> Result<(), CarrierError> {
+        Ok(())
+    }
+
+    fn differs(&mut self, _from: &Reference) -> Result<Option<String>, CarrierError> {
+        Ok(Some("a cell".to_string()))
+    }
+}
+
+#[test]
+fn a_carrier_is_held_to_the_reference_where_that_is_asked_for() {
+    let program = ingress("", "");
+    let script = "packet 0 112233\nexpect 1 112233\npacket 7 112233\n";
+    let script = Script::parse("s.stf", script).unwrap();
+    let reference = || program.reference(Undefined::Zero, 1).unwrap();
+    let lines = |report: &Report| -> Vec<usize> { report.failures.iter().map(|failure| failure.line).collect() };
+    // What the carrier does not carry fails with and without.
+    assert_eq!(lines(&script.run_on(&mut reference(), &mut ToOne)), [3]);
+    let compared = script.compare(&mut reference(), &mut ToOne);
+    // What it keeps is compared at the end.
+    assert_eq!(lines(&compared), [1, 3, 3, 3]);
+    assert!(compared.failures.iter().any(|failure| failure.what == "the device: a cell"));
+    let what = "the device: port 1: 112233; the reference: port 0: 112233";
+    assert_eq!(compared.failures[0].what, what);
 }

@@ -108,7 +108,8 @@ impl RtlNic {
 
     /// Starts a NIC of a loaded plug-in.
     pub fn start(plugin: Plugin, options: RtlOptions) -> Result<Self, RtlError> {
-        let target = *plugin.target();
+        let is_around = options.all_ports && !plugin.top().is_nic;
+        let target = if is_around { plugin.target().all_ports() } else { *plugin.target() };
         let mut instance = plugin.open(options.seed)?;
         if let Some(waves) = &options.waves {
             instance.waves(&waves.path, waves.from, waves.to)?;
@@ -250,7 +251,7 @@ impl RtlNic {
 
     fn check_identity(&mut self) -> Result<(), RtlError> {
         let identity = |e: DeviceError| RtlError::Identity { what: e.to_string() };
-        let hash = self.capabilities.target.hash();
+        let hash = self.plugin.target().hash();
         for (index, what, allowed) in
             [(info::VERSION, "format version", FORMAT_VERSION), (info::TARGET_HASH, "target hash", hash)]
         {

@@ -74,6 +74,8 @@ impl Waves {
 pub struct RtlOptions {
     /// Which top.
     pub top: &'static Top,
+    /// Every destination is a port ([`Target::all_ports`](sluice_formats::Target::all_ports)), where the top has no ports of its own.
+    pub all_ports: bool,
     /// Which build; with `waves` always the one that has them.
     pub variant: Variant,
     /// Each packet waits until the one before has left, where programs write maps: whoever follows knows the order in which
@@ -95,6 +97,7 @@ impl Default for RtlOptions {
     fn default() -> Self {
         Self {
             top: &top::NIC,
+            all_ports: false,
             variant: Variant::Test,
             in_turns: false,
             seed: 1,

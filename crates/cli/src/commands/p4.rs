@@ -6,6 +6,7 @@ use crate::p4::check::Check;
 use crate::p4::compile::Compile;
 use crate::p4::info::Info;
 use crate::p4::print::Print;
+use crate::p4::run::Run;
 use crate::p4::test::Test;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ enum Command {
     Compile(Compile),
     Info(Info),
     Print(Print),
+    Run(Run),
     Test(Test),
 }
 
@@ -34,6 +36,7 @@ impl P4Args {
             Command::Compile(compile) => compile.run(out),
             Command::Info(info) => info.run(out),
             Command::Print(print) => print.run(out),
+            Command::Run(run) => run.run(out),
             Command::Test(test) => test.run(out),
         }
     }

@@ -98,8 +98,8 @@ impl Ring {
 fn changed(nic: &Nic, linker: &mut Linker, tenant: &str, file: &Path) -> Result<Load, Failure> {
     let id = nic.tenant(tenant)?;
     let running = nic.config.tenants.iter().find(|t| t.spec.id == id).and_then(|t| t.object.as_ref());
-    let object =
-        sluice_frontends::successor(file, running, &[], &[], nic.target).map_err(|e| Failure::input(e.code, e.what))?;
+    let object = sluice_frontends::successor(file, running, &[], &[], None, nic.target)
+        .map_err(|e| Failure::input(e.code, e.what))?;
     let runs = linker.tenant(id)?.running.is_some();
     Ok(if runs { linker.replace(id, &object)? } else { linker.load(id, &object)? })
 }

@@ -67,7 +67,7 @@ pub struct Run {
     /// Target, default or tiny; otherwise the one that the description says
     #[arg(long, value_parser = device::target)]
     target: Option<&'static Target>,
-    /// Replaces a tenant's program (object, *.rmt or XDP object file) before a packet or after a part of all packets
+    /// Replaces a tenant's program (object, *.rmt, *.p4 or XDP object file; PROGRAM.p4,ENTRIES with the entries of its tables) before a packet or after a part of all packets
     #[arg(long, value_name = "TENANT=FILE@MOMENT", value_parser = assign::replacement)]
     replace: Vec<Replacement>,
     /// Maps that go on when an XDP program is replaced, beside those that are pinned by name
@@ -164,7 +164,10 @@ impl Run {
         let mut first = if waits { None } else { Some(Source::open(&inputs, nic.target)?) };
         let packets = self.packets(&nic, &inputs, !outputs.is_empty())?;
         let changes = self.changes(&nic, packets)?;
-        let read = inputs.iter().map(|i| i.file.as_path()).chain(self.replace.iter().map(|r| r.file.as_path()));
+        let read = inputs
+            .iter()
+            .map(|i| i.file.as_path())
+            .chain(self.replace.iter().flat_map(|r| [Some(r.file.as_path()), r.entries.as_deref()]).flatten());
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(&outputs, read)?;
         rehearse(&nic, &changes)?;
@@ -268,7 +271,10 @@ impl Run {
     fn check_apart(&self, nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<(), Failure> {
         let inputs = inputs.iter().map(|input| &input.file);
         let others = inputs.chain(outputs.iter().map(|output| &output.file));
-        let others = others.chain(self.replace.iter().map(|r| &r.file)).chain(&nic.config.files).chain([&self.config]);
+        let others = others
+            .chain(self.replace.iter().flat_map(|r| [Some(&r.file), r.entries.as_ref()]).flatten())
+            .chain(&nic.config.files)
+            .chain([&self.config]);
         let others: Vec<&Path> = others.map(PathBuf::as_path).collect();
         apart::check_named("--socket", self.socket.as_deref())?;
         apart::check_waves(self.waves.as_deref(), others.iter().copied().chain(self.events.as_deref()))?;
@@ -383,8 +389,15 @@ impl Run {
             let configured = nic.config.tenants.iter().find(|t| t.spec.id == tenant);
             let running = configured.and_then(|t| t.object.as_ref());
             let (keep, sizes) = (&self.keep_maps, &self.max_entries);
-            let object = sluice_frontends::successor(&replacement.file, running, keep, sizes, nic.target)
-                .map_err(|e| Failure::input(e.code, e.what))?;
+            let object = sluice_frontends::successor(
+                &replacement.file,
+                running,
+                keep,
+                sizes,
+                replacement.entries.as_deref(),
+                nic.target,
+            )
+            .map_err(|e| Failure::input(e.code, e.what))?;
             changes.push(Change { before, tenant, object });
         }
         let has = |map: &String| {

@@ -2,20 +2,23 @@
 
 use super::{PlaceArgs, REFUSED, ReadArgs, failure};
 use crate::failure::Failure;
+use crate::files;
 use crate::output::Output;
 use crate::printable;
 use clap::Args;
-use sluice_p4::Undefined;
-use std::path::PathBuf;
+use sluice_p4::{Program, Undefined};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 /// Compiles a P4-16 program for v1model to a module of the rmt pipeline
 ///
-/// The module is written as text (.rmt), with the entries that the program has itself. Exits with 2 when the program cannot be read, 3 when the pipeline does not run it: the message says where and why.
+/// The module is written as text (.rmt), or as an object (.slob, .json) with its tables by name, with the entries that the program has itself and those of --entries. Exits with 2 when the program cannot be read, 3 when the pipeline does not run it: the message says where and why.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice p4 compile programs/p4/calc.p4
-  sluice p4 compile --stages 0-4 programs/p4/qos.p4")]
+  sluice p4 compile --stages 0-4 --time programs/p4/qos.p4
+  sluice p4 compile programs/p4/qos.p4 --entries programs/p4/qos.entries -o qos.slob")]
 pub struct Compile {
     /// Program, *.p4
     program: PathBuf,
@@ -23,26 +26,86 @@ pub struct Compile {
     read: ReadArgs,
     #[command(flatten)]
     place: PlaceArgs,
+    /// Entries of its tables, *.stf: `add`, `setdefault` and `remove`
+    #[arg(long, value_name = "FILE")]
+    entries: Option<PathBuf>,
+    /// File to write in place of standard output: an object if its name ends in .slob or .json, otherwise text
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Shows on standard error how long each pass took
+    #[arg(long)]
+    time: bool,
 }
 
 impl Compile {
     /// Compiles and writes it.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        if let Some(output) = &self.output {
+            files::check_other(&self.program, output)?;
+        }
+        let mut times = Times::default();
         let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
-        let unit = self.place.compile(&program).and_then(|compiled| {
-            let reference = program.reference(Undefined::Zero, 1).map_err(|errors| failure(&errors))?;
-            compiled.unit(&reference).map_err(|errors| failure(&errors))
-        });
-        match unit {
-            Ok(unit) => {
-                out.text(&sluice_rmt::text::print(&unit, &self.place.target))?;
-                Ok(ExitCode::SUCCESS)
-            }
+        times.pass("read and check");
+        let bytes = match self.compile(&program, &mut times) {
+            Ok(bytes) => bytes,
             Err(why) => {
                 out.flush()?;
                 printable::tell(why);
-                Ok(ExitCode::from(REFUSED))
+                return Ok(ExitCode::from(REFUSED));
             }
+        };
+        if self.time {
+            printable::tell(times.text());
         }
+        out.flush()?;
+        files::write(self.output.as_deref().unwrap_or(Path::new("-")), &bytes)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn compile(&self, program: &Program, times: &mut Times) -> Result<Vec<u8>, Failure> {
+        let compiled = self.place.compile_timed(program, &mut |pass| times.pass(pass))?;
+        let mut entries = program.reference(Undefined::Zero, 1).map_err(|errors| failure(&errors))?;
+        if let Some(file) = &self.entries {
+            sluice_frontends::fill(&mut entries, file).map_err(|e| Failure::input(e.code, e.what))?;
+        }
+        let ending = self.output.as_deref().and_then(Path::extension).and_then(|e| e.to_str());
+        let bytes = if let Some(ending @ ("json" | "slob")) = ending {
+            let name = self.program.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+            let object = compiled.object(&name, &entries).map_err(|errors| failure(&errors))?;
+            if ending == "json" { object.to_json().into_bytes() } else { object.to_binary() }
+        } else {
+            let unit = compiled.unit(&entries).map_err(|errors| failure(&errors))?;
+            sluice_rmt::text::print(&unit, &self.place.target).into_bytes()
+        };
+        times.pass("entries and output");
+        Ok(bytes)
+    }
+}
+
+/// How long each pass took.
+struct Times {
+    since: Instant,
+    all: Vec<(&'static str, Duration)>,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self { since: Instant::now(), all: Vec::new() }
+    }
+}
+
+impl Times {
+    /// A pass has ended.
+    fn pass(&mut self, name: &'static str) {
+        let now = Instant::now();
+        self.all.push((name, now - self.since));
+        self.since = now;
+    }
+
+    fn text(&self) -> String {
+        let line = |name: &str, time: Duration| format!("{:>9.3} ms  {name}", time.as_secs_f64() * 1e3);
+        let mut lines: Vec<String> = self.all.iter().map(|(name, time)| line(name, *time)).collect();
+        lines.push(line("in all", self.all.iter().map(|(_, time)| *time).sum()));
+        lines.join("\n")
     }
 }

@@ -1,9 +1,12 @@
 //! What `sluice p4` is made of.
 
+mod alone;
 pub mod check;
 pub mod compile;
+mod device;
 pub mod info;
 pub mod print;
+pub mod run;
 pub mod test;
 
 use crate::failure::Failure;
@@ -45,13 +48,18 @@ pub struct PlaceArgs {
 impl PlaceArgs {
     /// Compiles a program for this place.
     pub fn compile(&self, program: &Program) -> Result<Compiled, Failure> {
+        self.compile_timed(program, &mut |_| ())
+    }
+
+    /// The same, and tells each pass that has ended.
+    pub fn compile_timed(&self, program: &Program, ended: &mut dyn FnMut(&'static str)) -> Result<Compiled, Failure> {
         let last = self.target.stages - 1;
         let (first, end) = self.stages.unwrap_or((1, last - 1));
         if end > last {
             let what = format!("--stages {first}-{end}: target {} has stages 0 to {last}", self.target.name);
             return Err(Failure::input("E0770", what));
         }
-        program.compile(&self.target, first, end).map_err(|errors| failure(&errors))
+        program.compile_timed(&self.target, first, end, ended).map_err(|errors| failure(&errors))
     }
 }
 

@@ -1,25 +1,34 @@
 //! `sluice p4 test`: programs with their scripts.
 
+use super::alone::Alone;
+use super::device::Device;
 use super::{PlaceArgs, REFUSED, ReadArgs, failure};
+use crate::apart;
 use crate::failure::Failure;
+use crate::files;
 use crate::output::Output;
 use crate::printable;
+use crate::run::device::{self, Choice};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use sluice_control::scripts::run_script;
 use sluice_p4::stf::{Report, Script};
 use sluice_p4::{Model, Program, Undefined};
+use sluice_packet::script as packet;
+use sluice_rtlsim::top;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Runs a P4-16 program for v1model with a script of packets (STF)
 ///
-/// The script says which packets go in, which entries tables have, and which packets come out. The reference runs the program as the specification says, without the limits of a target; the model runs what `sluice p4 compile` makes of it. Exits with 0 when all went as the script says, 1 when it did not, 2 when program or script cannot be read, 3 when the device does not run the program.
+/// The script says which packets go in, which entries tables have, and which packets come out. The reference runs the program as the specification says, without the limits of a target; the model and the pipeline in RTL, alone, run what `sluice p4 compile` makes of it. Exits with 0 when all went as the script says, 1 when it did not, 2 when program or script cannot be read, 3 when the device does not run the program.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice p4 test programs/p4/basic.p4 programs/p4/basic.stf
-  sluice p4 test programs/p4/basic.p4                        the script beside it, basic.stf
+  sluice p4 test programs/p4/basic.p4   # the script beside it, basic.stf
   sluice p4 test --device model --stages 0-4 programs/p4/calc.p4
-  sluice p4 test --undefined random programs/p4/basic.p4     what is undefined is noise
+  sluice p4 test --device both --stages 0-4 programs/p4/qos.p4
+  sluice p4 test --undefined random programs/p4/basic.p4   # what is undefined is noise
 
 A script, line by line:
   add routes hdr.ipv4.dst:0x0a000000/8 forward(next_hop:0x020000000008, port:1)
@@ -28,7 +37,7 @@ A script, line by line:
 pub struct Test {
     /// Program, *.p4
     program: PathBuf,
-    /// Script, *.stf; without one that beside the program
+    /// Script, *.stf, or a packet script that loads the program, *.pkt; without one *.stf beside the program
     script: Option<PathBuf>,
     #[command(flatten)]
     read: ReadArgs,
@@ -52,20 +61,6 @@ pub struct Test {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Device {
-    /// The interpreter
-    Reference,
-    /// The pipeline's fast model, with the packets of its specification
-    Model,
-    /// The pipeline in RTL: not built yet
-    Rtl,
-    /// Model and RTL in lockstep: not built yet
-    Both,
-    /// All of them: not built yet
-    All,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum UndefinedArg {
     Zero,
     Random,
@@ -76,11 +71,10 @@ impl Test {
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
         let path = self.script.clone().unwrap_or_else(|| self.program.with_extension("stf"));
-        let script = read_script(&path)?;
-        if !matches!(self.device, Device::Reference | Device::Model) {
-            let what = "P4 does not run in RTL yet";
-            return self.refused(out, &Failure::input("E0794", what).help("--device reference or model runs it"));
+        if path.extension().is_some_and(|ending| ending == "pkt") {
+            return self.packet_script(out, &path);
         }
+        let script = read_script(&path)?;
         let random = self.undefined == UndefinedArg::Random;
         let seed = self.seed.unwrap_or_else(|| if random { drawn() } else { 1 });
         if random && !self.json {
@@ -109,16 +103,27 @@ impl Test {
             Ok(reference) => reference,
             Err(errors) => return self.refused(out, &failure(&errors)),
         };
-        let report = match self.device {
-            Device::Model => match self.place.compile(program) {
-                Ok(compiled) => script.run_on(&mut reference, &mut Model::new(compiled)),
+        let report = if self.device == Device::Reference {
+            script.run(&mut reference)
+        } else {
+            let compiled = match self.place.compile(program) {
+                Ok(compiled) => compiled,
                 Err(why) => return self.refused(out, &why),
-            },
-            _ => script.run(&mut reference),
+            };
+            let in_lockstep = self.device != Device::Rtl;
+            match self.device {
+                // What is shown is the reference's, so it carries the packets, too.
+                Device::Model if self.trace => script.compare(&mut reference, &mut Model::new(compiled)),
+                Device::Model => script.run_on(&mut reference, &mut Model::new(compiled)),
+                _ if self.trace || self.device == Device::All => {
+                    script.compare(&mut reference, &mut Alone::rtl(compiled, in_lockstep, seed)?)
+                }
+                _ => script.run_on(&mut reference, &mut Alone::rtl(compiled, in_lockstep, seed)?),
+            }
         };
         let name = path.display().to_string();
         if self.json {
-            out.json(&report_json(&name, &report, seed))?;
+            out.json(&report_json(&name, self.device, &report, seed))?;
         } else {
             for (line, events) in &report.traces {
                 out.line(format!("{name}:{line}: packet"))?;
@@ -132,6 +137,41 @@ impl Test {
             out.line(format!("{name}: {word}, packets in {packets}, out {sent}, expectations {expected}"))?;
         }
         Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    }
+
+    /// Runs a packet script, which loads the program, on the model or on the pipeline in RTL.
+    fn packet_script(&self, out: &mut Output, path: &Path) -> Result<ExitCode, Failure> {
+        let choice = match self.device {
+            Device::Model => Choice::Model,
+            Device::Rtl => Choice::Rtl,
+            Device::Both => Choice::Both,
+            Device::Reference | Device::All => {
+                let what = format!("--device {}: {} is a packet script", self.device.name(), path.display());
+                return Err(Failure::input("E0502", format!("{what}, expected --device model, rtl or both")));
+            }
+        };
+        let script = packet::Script::read(path).map_err(|e| Failure::input(e.code(), e))?;
+        let program = files::identity(&self.program);
+        if !apart::of_script(&script).iter().any(|file| files::identity(file) == program) {
+            let what = format!("{} does not run {}", path.display(), self.program.display());
+            return Err(Failure::input("E0502", what).help("rmt TENANT FILE.p4 loads a program"));
+        }
+        let target = self.place.target.nic();
+        let mut device = match choice {
+            Choice::Model => device::model(target),
+            choice => device::rtl(choice, &top::RMT, target, self.seed.unwrap_or(1), None)?,
+        };
+        let report = run_script(&script, &mut *device);
+        match self.json {
+            true => {
+                out.json(&json!({ "script": report.file, "device": self.device.name(), "passed": report.passed() }))?
+            }
+            false => out.line(printable::message(&report.to_string()))?,
+        }
+        Ok(match (report.unusable(), report.passed()) {
+            (true, _) => ExitCode::from(2),
+            (_, passed) => ExitCode::from(u8::from(!passed)),
+        })
     }
 
     fn refused(&self, out: &mut Output, why: &Failure) -> Result<ExitCode, Failure> {
@@ -160,13 +200,14 @@ fn drawn() -> u64 {
     since.map_or(1, |since| since.as_nanos() as u64)
 }
 
-fn report_json(name: &str, report: &Report, seed: u64) -> Value {
+fn report_json(name: &str, device: Device, report: &Report, seed: u64) -> Value {
     let failures: Vec<Value> =
         report.failures.iter().map(|failure| json!({ "line": failure.line, "what": failure.what })).collect();
     let traces: Vec<Value> =
         report.traces.iter().map(|(line, events)| json!({ "line": line, "events": events })).collect();
     json!({
         "script": name,
+        "device": device.name(),
         "passed": report.passed(),
         "seed": seed,
         "packets": report.packets,

@@ -28,6 +28,8 @@ pub struct Replacement {
     pub tenant: String,
     /// Object.
     pub file: PathBuf,
+    /// Entries of a P4 program.
+    pub entries: Option<PathBuf>,
     /// When.
     pub at: Moment,
 }
@@ -59,7 +61,7 @@ pub fn output(text: &str) -> Result<OutputFile, String> {
     Ok(OutputFile { from: destination(name)?, file: file_of(file)? })
 }
 
-/// Reads `TENANT=FILE@MOMENT`.
+/// Reads `TENANT=FILE@MOMENT` or `TENANT=PROGRAM.p4,ENTRIES@MOMENT`.
 pub fn replacement(text: &str) -> Result<Replacement, String> {
     let form = "expected TENANT=FILE@MOMENT, as in red=red-2.json@50%";
     let (tenant, rest) = text.split_once('=').ok_or(form)?;
@@ -67,7 +69,12 @@ pub fn replacement(text: &str) -> Result<Replacement, String> {
     if tenant.is_empty() {
         return Err(form.to_owned());
     }
-    Ok(Replacement { tenant: tenant.to_owned(), file: file_of(file)?, at: self::moment(moment)? })
+    // Names of other files may have commas.
+    let (file, entries) = match file.split_once(".p4,") {
+        Some((program, entries)) => (format!("{program}.p4"), Some(file_of(entries)?)),
+        None => (file.to_owned(), None),
+    };
+    Ok(Replacement { tenant: tenant.to_owned(), file: file_of(&file)?, entries, at: self::moment(moment)? })
 }
 
 fn moment(text: &str) -> Result<Moment, String> {
@@ -100,6 +107,10 @@ mod tests {
         assert_eq!(output("host3=x.pcap").unwrap().from, Destination::Host(3));
         let replaced = replacement("red=a@b.json@12.5%").unwrap();
         assert_eq!((replaced.file, replaced.at), ("a@b.json".into(), Moment::Share(0.125)));
+        let replaced = replacement("red=a.p4,b.stf@0").unwrap();
+        assert_eq!((replaced.file, replaced.entries), ("a.p4".into(), Some("b.stf".into())));
+        assert_eq!(replacement("red=a,b.json@0").unwrap().file, PathBuf::from("a,b.json"));
+        assert!(replacement("red=a.p4,@0").is_err());
         assert_eq!(replacement("7=b.json@9").unwrap().at, Moment::Packet(9));
     }
 

@@ -75,6 +75,7 @@ pub(super) struct TenantTable {
     #[serde(default)]
     pub reserve: BTreeMap<String, u16>,
     pub object: Option<Spanned<PathBuf>>,
+    pub entries: Option<Spanned<PathBuf>>,
     pub table: Option<Spanned<TableTable>>,
     pub rmt: Option<Spanned<RmtTable>>,
     pub rules: Option<Spanned<PathBuf>>,
@@ -95,7 +96,7 @@ pub(super) struct TenantTable {
 impl TenantTable {
     /// Files that it names, all to be read.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        let one = [&self.object, &self.xdp, &self.rules, &self.routes]
+        let one = [&self.object, &self.entries, &self.xdp, &self.rules, &self.routes]
             .into_iter()
             .flatten()
             .map(|path| path.get_ref().as_path());

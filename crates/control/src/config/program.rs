@@ -105,7 +105,7 @@ impl Resolver<'_> {
                 options.files.push((map.clone(), self.text_of(file, maps.span(), name)?));
             }
         }
-        let reading = Reading { target, name, xdp: options };
+        let reading = Reading { xdp: options, ..Reading::new(target, name) };
         let file = self.folder.join(path.get_ref());
         let refused = |e: ProgramFileError| self.of_object(path.span(), name, e.what, Some(e.code));
         let object = frontends::read(&file, &reading).map_err(refused)?;
@@ -120,9 +120,13 @@ impl Resolver<'_> {
     pub(super) fn named_files(&self, table: &TenantTable) -> Result<(), ConfigError> {
         let is_empty = |path: &Path| path.as_os_str().is_empty();
         let refused = |span, key: &str| Err(self.wrong(span, key, "``", "the name of a file"));
-        for (key, path) in
-            [("object", &table.object), ("xdp", &table.xdp), ("rules", &table.rules), ("routes", &table.routes)]
-        {
+        for (key, path) in [
+            ("object", &table.object),
+            ("entries", &table.entries),
+            ("xdp", &table.xdp),
+            ("rules", &table.rules),
+            ("routes", &table.routes),
+        ] {
             if let Some(path) = path.as_ref().filter(|path| is_empty(path.get_ref())) {
                 return refused(path.span(), key);
             }

@@ -311,6 +311,10 @@ impl Resolver<'_> {
         let bad = |span: Range<usize>, error: &ObjectError| {
             ConfigError::at(self.file, self.text, span, problem(error.to_string(), Some(error.code())))
         };
+        if let Some(entries) = table.entries.as_ref().filter(|_| table.object.is_none()) {
+            let found = format!("`{}`", entries.get_ref().display());
+            return Err(self.wrong(entries.span(), "entries", found, "with `object`, a P4 program"));
+        }
         if let Some(inline) = &table.table {
             let beside = [("object", table.object.as_ref()), ("xdp", table.xdp.as_ref())];
             if let Some((key, path)) = beside.into_iter().find_map(|(key, path)| Some((key, path?))) {
@@ -325,7 +329,9 @@ impl Resolver<'_> {
             None => None,
             Some(path) => {
                 let file = self.folder.join(path.get_ref());
-                Some(frontends::read(&file, &Reading::new(target, name)).map_err(|e| {
+                let entries = table.entries.as_ref().map(|entries| self.folder.join(entries.get_ref()));
+                let reading = Reading { entries: entries.as_deref(), ..Reading::new(target, name) };
+                Some(frontends::read(&file, &reading).map_err(|e| {
                     let problem = problem(format!("object {}", e.what), Some(e.code));
                     ConfigError::at(self.file, self.text, path.span(), problem)
                 })?)

@@ -80,7 +80,9 @@ pub(super) fn read_rules(script: &str, file: &Path, name: &str, target: &Target)
 
 /// Reads the module of an `rmt` statement.
 pub(super) fn rmt_object(script: &str, rmt: &script::Rmt, target: &Target) -> Result<Object, ScriptFailure> {
-    let mut object = read_object(script, &rmt.file, &rmt.tenant, target)?;
+    let entries = rmt.entries.as_ref().map(|file| beside(script, file));
+    let reading = Reading { entries: entries.as_deref(), ..Reading::new(target, &rmt.tenant) };
+    let mut object = frontends::read(&beside(script, &rmt.file), &reading)?;
     match &mut object.parts.rmt {
         Some(part) => part.keep_state |= rmt.keep,
         None => return Err(ScriptFailure::value("module", rmt.file.display(), "one of the rmt pipeline")),

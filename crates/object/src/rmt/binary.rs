@@ -1,5 +1,6 @@
 //! The binary form of an rmt part. A row is its words, as on the configuration ring.
 
+use super::logical::{read_logical, write_logical};
 use super::part::{RmtData, RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};
 use crate::binary::read_flags;
 use crate::bytes::{Reader, Writer, wrong};
@@ -13,6 +14,7 @@ use std::fmt::Display;
 const LONGEST: u8 = 1;
 const KEEP_STATE: u8 = 1;
 const SYSTEM: u8 = 2;
+const WITH_LOGICAL: u8 = 4;
 
 /// Fewest bytes of a group, a stage, a shared container, a list.
 const GROUP_BYTES: usize = 19;
@@ -43,8 +45,11 @@ pub(crate) fn write_rmt(w: &mut Writer, part: &RmtPart) {
         w.name(name);
         w.u8(*container);
     }
-    let flags = [(part.keep_state, KEEP_STATE), (part.system, SYSTEM)];
+    let flags = [(part.keep_state, KEEP_STATE), (part.system, SYSTEM), (part.logical.is_some(), WITH_LOGICAL)];
     w.u8(flags.iter().filter(|(set, _)| *set).map(|(_, bit)| bit).sum());
+    if let Some(logical) = &part.logical {
+        write_logical(w, logical);
+    }
 }
 
 fn write_stage(w: &mut Writer, stage: &RmtStage) {
@@ -84,9 +89,10 @@ pub(crate) fn read_rmt(r: &mut Reader) -> Result<RmtPart, ObjectError> {
         Ok((number, RmtGroup { destinations, tags }))
     })?;
     let shared = rising(r, SHARED_BYTES, "shared containers", |r| Ok((r.name("name")?, r.u8("container")?)))?;
-    let flags = read_flags(r, KEEP_STATE | SYSTEM, "flags")?;
+    let flags = read_flags(r, KEEP_STATE | SYSTEM | WITH_LOGICAL, "flags")?;
     let (keep_state, system) = (flags & KEEP_STATE != 0, flags & SYSTEM != 0);
-    Ok(RmtPart { first, nodes, paths, patterns, deparse, stages, groups, shared, keep_state, system })
+    let logical = if flags & WITH_LOGICAL != 0 { Some(Box::new(read_logical(r)?)) } else { None };
+    Ok(RmtPart { first, nodes, paths, patterns, deparse, stages, groups, shared, keep_state, system, logical })
 }
 
 fn read_stage(r: &mut Reader) -> Result<RmtStage, ObjectError> {
@@ -110,7 +116,7 @@ fn read_data(r: &mut Reader) -> Result<RmtData, ObjectError> {
 }
 
 /// A map whose keys stand in rising order.
-fn rising<K: Ord + Display, V>(
+pub(super) fn rising<K: Ord + Display, V>(
     r: &mut Reader,
     least: usize,
     what: &str,

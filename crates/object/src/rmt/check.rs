@@ -76,7 +76,7 @@ impl RmtPart {
                 return Err(bad(format!("rmt.shared.{name}"), format!("container {container}"), allowed));
             }
         }
-        Ok(())
+        self.logical.as_ref().map_or(Ok(()), |logical| logical.check(self))
     }
 
     fn check_ends(&self, target: &Target) -> Result<(), ObjectError> {

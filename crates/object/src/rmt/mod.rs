@@ -5,9 +5,11 @@
 pub(crate) mod binary;
 pub(crate) mod check;
 mod json;
+pub mod logical;
 pub mod outer;
 pub mod part;
 mod show;
 
+pub use logical::{Logical, LogicalRow, LogicalRows, LogicalTable, LogicalValue};
 pub use outer::{Outer, OuterTag};
 pub use part::{RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};

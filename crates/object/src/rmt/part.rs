@@ -1,5 +1,7 @@
 //! Relocatable rows of one program for the rmt pipeline.
 
+use super::logical::Logical;
+use crate::error::ObjectError;
 use serde::{Deserialize, Serialize};
 use sluice_formats::rmt::codes::StateKind;
 use sluice_formats::rmt::rows::{
@@ -44,9 +46,21 @@ pub struct RmtPart {
     /// It is the system module's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub system: bool,
+    /// Tables as the program's source names them, if the rows are made of their entries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logical: Option<Box<Logical>>,
 }
 
 impl RmtPart {
+    /// The part with these tables, whose entries are the rows of its stages from now on.
+    pub fn with_tables(mut self, logical: Logical) -> Result<Self, ObjectError> {
+        for (number, stage) in self.stages.iter_mut().filter(|(number, _)| logical.stages.contains_key(number)) {
+            stage.take(&logical.rows(*number)?);
+        }
+        self.logical = Some(Box::new(logical));
+        Ok(self)
+    }
+
     /// Bytes by which it makes a packet longer at most.
     pub fn growth(&self) -> u16 {
         let delta = |row: &Vec<DeparseRow>| row.first().map_or(0, |beat| i16::from((beat.half_delta << 1) as i8));

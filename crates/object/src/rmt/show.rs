@@ -15,6 +15,12 @@ pub(super) fn render(part: &RmtPart, out: &mut String) -> std::fmt::Result {
     for (name, c) in &part.shared {
         writeln!(out, "{:<9} {name} in c{}[{}]", "shared", 2 * (c / 8 + 1), c % 8)?;
     }
+    for table in part.logical.iter().flat_map(|logical| &logical.tables) {
+        let (entries, actions) = (table.entries.len(), table.actions.len());
+        let keys: Vec<String> = table.keys.iter().map(|key| format!("{} ({} bits)", key.name, key.bits)).collect();
+        let keys = if keys.is_empty() { "none".to_owned() } else { keys.join(", ") };
+        writeln!(out, "{:<9} {}: keys {keys}; {entries} entries, {actions} actions", "table", table.name)?;
+    }
     writeln!(
         out,
         "\n{:>5}  {:>11}  {:>11}  {:>7}  {:>5}  {:>8}",

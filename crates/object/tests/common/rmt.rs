@@ -1,7 +1,13 @@
 //! An object for the rmt pipeline, built by hand.
 
+use sluice_formats::random::Rng;
 use sluice_formats::rmt::rows::*;
 use sluice_formats::row::Wide;
+use sluice_object::rmt::logical::{
+    LogicalAction, LogicalCall, LogicalCase, LogicalEntry, LogicalKey, LogicalKind, LogicalLeads, LogicalLookup,
+    LogicalMatch, LogicalMove, LogicalOutcome, LogicalParameter, LogicalPiece,
+};
+use sluice_object::rmt::{Logical, LogicalTable, LogicalValue};
 use sluice_object::{
     Action, Destination, KeySpec, Object, RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary, TargetNeed,
 };
@@ -69,7 +75,127 @@ pub fn part() -> RmtPart {
         shared: [("virtual_ip".to_owned(), 8)].into(),
         keep_state: true,
         system: false,
+        logical: None,
     }
+}
+
+/// Tables with a few of everything, for the two actions of stage 1.
+pub fn logical(rng: &mut Rng) -> Logical {
+    let kinds = [LogicalKind::Exact, LogicalKind::Lpm, LogicalKind::Ternary, LogicalKind::Range, LogicalKind::Optional];
+    let table = |rng: &mut Rng, n: u64| {
+        let keys: Vec<LogicalKey> = (0..rng.below(3))
+            .map(|i| LogicalKey {
+                name: format!("hdr.k{i}"),
+                kind: *rng.choose(&kinds).unwrap(),
+                bits: rng.range(1, 9) as u16,
+            })
+            .collect();
+        let parameters = vec![LogicalParameter { name: "port".to_owned(), bits: 9 }];
+        let actions = vec![
+            LogicalAction { name: "to".to_owned(), parameters, ..LogicalAction::default() },
+            LogicalAction { name: "drop".to_owned(), default_only: n == 1, ..LogicalAction::default() },
+        ];
+        let call = |rng: &mut Rng| match rng.chance(1, 2) {
+            true => LogicalCall { action: 0, values: vec![LogicalValue::of(rng.below(512).into())] },
+            false => LogicalCall { action: 1, values: vec![] },
+        };
+        let entries = (0..if keys.is_empty() { 0 } else { rng.below(4) })
+            .map(|_| LogicalEntry { matches: keys.iter().map(|key| asked(rng, key)).collect(), call: call(rng) });
+        let entries = entries.collect();
+        LogicalTable {
+            name: format!("In.t{n}"),
+            alias: format!("t{n}"),
+            size: rng.below(3) as u32,
+            constant: rng.chance(1, 2),
+            default_constant: rng.chance(1, 2),
+            counted: rng.chance(1, 2),
+            default: call(rng),
+            entries,
+            keys,
+            actions,
+        }
+    };
+    let tables: Vec<LogicalTable> = (0..2).map(|n| table(rng, n)).collect();
+    let cases = (0..rng.range(1, 3)).map(|guard| match rng.chance(3, 4) {
+        true => LogicalCase::Looks(lookup(rng, &tables, guard as u8)),
+        false => LogicalCase::Leads(leads(rng, guard as u8, 0xff, false)),
+    });
+    Logical { stages: [(1, cases.collect())].into(), tables }
+}
+
+fn asked(rng: &mut Rng, key: &LogicalKey) -> LogicalMatch {
+    let bits = u32::from(key.bits);
+    let all = (1u128 << bits) - 1;
+    let mut number = || u128::from(rng.next_u64()) & all;
+    let (one, other) = (number(), number());
+    let mask = match key.kind {
+        LogicalKind::Range => {
+            let (low, high) = (LogicalValue::of(one.min(other)), LogicalValue::of(one.max(other)));
+            return LogicalMatch::Range { low, high };
+        }
+        LogicalKind::Exact => all,
+        LogicalKind::Lpm => all & !(all >> rng.below(u64::from(bits) + 1)),
+        LogicalKind::Optional => all * u128::from(rng.chance(1, 2)),
+        LogicalKind::Ternary => other,
+    };
+    LogicalMatch::Masked { value: LogicalValue::of(one & mask), mask: LogicalValue::of(mask) }
+}
+
+/// Guards stand in byte 0 of the key, conditions in byte 9.
+fn leads(rng: &mut Rng, guard: u8, mask: u8, conditional: bool) -> LogicalLeads {
+    let place = |byte: u8, bit: u8| {
+        Wide(std::array::from_fn(|i| [byte, bit][usize::from(i == 9)] * u8::from(i == 0 || i == 9)))
+    };
+    let condition = u8::from(conditional);
+    LogicalLeads {
+        value: place(guard & mask, condition * rng.below(2) as u8),
+        mask: place(mask, condition),
+        action: rng.below(2) as u16,
+        data: Wide(std::array::from_fn(|i| if i < 8 { rng.below(256) as u8 } else { 0 })),
+        moves: vec![],
+    }
+}
+
+fn lookup(rng: &mut Rng, tables: &[LogicalTable], guard: u8) -> LogicalLookup {
+    let number = rng.below(tables.len() as u64);
+    let table = &tables[number as usize];
+    let mut at = 8;
+    let keys = table.keys.iter().map(|key| {
+        // The lower part, and one bit above it that may be known.
+        let low = key.bits - 1;
+        let mut pieces = vec![LogicalPiece { low, bits: 1, at: Some(at), known: 0 }];
+        if rng.chance(1, 4) {
+            pieces[0] = LogicalPiece { low, bits: 1, at: None, known: rng.below(2) };
+        }
+        if low > 0 {
+            pieces.push(LogicalPiece { low: 0, bits: low, at: Some(at + 1), known: 0 });
+        }
+        at += 24;
+        pieces
+    });
+    let keys = keys.collect();
+    let outcome = |rng: &mut Rng, n: u16| {
+        let (hit, action) = (n / 2 == 0, n % 2);
+        let mut all = vec![leads(rng, 0, 0, false)];
+        if rng.chance(1, 3) {
+            all.insert(0, leads(rng, 0, 0, true));
+        }
+        for leads in all.iter_mut().filter(|_| action == 0) {
+            // Bits 3 to 8 of the port to bits 6 to 11 of bytes 10 and 11.
+            leads.moves = vec![LogicalMove { parameter: 0, low: 3, bits: 6, byte: 11, bit: 6 }];
+        }
+        LogicalOutcome { hit, action, leads: all }
+    };
+    let outcomes = (0..4).map(|n| outcome(rng, n)).collect();
+    let first = leads(rng, guard, 0xff, false);
+    LogicalLookup { value: first.value, mask: first.mask, table: number as u16, keys, outcomes }
+}
+
+/// The part with these tables in place of its entries.
+pub fn with_tables(logical: Logical) -> RmtPart {
+    let mut part = part();
+    part.stages.get_mut(&1).unwrap().key.default_valid = false;
+    part.with_tables(logical).unwrap()
 }
 
 /// An object with this part.

@@ -5,6 +5,7 @@ use super::{NOWHERE, homes::Homes, homes::Piece, too_much};
 use crate::ir::{Array, Bits, Deparse, End, Leaf, Loc, Next, Op, Operation, Seg, Src};
 use crate::middle::Refusal;
 use crate::source::Span;
+use sluice_object::rmt::logical::LogicalMove;
 use sluice_rmt::action::{A, Action, Alu, B, Cross, Op as AluOp, When, WordOp, WordSource};
 use sluice_rmt::phv::{Class, Container, DISCARD, EGRESS_PORT, EXCEPT_INGRESS, Word};
 use sluice_rmt::target::DATA;
@@ -506,28 +507,31 @@ impl Maker<'_> {
 }
 
 impl Made {
-    /// The data of an entry with these values for the action's parameters.
-    pub fn data(&self, values: &[Bits]) -> [u8; DATA] {
-        let mut data = [0; DATA];
+    /// The data of an entry but for the action's parameters, and where these go.
+    pub fn data(&self) -> ([u8; DATA], Vec<LogicalMove>) {
+        let (mut data, mut moves) = ([0; DATA], Vec::new());
         for image in &self.images {
             let mut all = 0u64;
             for (at, bits) in &image.pieces {
                 let mut top = at + bits.width();
                 for seg in &bits.segs {
                     top -= seg.width;
-                    let value = match &seg.src {
-                        Src::Const(value) => *value,
-                        Src::Param(number, low) => values
-                            .get(*number as usize)
-                            .map_or(0, |value| value.slice(*low, seg.width).known().unwrap_or(0)),
-                        _ => 0,
-                    };
-                    all |= (value as u64) << top;
+                    match &seg.src {
+                        Src::Const(value) => all |= (*value as u64) << top,
+                        Src::Param(number, low) => moves.push(LogicalMove {
+                            parameter: *number as u16,
+                            low: *low as u16,
+                            bits: seg.width as u16,
+                            byte: (image.at + image.bytes - 1) as u8 - (top / 8) as u8,
+                            bit: (top % 8) as u8,
+                        }),
+                        _ => {}
+                    }
                 }
             }
             let bytes = all.to_be_bytes();
             data[image.at..image.at + image.bytes].copy_from_slice(&bytes[8 - image.bytes..]);
         }
-        data
+        (data, moves)
     }
 }

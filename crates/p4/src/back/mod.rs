@@ -7,6 +7,7 @@ pub(crate) mod cells;
 mod deparse;
 mod homes;
 mod live;
+mod logical;
 mod parser;
 mod rows;
 mod split;
@@ -18,7 +19,9 @@ use crate::middle::{Refusal, RefusalKind};
 use crate::source::Span;
 use action::Made;
 use homes::Homes;
+use sluice_object::rmt::Logical;
 use sluice_rmt::Program;
+use sluice_rmt::action::Action;
 use sluice_rmt::deparser::{DeparseRow, Deparser, Pattern};
 use sluice_rmt::target::Target;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -41,6 +44,9 @@ pub(crate) struct Plan {
     pub cells: BTreeMap<Array, cells::Place>,
     parser: sluice_rmt::parser::Parser,
     keys: Vec<rows::StageKey>,
+    /// Tables without entries, and what stages do with them; actions of each stage.
+    logical: Logical,
+    actions: Vec<Vec<Action>>,
     target: Target,
 }
 
@@ -127,6 +133,8 @@ fn place(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize))
                     cells: places,
                     parser: sluice_rmt::parser::Parser::default(),
                     keys,
+                    logical: Logical::default(),
+                    actions: Vec::new(),
                     target: *target,
                     graph,
                 };
@@ -138,7 +146,7 @@ fn place(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize))
                         false => Err(why),
                     };
                 }
-                plan.fill(&shapes)?;
+                plan.fill(code, &shapes)?;
                 return Ok(Placed::Plan(Box::new(plan)));
             }
             Err(rows::KeyRefused::Move(loc)) if larger.insert(loc) => {}
@@ -165,20 +173,22 @@ impl Plan {
         None
     }
 
-    fn fill(&mut self, shapes: &[deparse::Shape]) -> Result<(), Refusal> {
+    fn fill(&mut self, code: &Code, shapes: &[deparse::Shape]) -> Result<(), Refusal> {
         for shape in shapes {
             self.rows.push(shape.row(&self.homes)?);
         }
         let live = live::Live::new(&self.graph, &self.ends, shapes);
         self.parser = parser::build(&self.graph, &self.homes, &self.ends, &live)?;
         self.patterns = deparse::patterns(&self.rows, &self.parser.paths, &self.reached())?;
+        (self.logical, self.actions) = self.logical(code)?;
         Ok(())
     }
 
     /// Whether packets go to multicast groups.
     pub fn has_groups(&self) -> bool {
         let group = |next: &Next| matches!(next, Next::End(end) if end.group.known() != Some(0));
-        self.graph.paths.iter().any(|path| group(&path.next)) || all_leaves(&self.graph).iter().any(|leaf| group(&leaf.next))
+        self.graph.paths.iter().any(|path| group(&path.next))
+            || all_leaves(&self.graph).iter().any(|leaf| group(&leaf.next))
     }
 
     /// Groups that the program itself names.
@@ -233,12 +243,18 @@ impl Plan {
         }
     }
 
-    /// The program with these entries.
-    pub fn program(&self, code: &Code, tables: &[Rows]) -> Result<Program, Refusal> {
+    /// The tables with these entries.
+    pub fn tables(&self, code: &Code, tables: &[Rows]) -> Result<Logical, Refusal> {
+        self.within_cells(code, tables)?;
+        Ok(logical::with_entries(&self.logical, code, tables))
+    }
+
+    /// The program with the entries of tables.
+    pub fn program(&self, tables: &Logical) -> Result<Program, Refusal> {
         let deparser = Deparser { patterns: self.patterns.clone(), rows: self.rows.clone() };
         let mut program = Program { parser: self.parser.clone(), stages: Vec::new(), deparser };
         for stage in 0..self.target.stages {
-            program.stages.push(self.stage(stage, code, tables)?);
+            program.stages.push(self.stage(stage, tables)?);
         }
         Ok(program)
     }

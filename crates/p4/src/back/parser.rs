@@ -80,7 +80,9 @@ fn path(graph: &Graph, found: &ParserPath, homes: &Homes, ends: &[Deparse], live
     };
     path.headers = headers;
     // Nobody asks where the program does not look at it.
-    if let (Some((start, words)), true) = (found.verify, needed.iter().any(|loc| *graph.locs.info(*loc) == LocInfo::Bad)) {
+    if let (Some((start, words)), true) =
+        (found.verify, needed.iter().any(|loc| *graph.locs.info(*loc) == LocInfo::Bad))
+    {
         path.verify = Some(sluice_rmt::parser::Span { start: start as u8, words: words as u8 });
     }
     if node != 0 {

@@ -94,6 +94,15 @@ pub(super) fn aliases(all: &[Wanted]) -> Vec<String> {
     all.iter().map(alias).collect()
 }
 
+/// The same of tables.
+pub(crate) fn table_aliases<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let wanted = |name: &str| {
+        let (name, hashed) = (name.to_string(), String::new());
+        Wanted { prefix: Prefix::Table, name, hashed, given: None, span: Span::default() }
+    };
+    aliases(&names.map(wanted).collect::<Vec<_>>())
+}
+
 /// From the shortest to the whole name.
 fn suffixes(name: &str) -> impl Iterator<Item = &str> {
     let dots = name.char_indices().rev().filter(|(_, c)| *c == '.').map(|(at, _)| &name[at + 1..]);

@@ -13,6 +13,8 @@ mod message;
 mod text;
 mod types;
 
+pub(crate) use ids::table_aliases;
+
 use crate::error::{Notes, P4Errors, Problem};
 use crate::interpret::lower;
 use crate::source::Span;

@@ -12,8 +12,8 @@ mod natives;
 mod packet;
 mod parser;
 mod tests;
-mod verify;
 pub(crate) mod value;
+mod verify;
 
 pub(crate) use explore::explore;
 pub(crate) use follow::{Refusal, RefusalKind};

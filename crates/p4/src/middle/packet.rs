@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Bytes that the deparser sees.
 const WINDOW: u32 = 128;
 /// Metadata that the pipeline does not know as v1model means them.
-const UNKNOWN: [&str; 4] =
-    ["ingress_global_timestamp", "egress_global_timestamp", "enq_timestamp", "deq_timedelta"];
+const UNKNOWN: [&str; 4] = ["ingress_global_timestamp", "egress_global_timestamp", "enq_timestamp", "deq_timedelta"];
 /// Metadata that are the word of the queue's depth.
 const DEPTHS: [&str; 2] = ["enq_qdepth", "deq_qdepth"];
 
@@ -135,7 +134,8 @@ impl<'c> Follower<'c, '_> {
         let asked = self.copy.take().is_some_and(|(_, asked)| asked);
         if asked {
             if self.cuts != cuts {
-                return self.refuse("copies of which that to the port of arrival takes more than one stage to tell apart");
+                return self
+                    .refuse("copies of which that to the port of arrival takes more than one stage to tell apart");
             }
             let dropped = self.drop || self.standard("egress_spec").known() == Some(DROP);
             if !dropped {
@@ -318,9 +318,7 @@ impl<'c> Follower<'c, '_> {
         }
         let end = match except_arrival {
             None => End::to(goal, deparse),
-            Some(except_arrival) => {
-                End { port: Bits::constant(9, 0), group: goal, except_arrival, deparse }
-            }
+            Some(except_arrival) => End { port: Bits::constant(9, 0), group: goal, except_arrival, deparse },
         };
         Ok(Leaf { assigns, ..self.leave(Next::End(Box::new(end))) })
     }

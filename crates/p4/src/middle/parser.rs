@@ -112,7 +112,10 @@ impl<'c> Follower<'c, '_> {
             return self.refuse("a case whose value is not known before the program runs");
         }
         let (mut key, mut value) = (key.clone(), value);
-        if mask.segs.iter().all(|seg| seg.src == Src::Const(if seg.width >= 128 { u128::MAX } else { (1 << seg.width) - 1 }))
+        if mask
+            .segs
+            .iter()
+            .all(|seg| seg.src == Src::Const(if seg.width >= 128 { u128::MAX } else { (1 << seg.width) - 1 }))
             && let Some((x, c)) = key.plus()
         {
             value = Bits::operate(Op::Sub, &value, &Bits::constant(width, c));

@@ -81,7 +81,10 @@ impl Follower<'_, '_> {
                 _ => None,
             };
             let both = (of(&a), of(&b));
-            if matches!(both, (Some(LocInfo::CopyPort), Some(LocInfo::Port)) | (Some(LocInfo::Port), Some(LocInfo::CopyPort))) {
+            if matches!(
+                both,
+                (Some(LocInfo::CopyPort), Some(LocInfo::Port)) | (Some(LocInfo::Port), Some(LocInfo::CopyPort))
+            ) {
                 *asked = true;
                 return Ok(*is_arrival);
             }

@@ -38,7 +38,8 @@ impl<'c> Follower<'c, '_> {
             return Ok(());
         };
         let of_sum = self.first_bit(&sum).unwrap_or(0) / 8;
-        let inside = |byte: &u32| *byte >= span.0 && *byte < span.0 + 2 * span.1 && *byte != of_sum && *byte != of_sum + 1;
+        let inside =
+            |byte: &u32| *byte >= span.0 && *byte < span.0 + 2 * span.1 && *byte != of_sum && *byte != of_sum + 1;
         let nonzero = self.given.iter().any(|(byte, (_, value))| inside(byte) && *value != 0);
         self.verified = Some(Verified { data, sum, nonzero, span });
         self.set_standard("checksum_error", bad);

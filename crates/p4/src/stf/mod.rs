@@ -14,7 +14,8 @@ mod run;
 
 pub use compare::Failure;
 pub use error::{StfErrors, StfProblem};
-pub use run::Report;
+pub(crate) use run::GIVEN_UP;
+pub use run::{Carrier, CarrierError, Report};
 
 use command::Command;
 

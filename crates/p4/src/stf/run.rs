@@ -8,13 +8,37 @@ use super::error::StfProblem;
 use super::line::Wrong;
 use super::names;
 use crate::interpret::{Cells, EntryRefused, MeterRates, Node, ObjectKind, Session};
-use crate::{Model, Reference};
+use crate::{Reference, Sent};
 use sluice_packet::mistake::Problem as _;
 use sluice_packet::text;
 use std::collections::{BTreeMap, HashMap};
 
 /// Code of a packet that is not carried to its end; its line in the script fails.
-const GIVEN_UP: &str = "E0795";
+pub(crate) const GIVEN_UP: &str = "E0795";
+
+/// What carries a script's packets in place of the reference.
+pub trait Carrier {
+    /// Runs with the entries that a reference has now.
+    fn load(&mut self, entries: &Reference) -> Result<(), CarrierError>;
+
+    /// Carries a packet; what leaves, in the order of the ports.
+    fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, CarrierError>;
+
+    /// Brings what was counted and kept to a reference, whose entries it has.
+    fn fetch(&mut self, into: &mut Reference) -> Result<(), CarrierError>;
+
+    /// What is kept otherwise than by a reference that saw the same packets since the carrier was loaded with it, if there is something.
+    fn differs(&mut self, from: &Reference) -> Result<Option<String>, CarrierError>;
+}
+
+/// Why entries or a packet are not carried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CarrierError {
+    /// Code for `sluice explain`.
+    pub code: &'static str,
+    /// What happened.
+    pub what: String,
+}
 
 /// What a script showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,7 +66,9 @@ impl Report {
 struct Running<'r> {
     reference: &'r mut Reference,
     /// What carries the packets, if it is not the reference.
-    model: Option<&'r mut Model>,
+    carrier: Option<&'r mut dyn Carrier>,
+    /// The reference carries them, too, and both have to agree.
+    is_compared: bool,
     /// Whether it has the entries of now.
     is_loaded: bool,
     expected: Expected,
@@ -54,20 +80,49 @@ struct Running<'r> {
 }
 
 impl Script {
-    /// Runs the script with packets through the model of the pipeline, and entries as the reference keeps them.
-    pub fn run_on(&self, reference: &mut Reference, model: &mut Model) -> Report {
-        self.run_with(reference, Some(model))
+    /// Runs the script with packets through a carrier, and entries as the reference keeps them.
+    pub fn run_on(&self, reference: &mut Reference, carrier: &mut dyn Carrier) -> Report {
+        self.run_with(reference, Some(carrier), false)
+    }
+
+    /// The same, and what leaves has to be what leaves the reference.
+    pub fn compare(&self, reference: &mut Reference, carrier: &mut dyn Carrier) -> Report {
+        self.run_with(reference, Some(carrier), true)
+    }
+
+    /// Gives a reference the entries of a script that has nothing else: `add`, `setdefault`, `remove`.
+    pub fn fill(&self, reference: &mut Reference) -> Result<(), Vec<Failure>> {
+        let is_entry = |kind: &CommandKind| {
+            use CommandKind::{Add, Remove, RemoveAll, SetDefault};
+            matches!(kind, Add { .. } | SetDefault { .. } | Remove { .. } | RemoveAll)
+        };
+        let wrong = |command: &Command| Failure {
+            line: text::position(&self.text, command.span.start).line,
+            what: "a command of another kind; entries are add, setdefault and remove".to_string(),
+        };
+        let others: Vec<Failure> = self.commands.iter().filter(|command| !is_entry(&command.kind)).map(wrong).collect();
+        if !others.is_empty() {
+            return Err(others);
+        }
+        let report = self.run(reference);
+        if report.passed() { Ok(()) } else { Err(report.failures) }
     }
 
     /// Runs the script; what cannot be done or goes otherwise than it says stands in the report with its line.
     pub fn run(&self, reference: &mut Reference) -> Report {
-        self.run_with(reference, None)
+        self.run_with(reference, None, false)
     }
 
-    fn run_with(&self, reference: &mut Reference, model: Option<&mut Model>) -> Report {
+    fn run_with<'r>(
+        &self,
+        reference: &'r mut Reference,
+        carrier: Option<&'r mut dyn Carrier>,
+        is_compared: bool,
+    ) -> Report {
         let mut running = Running {
             reference,
-            model,
+            carrier,
+            is_compared,
             is_loaded: false,
             expected: Expected::default(),
             sent: BTreeMap::new(),
@@ -268,60 +323,80 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Brings what the model counted and kept to the reference, where commands look and write; the model is loaded with it again.
+    /// Brings what the carrier counted and kept to the reference, where commands look and write; the carrier is loaded with it again.
+    /// A reference that carried the packets too has it already, and the carrier is held to it.
     fn fetch(&mut self) {
-        if let Some(model) = self.model.as_mut()
-            && std::mem::take(&mut self.is_loaded)
-            && let Err(why) = model.fetch(self.reference)
-        {
-            let what = format!("error[{GIVEN_UP}]: {why}");
-            self.report.failures.push(Failure { line: self.line, what });
+        let Some(carrier) = self.carrier.as_mut() else { return };
+        if !std::mem::take(&mut self.is_loaded) {
+            return;
+        }
+        let done = match self.is_compared {
+            false => carrier.fetch(self.reference),
+            true => carrier.differs(self.reference).map(|differs| {
+                let failure = differs.map(|what| Failure { line: self.line, what: format!("the device: {what}") });
+                self.report.failures.extend(failure);
+            }),
+        };
+        if let Err(CarrierError { code, what }) = done {
+            self.report.failures.push(Failure { line: self.line, what: format!("error[{code}]: {what}") });
         }
     }
 
-    /// Carries a packet through the model.
-    fn on_model(&mut self, port: u16, bytes: &[u8]) -> Option<Result<Vec<crate::Sent>, String>> {
-        let model = self.model.as_mut()?;
+    /// Carries a packet through the carrier, if there is one.
+    fn carried(&mut self, port: u16, bytes: &[u8]) -> Option<Result<Vec<Sent>, CarrierError>> {
+        let carrier = self.carrier.as_mut()?;
         if !self.is_loaded
-            && let Err(why) = model.load(self.reference)
+            && let Err(why) = carrier.load(self.reference)
         {
             return Some(Err(why));
         }
         self.is_loaded = true;
-        Some(model.packet(port, bytes))
+        Some(carrier.packet(port, bytes))
     }
 
     fn packet(&mut self, port: u16, bytes: &[u8]) {
         self.report.packets += 1;
-        if let Some(done) = self.on_model(port, bytes) {
-            match done {
-                Ok(all) => {
-                    self.report.sent += all.len();
-                    for sent in all {
-                        self.sent.entry(sent.port).or_default().push((self.line, sent.bytes));
+        let carried = self.carried(port, bytes);
+        if carried.is_none() || self.is_compared {
+            let done = self.reference.switch.packet(port, bytes).map_err(|stopped| {
+                let what = format!("{}{}", stopped.what, self.reference.place(stopped.span));
+                CarrierError { code: GIVEN_UP, what }
+            });
+            // A device tells copies in the order of their ports.
+            let done = done.map(|mut all| {
+                all.sort_by_key(|sent| sent.port);
+                all
+            });
+            self.traced();
+            match carried {
+                None => self.take(done),
+                Some(carried) => {
+                    if self.is_compared && done != carried {
+                        let what = format!("the device: {}; the reference: {}", tell(&carried), tell(&done));
+                        self.report.failures.push(Failure { line: self.line, what });
                     }
-                }
-                Err(why) => {
-                    let what = format!("error[{GIVEN_UP}]: {why}");
-                    self.report.failures.push(Failure { line: self.line, what });
+                    self.take(carried);
                 }
             }
-            return;
+        } else if let Some(carried) = carried {
+            self.take(carried);
         }
-        match self.reference.switch.packet(port, bytes) {
+    }
+
+    /// Takes what left with the packet of this line.
+    fn take(&mut self, done: Result<Vec<Sent>, CarrierError>) {
+        match done {
             Ok(all) => {
                 self.report.sent += all.len();
                 for sent in all {
                     self.sent.entry(sent.port).or_default().push((self.line, sent.bytes));
                 }
             }
-            Err(stopped) => {
-                let place = self.reference.place(stopped.span);
-                let what = format!("error[{GIVEN_UP}]: {}{place}", stopped.what);
+            Err(CarrierError { code, what }) => {
+                let what = format!("error[{code}]: {what}");
                 self.report.failures.push(Failure { line: self.line, what });
             }
         }
-        self.traced();
     }
 
     /// Takes what the packet of this line did.
@@ -401,6 +476,21 @@ impl Running<'_> {
         match number.and_then(|at| cells.get(at)) {
             Some(counts) => Ok(*counts),
             None => wrong(format!("it has {} cells, numbered from 0", cells.len())),
+        }
+    }
+}
+
+/// What left, in words.
+fn tell(done: &Result<Vec<Sent>, CarrierError>) -> String {
+    match done {
+        Err(error) => error.what.clone(),
+        Ok(all) if all.is_empty() => "nothing".to_string(),
+        Ok(all) => {
+            let one = |sent: &Sent| {
+                let digits: String = sent.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                format!("port {}: {digits}", sent.port)
+            };
+            all.iter().map(one).collect::<Vec<_>>().join(", ")
         }
     }
 }

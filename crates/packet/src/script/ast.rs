@@ -269,8 +269,10 @@ pub struct Tenant {
 pub struct Rmt {
     /// Tenant; `system` is the system module's.
     pub tenant: String,
-    /// `.rmt` file, relative to the script.
+    /// `.rmt` or `.p4` file, relative to the script.
     pub file: PathBuf,
+    /// Entries of a P4 program, relative to the script.
+    pub entries: Option<PathBuf>,
     /// The state words of the module in its place are kept.
     pub keep: bool,
 }

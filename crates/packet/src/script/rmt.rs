@@ -12,15 +12,18 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
     let tenant = parser.declared(words.need("the name of a tenant")?)?;
     let file = words.need("the file of an rmt module")?;
     parser.updates.rmt(&tenant, span)?;
-    let mut keep = false;
+    let (mut keep, mut entries) = (false, None);
     while let Some(option) = words.next() {
-        match (option.text, std::mem::replace(&mut keep, true)) {
-            ("keep", false) => {}
-            ("keep", true) => return Err(twice("rmt", option)),
+        let is_first = match option.text.split_once('=') {
+            None if option.text == "keep" => !std::mem::replace(&mut keep, true),
+            Some(("entries", name)) if !name.is_empty() => entries.replace(PathBuf::from(name)).is_none(),
             _ => return Err(unknown_option("rmt", option)),
+        };
+        if !is_first {
+            return Err(twice("rmt", option));
         }
     }
-    Ok(Command::Rmt(Rmt { tenant, file: PathBuf::from(file.text), keep }))
+    Ok(Command::Rmt(Rmt { tenant, file: PathBuf::from(file.text), entries, keep }))
 }
 
 pub(super) fn rules(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {

@@ -40,7 +40,7 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
             return Err((name.span, problem));
         }
     }
-    let rmt = rmt.map(|file| Rmt { tenant: tenant.clone(), file, keep: false });
+    let rmt = rmt.map(|file| Rmt { tenant: tenant.clone(), file, entries: None, keep: false });
     Ok(Command::Xdp(Xdp {
         tenant,
         file: PathBuf::from(file.text),

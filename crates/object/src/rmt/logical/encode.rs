@@ -1,0 +1,317 @@
+//! Entries of logical tables as rows of a stage.
+
+use super::{Logical, LogicalCase, LogicalLeads, LogicalLookup, LogicalMatch, LogicalPiece, LogicalValue};
+use crate::error::{ObjectError, bad};
+use crate::rmt::part::{RmtData, RmtExact, RmtKey, RmtStage, RmtTernary};
+use sluice_formats::rmt::rows::{ExactRow, TernaryRow};
+use sluice_formats::rmt::target::NUMBERS;
+use sluice_formats::row::Wide;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// Most cases of a stage, those counted too that no packet finds, and most of them that are ternary: more than any pipeline has.
+const MOST_CASES: usize = 1 << 15;
+const MOST_TERNARY: usize = 1 << 10;
+
+/// A row: bits of the stage's key, and what it leads to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogicalRow {
+    /// Bits of the key.
+    pub value: RmtKey,
+    /// Which of them count.
+    pub mask: RmtKey,
+    /// Action, by its position in the stage.
+    pub action: u16,
+    /// Its data.
+    pub data: RmtData,
+    /// Logical number.
+    pub number: u16,
+}
+
+/// Rows of a stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogicalRows {
+    /// Bits of the key that any row asks for.
+    pub mask: RmtKey,
+    /// Rows that ask for all of them, and that no ternary row before them takes packets from.
+    pub exact: Vec<LogicalRow>,
+    /// The others, the first that matches wins.
+    pub ternary: Vec<LogicalRow>,
+}
+
+impl LogicalValue {
+    /// Whether a bit is set.
+    pub fn bit(&self, at: u32) -> bool {
+        self.0.0.get((at / 8) as usize).is_some_and(|byte| byte >> (at % 8) & 1 == 1)
+    }
+
+    /// The value with this bit set.
+    #[must_use]
+    pub fn with(mut self, at: u32) -> Self {
+        if let Some(byte) = self.0.0.get_mut((at / 8) as usize) {
+            *byte |= 1 << (at % 8);
+        }
+        self
+    }
+
+    /// A number.
+    pub fn of(number: u128) -> Self {
+        let bytes = number.to_le_bytes();
+        Self(Wide(std::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))))
+    }
+
+    /// The lowest bits, all set.
+    pub fn ones(bits: u32) -> Self {
+        (0..bits).fold(Self::default(), Self::with)
+    }
+
+    /// The bits above the lowest 128 left out.
+    fn number(&self) -> u128 {
+        (0..16).rev().fold(0, |all, i| all << 8 | u128::from(self.0.0[i]))
+    }
+}
+
+/// Bits of a key, and which count.
+type Asked = (RmtKey, RmtKey);
+
+/// The key with one bit more given; nothing if it asks for the other value.
+fn given((mut value, mut mask): Asked, at: u32, wanted: bool) -> Option<Asked> {
+    let (byte, bit) = ((at / 8) as usize, 1 << (at % 8));
+    if mask.0[byte] & bit != 0 && (value.0[byte] & bit != 0) != wanted {
+        return None;
+    }
+    mask.0[byte] |= bit;
+    value.0[byte] |= if wanted { bit } else { 0 };
+    Some((value, mask))
+}
+
+/// What both ask for, if that can be.
+fn both(one: Asked, other: Asked) -> Option<Asked> {
+    agree(&one, &other).then(|| {
+        let join = |a: RmtKey, b: RmtKey| Wide(std::array::from_fn(|i| a.0[i] | b.0[i]));
+        (join(one.0, other.0), join(one.1, other.1))
+    })
+}
+
+fn agree(one: &Asked, other: &Asked) -> bool {
+    (0..one.0.0.len()).all(|i| (one.0.0[i] ^ other.0.0[i]) & one.1.0[i] & other.1.0[i] == 0)
+}
+
+/// Values and masks that together are what an entry asks of a key.
+fn patterns(asked: &LogicalMatch, bits: u32) -> Vec<(LogicalValue, LogicalValue)> {
+    match *asked {
+        LogicalMatch::Masked { value, mask } => vec![(value, mask)],
+        LogicalMatch::Range { low, high } => {
+            let (low, high, all) = (low.number(), high.number(), LogicalValue::ones(bits).number());
+            match low <= high {
+                true => prefixes(low, high, bits),
+                false => [prefixes(low, all, bits), prefixes(0, high, bits)].concat(),
+            }
+        }
+    }
+}
+
+/// Prefixes that together are the numbers from one to another, of at most 64 bits.
+fn prefixes(mut low: u128, high: u128, bits: u32) -> Vec<(LogicalValue, LogicalValue)> {
+    let all = LogicalValue::ones(bits).number();
+    let mut patterns = Vec::new();
+    while low <= high {
+        let mut size = if low == 0 { bits } else { low.trailing_zeros().min(bits) };
+        while low + LogicalValue::ones(size).number() > high {
+            size -= 1;
+        }
+        let free = LogicalValue::ones(size).number();
+        patterns.push((LogicalValue::of(low), LogicalValue::of(all & !free)));
+        low += free + 1;
+    }
+    patterns
+}
+
+fn with_key(asked: Asked, pieces: &[LogicalPiece], value: &LogicalValue, mask: &LogicalValue) -> Option<Asked> {
+    let mut asked = asked;
+    for piece in pieces {
+        for i in 0..u32::from(piece.bits) {
+            let at = u32::from(piece.low) + i;
+            if !mask.bit(at) {
+                continue;
+            }
+            match piece.at {
+                Some(first) => asked = given(asked, u32::from(first) + i, value.bit(at))?,
+                None if (piece.known >> i & 1 == 1) == value.bit(at) => {}
+                None => return None,
+            }
+        }
+    }
+    Some(asked)
+}
+
+impl LogicalLeads {
+    /// Its data with these values of the parameters.
+    fn filled(&self, values: &[LogicalValue]) -> RmtData {
+        let mut data = self.data;
+        for to in &self.moves {
+            let Some(value) = values.get(usize::from(to.parameter)) else { continue };
+            for i in 0..u32::from(to.bits) {
+                let place = u32::from(to.bit) + i;
+                if value.bit(u32::from(to.low) + i) {
+                    data.0[usize::from(to.byte) - (place / 8) as usize] |= 1 << (place % 8);
+                }
+            }
+        }
+        data
+    }
+}
+
+/// Cases with their entries, each key once.
+#[derive(Default)]
+struct Cases {
+    all: Vec<LogicalRow>,
+    seen: HashSet<([u8; 25], [u8; 25])>,
+    /// Cases so far, and those that cannot be.
+    looked: usize,
+}
+
+impl Cases {
+    fn looked(&mut self, stage: u8) -> Result<(), ObjectError> {
+        self.looked += 1;
+        if self.looked > MOST_CASES {
+            let at = format!("rmt.logical.stages.{stage}");
+            return Err(bad(at, format!("more than {MOST_CASES} cases with their entries"), "fewer"));
+        }
+        Ok(())
+    }
+
+    /// What packets may meet of some cases that lead somewhere.
+    fn lead(
+        &mut self,
+        stage: u8,
+        asked: Asked,
+        all: &[LogicalLeads],
+        (values, number): (&[LogicalValue], u16),
+    ) -> Result<(), ObjectError> {
+        for leads in all {
+            self.looked(stage)?;
+            let Some((value, mask)) = both(asked, (leads.value, leads.mask)) else { continue };
+            // One with the same key wins before it.
+            if self.seen.insert((value.0, mask.0)) {
+                self.all.push(LogicalRow { value, mask, action: leads.action, data: leads.filled(values), number });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Logical {
+    /// The rows of a stage, with the entries that the tables have. All that is checked before is taken for granted.
+    pub fn rows(&self, stage: u8) -> Result<LogicalRows, ObjectError> {
+        let numbers = self.numbers(stage);
+        // Rows that nobody counts share one.
+        let nobody = numbers.len() as u16;
+        let mut cases = Cases::default();
+        for case in self.stages.get(&stage).map_or(&[][..], Vec::as_slice) {
+            match case {
+                LogicalCase::Leads(leads) => {
+                    cases.lead(stage, Asked::default(), std::slice::from_ref(leads), (&[], nobody))?;
+                }
+                LogicalCase::Looks(lookup) => self.look(stage, lookup, &numbers, &mut cases)?,
+            }
+        }
+        let mut rows = LogicalRows::default();
+        for row in &cases.all {
+            rows.mask = Wide(std::array::from_fn(|i| rows.mask.0[i] | row.mask.0[i]));
+        }
+        for row in cases.all {
+            let this = (row.value, row.mask);
+            let is_taken = || rows.ternary.iter().any(|other| agree(&this, &(other.value, other.mask)));
+            if row.mask == rows.mask && !is_taken() {
+                rows.exact.push(row);
+            } else {
+                rows.ternary.push(row);
+            }
+            if rows.ternary.len() > MOST_TERNARY {
+                let found = format!("more than {MOST_TERNARY} ternary entries");
+                return Err(bad(format!("rmt.logical.stages.{stage}"), found, "fewer"));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Logical numbers of entries, by table and entry: of those that are counted and looked up in a stage.
+    pub fn numbers(&self, stage: u8) -> BTreeMap<(usize, usize), u16> {
+        let looked: BTreeSet<usize> =
+            self.stages.get(&stage).map_or(&[][..], Vec::as_slice).iter().filter_map(table_of).collect();
+        let counted = looked.into_iter().filter(|table| self.tables[*table].counted);
+        let entries = counted.flat_map(|table| (0..self.tables[table].entries.len()).map(move |at| (table, at)));
+        entries.zip(0..NUMBERS as u16 - 1).collect()
+    }
+
+    fn look(
+        &self,
+        stage: u8,
+        lookup: &LogicalLookup,
+        numbers: &BTreeMap<(usize, usize), u16>,
+        cases: &mut Cases,
+    ) -> Result<(), ObjectError> {
+        let nobody = numbers.len() as u16;
+        let guard = (lookup.value, lookup.mask);
+        let table = &self.tables[usize::from(lookup.table)];
+        let outcome = |hit: bool, action: u16| {
+            let found = lookup.outcomes.iter().find(|o| o.hit == hit && o.action == action);
+            found.map_or(&[][..], |outcome| outcome.leads.as_slice())
+        };
+        for (position, entry) in table.entries.iter().enumerate() {
+            let mut values = entry.call.values.clone();
+            values.push(LogicalValue::of(position as u128));
+            let number = numbers.get(&(usize::from(lookup.table), position)).copied().unwrap_or(nobody);
+            let mut asked = vec![guard];
+            for (at, (found, pieces)) in entry.matches.iter().zip(&lookup.keys).enumerate() {
+                let patterns = patterns(found, table.keys[at].bits.into());
+                let mut next = Vec::new();
+                for one in &asked {
+                    for (value, mask) in &patterns {
+                        cases.looked(stage)?;
+                        next.extend(with_key(*one, pieces, value, mask));
+                    }
+                }
+                asked = next;
+            }
+            for one in asked {
+                cases.lead(stage, one, outcome(true, entry.call.action), (&values, number))?;
+            }
+        }
+        cases.lead(stage, guard, outcome(false, table.default.action), (&table.default.values, nobody))
+    }
+}
+
+fn table_of(case: &LogicalCase) -> Option<usize> {
+    match case {
+        LogicalCase::Leads(_) => None,
+        LogicalCase::Looks(lookup) => Some(lookup.table.into()),
+    }
+}
+
+impl RmtStage {
+    /// The stage with these rows in place of its own, and room for them.
+    pub(in crate::rmt) fn take(&mut self, rows: &LogicalRows) {
+        self.key.mask = rows.mask;
+        self.exact = rows.exact.iter().map(LogicalRow::exact).collect();
+        self.ternary = rows.ternary.iter().map(LogicalRow::ternary).collect();
+        let of_default = if self.key.default_valid { self.key.default_number.saturating_add(1) } else { 0 };
+        let numbers = rows.exact.iter().chain(&rows.ternary).map(|row| row.number + 1);
+        self.numbers = of_default.max(numbers.max().unwrap_or(0));
+        self.longest = false;
+        self.exact_room = self.exact.len() as u16;
+        self.ternary_room = self.ternary.len() as u16;
+    }
+}
+
+impl LogicalRow {
+    fn exact(&self) -> RmtExact {
+        let row = ExactRow { key: self.value, action: self.action, number: self.number, ..ExactRow::default() };
+        RmtExact { row, data: self.data }
+    }
+
+    fn ternary(&self) -> RmtTernary {
+        let Self { value, mask, action, number, .. } = *self;
+        RmtTernary { row: TernaryRow { value, mask, action, number, ..TernaryRow::default() }, data: self.data }
+    }
+}
