@@ -25,7 +25,7 @@ SCRIPT_PASSED = re.compile(r"^\S+: ok on ", re.MULTILINE)
 PROOF_RESULT = re.compile(r"^formal: (\d+) passed, (\d+) failed$", re.MULTILINE)
 BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 # Programs of programs/p4 that the compiler takes.
-P4_COMPILED = ("basic", "calc", "multicast", "qos", "tunnel")
+P4_COMPILED = ("basic", "calc", "ecn", "multicast", "qos", "source_routing", "tunnel")
 # Work that begins when the first executables of Rust are there.
 BEHIND_RUST = 60.0
 # One worker, one core.
@@ -228,7 +228,7 @@ def _p4_job(sluice: Path, script: Path) -> Job:
 
 
 def _p4_rtl_job(sluice: Path, script: Path) -> Job:
-    """A program of P4 with its script on the pipeline alone: model and RTL in lockstep, and packets as the reference's."""
+    """A program of P4 with its script on the pipeline alone: model, RTL and reference give the same packets."""
     program = str(script.with_suffix(".p4").relative_to(ROOT))
     command = [str(sluice), "p4", "test", "--device", "all", "--stages", "0-4", program]
     needs = PLUGINS["rmt"][:1]
