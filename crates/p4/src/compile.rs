@@ -2,7 +2,7 @@
 
 use crate::back::{Plan, plan};
 use crate::error::{Notes, P4Errors, Problem};
-use crate::interpret::{Sent, lower};
+use crate::interpret::{Cells, Sent, lower};
 use crate::middle::{Refusal, RefusalKind, explore};
 use crate::source::{Sources, Span};
 use crate::stf::{Carrier, CarrierError, GIVEN_UP};
@@ -135,12 +135,19 @@ impl Compiled {
     }
 
     fn tables(&self, entries: &Reference) -> Result<Logical, P4Errors> {
-        let switch = &entries.switch;
-        if switch.machine.value_sets.iter().any(|members| !members.is_empty()) {
-            let (span, kind) = (Span::default(), RefusalKind::NotThere);
-            let what = "members of a value set: the parser's rows stand when the program is compiled".to_string();
-            return Err(errors(Refusal { span, kind, what }, &self.sources));
+        let machine = &entries.switch.machine;
+        let members = machine.value_sets.iter().any(|members| !members.is_empty());
+        let rates = machine.objects.iter().any(|cells| matches!(cells, Cells::Meter(meters) if meters.has_rates()));
+        for (is, what) in [
+            (members, "members of a value set: the parser's rows stand when the program is compiled"),
+            (rates, "rates of a meter, whose packets are all green here"),
+        ] {
+            if is {
+                let (span, kind) = (Span::default(), RefusalKind::NotThere);
+                return Err(errors(Refusal { span, kind, what: what.to_string() }, &self.sources));
+            }
         }
+        let switch = &entries.switch;
         let tables = self.plan.tables(&switch.code, &switch.machine.tables);
         tables.map_err(|refusal| errors(refusal, &self.sources))
     }

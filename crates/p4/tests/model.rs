@@ -113,3 +113,26 @@ fn what_is_compiled_passes_its_script() {
     assert!(fit.len() >= 5, "{fit:?}");
     assert_eq!(codes, BTreeSet::from(["E0750", "E0770"]));
 }
+
+/// What a controller may ask of the reference and not of the pipeline fails at the packets behind it.
+#[test]
+fn rates_of_meters_are_refused() {
+    let metered = "meter(4, MeterType.packets) m;";
+    let color = "m.execute_meter(1, hdr.h.b);";
+    for (script, what) in [
+        ("packet 0 112233\nexpect 0 110033$\n", None),
+        ("meter_set_rates m 1 0.1:1 0.1:2\npacket 0 112233\nexpect 0 110033$\n", Some("rates of a meter")),
+        ("meter_array_set_rates m 0.1:1 0.1:2\npacket 0 112233\nexpect 0 110033$\n", Some("rates of a meter")),
+    ] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run");
+        let reader = Reader::new().folder(folder).define("LOCALS", metered).define("APPLY", color);
+        let program = reader.text("p.p4", "#include <bytes.p4>\n").check(Path::new("p.p4")).unwrap();
+        let mut reference = program.reference(Undefined::Zero, 1).unwrap();
+        let mut model = Model::new(program.compile(&DEFAULT, 0, 4).unwrap());
+        let report = Script::parse("s.stf", script).unwrap().run_on(&mut reference, &mut model);
+        match what {
+            None => assert!(report.passed(), "{:?}", report.failures),
+            Some(what) => assert!(report.failures[0].what.contains(what), "{:?}", report.failures),
+        }
+    }
+}

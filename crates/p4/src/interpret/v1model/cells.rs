@@ -85,6 +85,11 @@ impl Meters {
         }
     }
 
+    /// Whether somebody gave it rates.
+    pub fn has_rates(&self) -> bool {
+        self.all.is_some() || self.cells.iter().any(Option::is_some)
+    }
+
     /// Sets the rates of one cell, or of all; whether it is there.
     pub fn set(&mut self, at: Option<usize>, rates: MeterRates, time: u64) -> bool {
         match at {
