@@ -1,7 +1,7 @@
 //! Registers and counters: which stage keeps which cells, and a visit's look at one as the stage's state access.
 
 use super::action::Maker;
-use super::{leaves_of, too_much};
+use super::{leaves, too_much};
 use crate::ir::{Access, Array, Bits, Change, Graph, Leaf, Loc, Next, Src, When as Cell};
 use crate::middle::Refusal;
 use sluice_rmt::action::{Cross, When};
@@ -26,9 +26,7 @@ pub(crate) struct Place {
 pub(super) fn places(graph: &Graph, stages: &[usize], target: &Target) -> Result<BTreeMap<Array, Place>, Refusal> {
     let mut places: BTreeMap<Array, Place> = BTreeMap::new();
     let mut used = vec![0; target.stages];
-    for (at, node) in graph.nodes.iter().enumerate() {
-        let mut leaves = Vec::new();
-        leaves_of(&node.tree, &mut leaves);
+    for (at, leaves) in leaves(graph).into_iter().enumerate() {
         for access in leaves.iter().filter_map(|leaf| leaf.access.as_ref()) {
             let stage = stages[at];
             if places.contains_key(&access.array) {
@@ -179,9 +177,7 @@ const MOST_LEVELS: usize = 256;
 /// Nodes that look at cells.
 pub(super) fn looks(graph: &Graph) -> Vec<(usize, Array)> {
     let mut looks = Vec::new();
-    for (at, node) in graph.nodes.iter().enumerate() {
-        let mut leaves = Vec::new();
-        leaves_of(&node.tree, &mut leaves);
+    for (at, leaves) in leaves(graph).into_iter().enumerate() {
         looks.extend(leaves.iter().filter_map(|leaf| leaf.access.as_ref()).map(|access| (at, access.array)));
     }
     looks.dedup();
@@ -190,15 +186,7 @@ pub(super) fn looks(graph: &Graph) -> Vec<(usize, Array)> {
 
 /// A visit that looks at cells at which another way from it looks further behind: its look has to wait, too.
 pub(super) fn between(graph: &Graph) -> Result<Option<(usize, Leaf)>, Refusal> {
-    let leaves: Vec<Vec<Leaf>> = graph
-        .nodes
-        .iter()
-        .map(|node| {
-            let mut leaves = Vec::new();
-            leaves_of(&node.tree, &mut leaves);
-            leaves
-        })
-        .collect();
+    let leaves = leaves(graph);
     // What is looked at from a visit on.
     let mut from: Vec<BTreeSet<Array>> = vec![BTreeSet::new(); leaves.len()];
     let behind = |from: &[BTreeSet<Array>], leaf: &Leaf| match leaf.next {

@@ -1,6 +1,6 @@
 //! What is still looked at: by a visit and those behind it, and by the row that puts the packet together.
 
-use super::{deparse, ends_at, leaves_of};
+use super::{all_leaves, deparse, ends_at, leaves};
 use crate::ir::{Access, Deparse, Graph, Leaf, Loc, Next, Test, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,15 +17,7 @@ impl Live {
     pub fn new(graph: &Graph, ends: &[Deparse], shapes: &[deparse::Shape]) -> Live {
         let carried = shapes.iter().map(|shape| shape.carried.clone()).collect();
         let mut live = Live { nodes: vec![BTreeSet::new(); graph.nodes.len()], ends: carried };
-        let leaves: Vec<Vec<Leaf>> = graph
-            .nodes
-            .iter()
-            .map(|node| {
-                let mut leaves = Vec::new();
-                leaves_of(&node.tree, &mut leaves);
-                leaves
-            })
-            .collect();
+        let leaves = leaves(graph);
         for (at, node) in graph.nodes.iter().enumerate() {
             looked_at(&node.tree, &mut live.nodes[at]);
         }
@@ -58,15 +50,12 @@ impl Live {
             }
         };
         graph.paths.iter().for_each(|path| see(0, &path.next));
-        for (at, node) in graph.nodes.iter().enumerate() {
-            let mut leaves = Vec::new();
-            leaves_of(&node.tree, &mut leaves);
+        let leaves = leaves(graph);
+        for (at, leaves) in leaves.iter().enumerate() {
             leaves.iter().for_each(|leaf| see(stages[at] + 1, &leaf.next));
         }
         // What is written and no one needs is written all the same.
-        for (at, node) in graph.nodes.iter().enumerate() {
-            let mut leaves = Vec::new();
-            leaves_of(&node.tree, &mut leaves);
+        for (at, leaves) in leaves.iter().enumerate() {
             for loc in leaves.iter().flat_map(|leaf| leaf.assigns.keys()) {
                 *held.entry(*loc).or_default() |= 1 << (stages[at] + 1);
             }
@@ -82,6 +71,14 @@ impl Live {
             Next::End(end) => self.ends[ends_at(ends, &end.deparse)].clone(),
         }
     }
+}
+
+/// All that visits decide by and compute with.
+pub(super) fn read_by(graph: &Graph) -> BTreeSet<Loc> {
+    let mut all = BTreeSet::new();
+    graph.nodes.iter().for_each(|node| looked_at(&node.tree, &mut all));
+    all_leaves(graph).iter().for_each(|leaf| read(leaf, &mut all));
+    all
 }
 
 /// What a visit decides by.

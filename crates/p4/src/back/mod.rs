@@ -92,7 +92,7 @@ fn place(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize))
     let written = written(&graph);
     let shapes = one_of_each(&mut graph, &written)?;
     let ends = ends(&graph);
-    let mut wanted = read(&graph);
+    let mut wanted = live::read_by(&graph);
     wanted.extend(written.iter().copied());
     shapes.iter().for_each(|shape| wanted.extend(shape.carried.iter().copied()));
     let bad = |bits: &crate::ir::Bits| {
@@ -160,9 +160,7 @@ fn place(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize))
 impl Plan {
     /// The actions of all leaves; or the first leaf that is none.
     fn make(&mut self) -> Option<(usize, Leaf, action::Unmade)> {
-        for (at, node) in self.graph.nodes.iter().enumerate() {
-            let mut leaves = Vec::new();
-            leaves_of(&node.tree, &mut leaves);
+        for (at, leaves) in leaves(&self.graph).into_iter().enumerate() {
             for leaf in leaves {
                 match action::make(&leaf, &self.homes, &self.ends, &self.cells, self.graph.spans[at]) {
                     Ok(made) => self.made.insert(leaf, made),
@@ -219,9 +217,7 @@ impl Plan {
                 }
             }
         }
-        for (at, node) in self.graph.nodes.iter().enumerate() {
-            let mut leaves = Vec::new();
-            leaves_of(&node.tree, &mut leaves);
+        for (at, leaves) in leaves(&self.graph).into_iter().enumerate() {
             all.extend(leaves.into_iter().map(|leaf| (at, leaf.next)));
         }
         loop {
@@ -264,9 +260,7 @@ impl Plan {
 fn levels(graph: &Graph) -> Result<Vec<usize>, Refusal> {
     let mut levels = vec![0; graph.nodes.len()];
     let mut leads = Vec::new();
-    for (at, node) in graph.nodes.iter().enumerate() {
-        let mut leaves = Vec::new();
-        leaves_of(&node.tree, &mut leaves);
+    for (at, leaves) in leaves(graph).into_iter().enumerate() {
         leads.extend(leaves.iter().filter_map(|leaf| match leaf.next {
             Next::Node(next) => Some((at, next)),
             _ => None,
@@ -295,10 +289,18 @@ pub(super) fn leaves_of(tree: &Tree, into: &mut Vec<Leaf>) {
     }
 }
 
+/// The leaves of each visit.
+pub(super) fn leaves(graph: &Graph) -> Vec<Vec<Leaf>> {
+    let of = |node: &crate::ir::Node| {
+        let mut leaves = Vec::new();
+        leaves_of(&node.tree, &mut leaves);
+        leaves
+    };
+    graph.nodes.iter().map(of).collect()
+}
+
 fn all_leaves(graph: &Graph) -> Vec<Leaf> {
-    let mut leaves = Vec::new();
-    graph.nodes.iter().for_each(|node| leaves_of(&node.tree, &mut leaves));
-    leaves
+    leaves(graph).into_iter().flatten().collect()
 }
 
 /// Which of the ways a packet is put together in.
@@ -363,37 +365,4 @@ fn ends(graph: &Graph) -> Vec<Deparse> {
 
 fn written(graph: &Graph) -> BTreeSet<Loc> {
     all_leaves(graph).iter().flat_map(|leaf| leaf.assigns.keys().copied()).collect()
-}
-
-/// What is looked at, or computed with.
-fn read(graph: &Graph) -> BTreeSet<Loc> {
-    let mut all = BTreeSet::new();
-    fn walk(tree: &Tree, all: &mut BTreeSet<Loc>) {
-        let mut see = |loc| {
-            all.insert(loc);
-        };
-        match tree {
-            Tree::Test(test, yes, no) => {
-                let (crate::ir::Test::Is(a, b) | crate::ir::Test::Compare { a, b, .. }) = test;
-                a.locs(&mut see);
-                b.locs(&mut see);
-                walk(yes, all);
-                walk(no, all);
-            }
-            Tree::Table(_, keys, trees) => {
-                keys.iter().for_each(|key| key.locs(&mut see));
-                trees.iter().for_each(|(_, tree)| walk(tree, all));
-            }
-            Tree::Leaf(leaf) => {
-                leaf.assigns.values().for_each(|bits| bits.locs(&mut see));
-                leaf.access.iter().flat_map(crate::ir::Access::bits).for_each(|bits| bits.locs(&mut see));
-                if let Next::End(end) = &leaf.next {
-                    end.port.locs(&mut see);
-                    end.group.locs(&mut see);
-                }
-            }
-        }
-    }
-    graph.nodes.iter().for_each(|node| walk(&node.tree, &mut all));
-    all
 }
