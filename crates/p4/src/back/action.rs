@@ -440,6 +440,10 @@ impl Maker<'_> {
                         (picks.amount, picks.rotate_mask) = (amount, keep);
                         return Ok(Operand::B(B::R));
                     }
+                    if piece.at != at {
+                        // At its place it is one of the two that are read as they are.
+                        self.bring(class, at, bits);
+                    }
                     return self.refuse("an action that reads more than three containers of a size");
                 }
                 let shift = piece.at.checked_sub(at).filter(|shift| shift % 16 == 0 && *shift <= 32);

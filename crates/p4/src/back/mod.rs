@@ -152,6 +152,13 @@ fn place(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize))
             Err(rows::KeyRefused::Move(loc)) if larger.insert(loc) => {}
             Err(rows::KeyRefused::Move(_)) => break,
             Err(rows::KeyRefused::Refused(refusal)) => return Err(refusal),
+            Err(rows::KeyRefused::Apart(at, test)) => {
+                let span = graph.spans[at];
+                return match split::side_by_side(&mut graph, at, &test) {
+                    true => Ok(Placed::Split(Box::new(graph))),
+                    false => too_much(span, "a comparison of values that lie at different bits of their containers"),
+                };
+            }
         }
     }
     too_much(Span::default(), "a stage whose keys lie in more containers than it looks at")

@@ -17,6 +17,8 @@ use sluice_rmt::target::Target;
 pub(super) enum KeyRefused {
     /// A variable that would have to lie in another size.
     Move(Loc),
+    /// A visit that compares values which lie at different bits of their containers.
+    Apart(usize, Box<Test>),
     Refused(Refusal),
 }
 
@@ -75,7 +77,7 @@ pub(super) fn keys(
             let Test::Compare { equal, a, b } = &key.tests[key.predicates.len()] else { break };
             match predicate(*equal, a, b, homes, graph) {
                 Some(predicate) => key.predicates.push(predicate),
-                None => return Err(refuse("a comparison of values that lie at different bits of their containers")),
+                None => return Err(KeyRefused::Apart(at, Box::new(key.tests[key.predicates.len()].clone()))),
             }
         }
     }

@@ -4,13 +4,56 @@
 
 use super::action::{Part, Unmade, Waits};
 use super::cells::cell_of;
-use crate::ir::{Access, Bits, Change, End, Graph, Leaf, Loc, LocInfo, Next, Node, Operation, Src, Tree};
+use crate::ir::{Access, Bits, Change, End, Graph, Leaf, Loc, LocInfo, Next, Node, Operation, Src, Test, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Leaves a leaf's look at a cell to a visit behind.
 pub(super) fn later(graph: &mut Graph, at: usize, leaf: &Leaf) {
     cut(graph, at, leaf, Waits { later: Vec::new(), port: false, access: Some(Vec::new()) });
+}
+
+/// Brings two values that a visit compares to places of their own before it; false if they are there already.
+pub(super) fn side_by_side(graph: &mut Graph, at: usize, test: &Test) -> bool {
+    let Test::Compare { equal, a, b } = test else { return false };
+    let mut assigns = BTreeMap::new();
+    let mut moved = |bits: &Bits| {
+        let is_temp = |loc| matches!(graph.locs.info(loc), LocInfo::Temp(..));
+        let alone = matches!(&bits.segs[..], [seg] if matches!(seg.src, Src::Loc(loc, 0) if is_temp(loc)));
+        if bits.is_known() || alone {
+            return bits.clone();
+        }
+        let width = bits.width();
+        let number = u32::MAX - graph.locs.all.len() as u32;
+        let loc = graph.locs.of(LocInfo::Temp(number, width), width);
+        assigns.insert(loc, bits.clone());
+        own(graph, loc)
+    };
+    let new = Test::Compare { equal: *equal, a: moved(a), b: moved(b) };
+    if assigns.is_empty() {
+        return false;
+    }
+    let mut node = graph.nodes[at].clone();
+    replace_test(&mut node.tree, test, &new);
+    let behind = graph.nodes.len();
+    graph.nodes.push(node);
+    graph.spans.push(graph.spans[at]);
+    graph.nodes[at].tree = Tree::Leaf(Leaf { assigns, ..Leaf::to(Next::Node(behind)) });
+    true
+}
+
+fn replace_test(tree: &mut Tree, old: &Test, new: &Test) {
+    match tree {
+        Tree::Test(test, yes, no) => {
+            if test == old {
+                *test = new.clone();
+            }
+            replace_test(yes, old, new);
+            replace_test(no, old, new);
+        }
+        Tree::Table(_, _, all) => all.iter_mut().for_each(|(_, tree)| replace_test(tree, old, new)),
+        Tree::Leaf(_) => {}
+    }
 }
 
 /// Cuts a leaf of a node; false if nothing of it can be done first.

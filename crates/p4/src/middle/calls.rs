@@ -105,35 +105,31 @@ impl<'c> Follower<'c, '_> {
     ) -> Way<()> {
         let mut values = Vec::with_capacity(arguments.len());
         let mut targets = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            let cuts = self.cuts;
-            let (value, target) = match argument {
+        for (parameter, argument) in parameters.iter().zip(arguments) {
+            let (value, target) = self.beside_values(&mut values, |this| match argument {
                 Argument::In(ex, shape) => {
-                    let value = self.value(ex)?;
-                    (Some(self.shaped(value, shape)), None)
+                    let value = this.value(ex)?;
+                    Ok((Some(this.shaped(value, shape)), None))
                 }
                 Argument::InOut(target) => {
-                    let (slot, path, low) = self.find(target)?;
-                    (Some(self.current(target, slot, &path, low)?), Some((target, slot, path, low)))
+                    let (slot, path, low) = this.find(target)?;
+                    Ok((Some(this.current(target, slot, &path, low)?), Some((target, slot, path, low))))
                 }
                 Argument::Out(target) => {
-                    let (slot, path, low) = self.find(target)?;
-                    (None, Some((target, slot, path, low)))
+                    let (slot, path, low) = this.find(target)?;
+                    Ok((None, Some((target, slot, path, low))))
                 }
-                Argument::Absent => (None, None),
-            };
-            if !values.is_empty() {
-                self.unmoved(cuts)?;
-            }
-            values.push(value);
-            targets.push(target);
-        }
-        for (parameter, value) in parameters.iter().zip(values) {
-            self.slots[parameter.slot] = match (value, &parameter.default) {
+                Argument::Absent => Ok((None, None)),
+            })?;
+            values.push(match (value, &parameter.default) {
                 (Some(value), _) => value,
                 (None, Some(value)) => V::of(value, &parameter.shape),
                 (None, None) => V::fresh(&parameter.shape),
-            };
+            });
+            targets.push(target);
+        }
+        for (parameter, value) in parameters.iter().zip(values) {
+            self.slots[parameter.slot] = value;
         }
         let result = run(self);
         if !matches!(result, Ok(_) | Err(Stop::Exit)) {

@@ -181,13 +181,9 @@ impl<'c> Follower<'c, '_> {
     }
 
     fn values(&mut self, all: &'c [Ex]) -> Way<Vec<V>> {
-        let mut out = Vec::with_capacity(all.len());
+        let mut out: Vec<V> = Vec::with_capacity(all.len());
         for ex in all {
-            let cuts = self.cuts;
-            let value = self.value(ex)?;
-            if !out.is_empty() {
-                self.unmoved(cuts)?;
-            }
+            let value = self.beside_values(&mut out, |this| this.value(ex))?;
             out.push(value);
         }
         Ok(out)
@@ -256,7 +252,7 @@ impl<'c> Follower<'c, '_> {
     }
 
     /// An operation of an ALU; what it works on is kept first where it is computed itself.
-    fn operate(&mut self, op: Op, a: Bits, b: Bits) -> Way<Bits> {
+    pub fn operate(&mut self, op: Op, a: Bits, b: Bits) -> Way<Bits> {
         let folded = Bits::operate(op, &a, &b);
         let is_plain = |bits: &Bits| matches!(&bits.segs[..], [seg] if matches!(seg.src, Src::Loc(..)));
         if !folded.has_op() || a.has_op() && folded.plus().is_some_and(|(x, _)| is_plain(&x)) {
@@ -323,7 +319,7 @@ impl<'c> Follower<'c, '_> {
             B::BitXor => V::Bits(self.operate(Op::Xor, a, b)?),
             B::ShiftLeft | B::ShiftRight => match b.known() {
                 Some(by) => return self.shifted(operator, number, a, u32::try_from(by).unwrap_or(u32::MAX)),
-                None => return self.refuse_at(span, "a shift by what is not known before the program runs"),
+                None => return self.shifted_by(operator, number, a, b),
             },
             B::Multiply => {
                 let (value, k) = match (a.known(), b.known()) {
@@ -348,38 +344,34 @@ impl<'c> Follower<'c, '_> {
                 V::Bits(Bits::constant(width - by, 0).concat(low))
             }
             B::Less | B::Greater | B::LessEqual | B::GreaterEqual => {
-                if number.signed {
-                    return self.refuse_at(span, "a comparison of signed numbers");
-                }
-                let holds = match operator {
-                    B::Less => self.less(a, b)?,
-                    B::Greater => self.less(b, a)?,
-                    B::LessEqual => !self.less(b, a)?,
-                    _ => !self.less(a, b)?,
+                let (first, second) = if matches!(operator, B::Less | B::GreaterEqual) { (a, b) } else { (b, a) };
+                let less = match number.signed {
+                    true => self.less_signed(first, second)?,
+                    false => self.less(first, second)?,
                 };
-                truth_of(holds)
+                truth_of(less == matches!(operator, B::Less | B::Greater))
             }
+            B::SaturatingAdd | B::SaturatingSubtract if !number.signed => V::Bits(self.saturated(operator, a, b)?),
             B::Equal => truth_of(self.equal_bits(a, b)?),
             B::NotEqual => truth_of(!self.equal_bits(a, b)?),
             other => return self.refuse_at(span, format!("the operator {other:?} on values that the packet decides")),
         })
     }
 
-    fn shifted(&mut self, operator: Binary, number: Number, value: Bits, by: u32) -> Way<V> {
+    pub fn shifted(&mut self, operator: Binary, number: Number, mut value: Bits, by: u32) -> Way<V> {
         let width = value.width();
         if operator == Binary::ShiftLeft {
             let by = by.min(width);
             let low = self.slice(value, 0, width - by)?;
             return Ok(V::Bits(low.concat(Bits::constant(by, 0))));
         }
-        if number.signed {
-            return self.refuse("a shift of a signed number to the right");
-        }
-        if by >= width {
-            return Ok(V::Bits(Bits::constant(width, 0)));
+        let by = by.min(width);
+        let above = self.fill(number, &mut value, by)?;
+        if by == width {
+            return Ok(V::Bits(above));
         }
         let high = self.slice(value, by, width - by)?;
-        Ok(V::Bits(Bits::constant(by, 0).concat(high)))
+        Ok(V::Bits(above.concat(high)))
     }
 
     /// Whether `==` holds; headers that are not valid are equal whatever is in them.

@@ -289,26 +289,46 @@ impl<'c, 'l> Follower<'c, 'l> {
 
     fn range(&mut self, slot: usize, number: Number, ends: &'c (Ex, Ex), body: &'c [St]) -> Way<Flow> {
         let (low, high) = (self.value(&ends.0)?, self.value(&ends.1)?);
-        let (Some(mut at), Some(last)) = (low.known(number), high.known(number)) else {
-            return self.refuse("a loop whose ends are not known before the program runs");
+        let Some(mut at) = low.known(number) else {
+            return self.refuse("a loop whose begin is not known before the program runs");
+        };
+        let last = high.known(number);
+        let mut high = match (high, &last) {
+            (V::Bits(bits), None) if !number.signed => [self.kept(bits, true)?],
+            (_, Some(_)) => [Bits::default()],
+            _ => return self.refuse("a loop whose end is not known before the program runs"),
         };
         let mut round = 0;
-        while numbers::binary(Binary::LessEqual, number, &at, &last).is_some_and(|value| value.is_true()) {
+        loop {
+            let value = super::value::bits_of(&at, number.width);
+            let within = match &last {
+                Some(last) => {
+                    numbers::binary(Binary::LessEqual, number, &at, last).is_some_and(|value| value.is_true())
+                }
+                None => {
+                    let (end, at) = (high[0].clone(), value.clone());
+                    !self.while_held(&mut high, |this| this.less(end, at))?
+                }
+            };
+            if !within {
+                break;
+            }
             round += 1;
             self.steps += 1;
-            self.slots[slot] = match low {
-                V::Fixed(_) => V::Fixed(at.clone()),
-                _ => V::Bits(super::value::bits_of(&at, number.width)),
-            };
+            if self.steps > MOST_STEPS {
+                return self.refuse(format!("a loop of more than {MOST_STEPS} steps"));
+            }
+            self.slots[slot] = if number.width == 0 { V::Fixed(at.clone()) } else { V::Bits(value) };
             self.trail.push(round);
-            let flow = self.statements(body)?;
+            let flow = self.while_held(&mut high, |this| this.statements(body))?;
             self.trail.pop();
             match flow {
                 Flow::Return => return Ok(Flow::Return),
                 Flow::Break => break,
                 Flow::Next | Flow::Continue => {}
             }
-            if at == last {
+            let is_largest = number.width > 0 && number.width < 64 && at.bits() == (1 << number.width) - 1;
+            if last.as_ref() == Some(&at) || !number.signed && is_largest {
                 break;
             }
             at = numbers::binary(Binary::Add, number, &at, &Value::Bits(1)).unwrap_or(Value::None);

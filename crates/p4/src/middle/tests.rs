@@ -34,7 +34,7 @@ impl Follower<'_, '_> {
     }
 
     /// Values that can be looked at: those that are computed, or come from an entry, are kept first.
-    fn shown(&mut self, mut a: Bits, mut b: Bits, whole: bool) -> Way<(Bits, Bits)> {
+    pub fn shown(&mut self, mut a: Bits, mut b: Bits, whole: bool) -> Way<(Bits, Bits)> {
         let compound = |bits: &Bits| whole && bits.segs.len() > 1 && !bits.is_known();
         while a.is_made() || b.is_made() || compound(&a) || compound(&b) {
             if self.in_parser {

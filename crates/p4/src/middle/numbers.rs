@@ -1,0 +1,91 @@
+//! Operators that no ALU has: with signs, with saturation, and shifts by what the packet says.
+
+use super::follow::{Follower, Way};
+use super::value::V;
+use crate::interpret::value::Number;
+use crate::ir::{Bits, Op};
+use crate::syntax::ast::Binary;
+
+/// Widest number that is shifted by what the packet says: each number of places is a way of its own.
+const MOST_SHIFTED: u32 = 32;
+
+fn ones(width: u32) -> Bits {
+    Bits::constant_of(width, &vec![0xff; width.div_ceil(8) as usize])
+}
+
+impl Follower<'_, '_> {
+    /// `a < b` of numbers in two's complement.
+    pub fn less_signed(&mut self, a: Bits, b: Bits) -> Way<bool> {
+        let (a, b) = self.shown(a, b, true)?;
+        let low = a.width() - 1;
+        let is_negative = |this: &mut Self, bits: &Bits| this.equal_bits(bits.slice(low, 1), Bits::constant(1, 1));
+        let (first, second) = (is_negative(self, &a)?, is_negative(self, &b)?);
+        if first != second || low == 0 {
+            return Ok(first && !second);
+        }
+        // Of one sign they are in the order of their lower bits.
+        self.less(a.slice(0, low), b.slice(0, low))
+    }
+
+    /// What is above a number that is shifted to the right, or made wider.
+    pub fn fill(&mut self, number: Number, value: &mut Bits, width: u32) -> Way<Bits> {
+        if !number.signed {
+            return Ok(Bits::constant_of(width, &vec![0; width.div_ceil(8) as usize]));
+        }
+        *value = self.settled(std::mem::take(value))?;
+        let sign = value.slice(value.width() - 1, 1);
+        let mut held = [std::mem::take(value)];
+        let is_negative = self.while_held(&mut held, |this| this.equal_bits(sign, Bits::constant(1, 1)))?;
+        let [back] = held;
+        *value = back;
+        Ok(if is_negative { ones(width) } else { Bits::constant_of(width, &vec![0; width.div_ceil(8) as usize]) })
+    }
+
+    /// A shift by what is not known before the program runs.
+    pub fn shifted_by(&mut self, operator: Binary, number: Number, value: Bits, by: Bits) -> Way<V> {
+        let width = value.width();
+        if width > MOST_SHIFTED {
+            return self.refuse(format!("a shift of {width} bits by what is not known before the program runs"));
+        }
+        let mut held = [value];
+        let by = self.while_held(&mut held, |this| this.settled(by))?;
+        for places in 0..width {
+            if by.width() < 64 && u64::from(places) >> by.width() != 0 {
+                break;
+            }
+            let same = Bits::constant(by.width(), places.into());
+            let by = by.clone();
+            if self.while_held(&mut held, |this| this.equal_bits(by, same))? {
+                let [value] = held;
+                return self.shifted(operator, number, value, places);
+            }
+        }
+        let [value] = held;
+        self.shifted(operator, number, value, width)
+    }
+
+    /// `|+|` and `|-|` without sign.
+    pub fn saturated(&mut self, operator: Binary, a: Bits, b: Bits) -> Way<Bits> {
+        let width = a.width();
+        let (a, b) = self.shown(a, b, true)?;
+        let mut both = [a, b];
+        if operator == Binary::SaturatingSubtract {
+            let [a, b] = both.clone();
+            return match self.while_held(&mut both, |this| this.less(a, b))? {
+                true => Ok(Bits::constant_of(width, &vec![0; width.div_ceil(8) as usize])),
+                false => self.operate(Op::Sub, both[0].clone(), both[1].clone()),
+            };
+        }
+        if both[0].is_known() {
+            both.swap(0, 1);
+        }
+        // What is left up to the largest number.
+        let inverse = Bits::operate(Op::Xor, &both[1], &ones(width));
+        let left = self.while_held(&mut both, |this| this.kept(inverse, true))?;
+        let a = both[0].clone();
+        match self.while_held(&mut both, |this| this.less(left, a))? {
+            true => Ok(ones(width)),
+            false => self.operate(Op::Add, both[0].clone(), both[1].clone()),
+        }
+    }
+}
