@@ -440,10 +440,6 @@ impl Maker<'_> {
                         (picks.amount, picks.rotate_mask) = (amount, keep);
                         return Ok(Operand::B(B::R));
                     }
-                    if piece.at != at {
-                        // At its place it is one of the two that are read as they are.
-                        self.bring(class, at, bits);
-                    }
                     return self.refuse("an action that reads more than three containers of a size");
                 }
                 let shift = piece.at.checked_sub(at).filter(|shift| shift % 16 == 0 && *shift <= 32);
@@ -474,7 +470,16 @@ impl Maker<'_> {
             Op::Xor => AluOp::Xor,
         };
         let one = self.operand(own, at, &operation.a, mask)?;
-        let two = self.operand(own, at, &operation.b, mask)?;
+        let two = match self.operand(own, at, &operation.b, mask) {
+            Ok(two) => two,
+            Err(refusal) => {
+                // Only one is rotated; the other is brought to its place first.
+                if matches!(one, Operand::B(B::R)) && self.bridge.is_empty() {
+                    self.bring(own.class(), at, &operation.b);
+                }
+                return Err(refusal);
+            }
+        };
         let as_a = |operand: &Operand| match operand {
             Operand::A(a) => Some(*a),
             Operand::B(B::P0) => Some(A::P0),

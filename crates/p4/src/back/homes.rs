@@ -43,6 +43,8 @@ pub(crate) struct Homes {
     /// Between which stages each container holds something, a bit each.
     used: [[u64; 8]; 3],
     held: BTreeMap<Loc, u64>,
+    /// Whether what fills no container lies at the lower end of one.
+    low: bool,
 }
 
 /// Where a field stands in its header: which header, and its first bit.
@@ -77,6 +79,35 @@ fn field(code: &Code, graph: &Graph, loc: Loc) -> Option<((usize, Vec<u32>), u32
 
 /// A field of a header: its first bit there, its width, its variable.
 type Field = (u32, u32, Loc);
+
+/// Most bytes of a container that are before one at its lower end.
+const MOST_ROOM: u32 = 5;
+
+/// Fields of a header, those that share bytes together.
+fn groups(mut fields: Vec<Field>) -> Vec<Vec<Field>> {
+    fields.sort();
+    let mut all: Vec<Vec<Field>> = Vec::new();
+    for field in fields {
+        match all.last_mut() {
+            Some(group) if field.0 / 8 < bytes_of(group).end => group.push(field),
+            _ => all.push(vec![field]),
+        }
+    }
+    all
+}
+
+/// The bytes of a header that fields lie in.
+fn bytes_of(fields: &[Field]) -> std::ops::Range<u32> {
+    let begin = fields.first().map_or(0, |(bit, ..)| bit / 8);
+    begin..fields.iter().map(|(bit, width, _)| (bit + width).div_ceil(8)).max().unwrap_or(begin)
+}
+
+/// How many bytes are before fields in every packet that has them.
+fn room(graph: &Graph, fields: &[Field]) -> u32 {
+    let Some((bit, _, loc)) = fields.first() else { return 0 };
+    let first = graph.paths.iter().filter_map(|path| path.taken.get(loc));
+    first.map(|at| (at - bit % 8) / 8).min().unwrap_or(u32::MAX / 2)
+}
 
 impl Homes {
     /// A container for each variable; those in `larger` do not lie in the smallest class that holds them.
@@ -114,17 +145,12 @@ impl Homes {
                 _ => others.push(*loc),
             }
         }
-        for mut fields in headers.into_values() {
-            fields.sort();
-            let mut group: Vec<Field> = Vec::new();
-            for field in fields {
-                let end = group.iter().map(|(bit, width, _)| (bit + width).div_ceil(8)).max().unwrap_or(0);
-                if !group.is_empty() && field.0 / 8 >= end {
-                    homes.group(&std::mem::take(&mut group), larger)?;
-                }
-                group.push(field);
-            }
-            homes.group(&group, larger)?;
+        let groups: Vec<Vec<Field>> = headers.into_values().flat_map(groups).collect();
+        // Bytes at the lower end of their containers lie as other values do; all of them, or none.
+        let odd = |group: &&Vec<Field>| !bytes_of(group).len().is_multiple_of(2);
+        homes.low = groups.iter().filter(odd).all(|group| room(graph, group) >= MOST_ROOM);
+        for group in &groups {
+            homes.group(group, larger, room(graph, group))?;
         }
         for loc in others {
             let mut left = graph.locs.width(loc);
@@ -141,10 +167,10 @@ impl Homes {
     }
 
     /// Fields that share bytes.
-    fn group(&mut self, fields: &[(u32, u32, Loc)], larger: &BTreeSet<Loc>) -> Result<(), Refusal> {
+    fn group(&mut self, fields: &[Field], larger: &BTreeSet<Loc>, room: u32) -> Result<(), Refusal> {
         let Some(first) = fields.first() else { return Ok(()) };
-        let begin = first.0 / 8;
-        let end = fields.iter().map(|(bit, width, _)| (bit + width).div_ceil(8)).max().unwrap_or(begin);
+        let bytes = bytes_of(fields);
+        let (begin, end) = (bytes.start, bytes.end);
         let up = fields.iter().any(|(_, _, loc)| larger.contains(loc));
         let mut at = begin;
         while at < end {
@@ -154,13 +180,20 @@ impl Homes {
             let held = inside.iter().fold(0, |all, loc| all | self.held(loc));
             let container = self.take(bytes, up, held)?;
             let size = container.bytes() as u32;
-            let before = first.0 as i32 - 8 * at as i32;
+            // The bytes before it are taken, too, if it is to lie at the lower end.
+            let unused = size - bytes;
+            let early = if self.low && room + (at - begin) >= unused { unused } else { 0 };
+            let before = first.0 as i32 - 8 * at as i32 + 8 * early as i32;
             self.chunks.push(Chunk { container, by: first.2, before, fields: inside });
             for (bit, width, loc) in fields {
                 let (from, to) = ((*bit).max(8 * at), (bit + width).min(8 * (at + bytes)));
                 if from < to {
-                    let piece =
-                        Piece { low: bit + width - to, width: to - from, container, at: 8 * size - (to - 8 * at) };
+                    let piece = Piece {
+                        low: bit + width - to,
+                        width: to - from,
+                        container,
+                        at: 8 * (size - early) - (to - 8 * at),
+                    };
                     self.pieces.entry(*loc).or_default().push(piece);
                 }
             }
