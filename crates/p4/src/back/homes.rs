@@ -110,17 +110,17 @@ fn room(graph: &Graph, fields: &[Field]) -> u32 {
 }
 
 impl Homes {
-    /// A container for each variable; those in `larger` do not lie in the smallest class that holds them.
+    /// A container for each variable; those in `larger` lie so many sizes above the smallest that holds them.
     /// A container holds values that are not needed at one time one after the other.
     pub fn new(
         code: &Code,
         graph: &Graph,
         wanted: &BTreeSet<Loc>,
-        larger: &BTreeSet<Loc>,
+        larger: &BTreeMap<Loc, usize>,
         held: &BTreeMap<Loc, u64>,
     ) -> Result<Homes, Refusal> {
         let mut homes = Homes { held: held.clone(), ..Homes::default() };
-        homes.node = homes.take(2, false, u64::MAX)?.0;
+        homes.node = homes.take(2, 0, u64::MAX)?.0;
         let mut headers: BTreeMap<(usize, Vec<u32>), Vec<Field>> = BTreeMap::new();
         let mut others = Vec::new();
         for loc in wanted {
@@ -130,14 +130,14 @@ impl Homes {
             }
             match (graph.locs.info(*loc), field(code, graph, *loc)) {
                 (LocInfo::Port, _) => {
-                    let container = homes.take(2, false, u64::MAX)?;
+                    let container = homes.take(2, 0, u64::MAX)?;
                     homes.port = Some(container.0);
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
                 }
                 // The status word has it.
                 (LocInfo::Bad | LocInfo::QueueDepth, _) => {}
                 (LocInfo::Length, _) => {
-                    let container = homes.take(2, false, u64::MAX)?;
+                    let container = homes.take(2, 0, u64::MAX)?;
                     homes.length = Some(container.0);
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
                 }
@@ -158,7 +158,8 @@ impl Homes {
             while left > 0 {
                 let width = left.min(48);
                 left -= width;
-                let container = homes.take(width.div_ceil(8), larger.contains(&loc), homes.held(&loc))?;
+                let container =
+                    homes.take(width.div_ceil(8), larger.get(&loc).copied().unwrap_or(0), homes.held(&loc))?;
                 pieces.push(Piece { low: left, width, container, at: 0 });
             }
             homes.pieces.insert(loc, pieces);
@@ -167,11 +168,11 @@ impl Homes {
     }
 
     /// Fields that share bytes.
-    fn group(&mut self, fields: &[Field], larger: &BTreeSet<Loc>, room: u32) -> Result<(), Refusal> {
+    fn group(&mut self, fields: &[Field], larger: &BTreeMap<Loc, usize>, room: u32) -> Result<(), Refusal> {
         let Some(first) = fields.first() else { return Ok(()) };
         let bytes = bytes_of(fields);
         let (begin, end) = (bytes.start, bytes.end);
-        let up = fields.iter().any(|(_, _, loc)| larger.contains(loc));
+        let up = fields.iter().filter_map(|(_, _, loc)| larger.get(loc).copied()).max().unwrap_or(0);
         let mut at = begin;
         while at < end {
             let bytes = (end - at).min(6);
@@ -207,9 +208,9 @@ impl Homes {
         self.held.get(loc).copied().unwrap_or(u64::MAX)
     }
 
-    fn take(&mut self, bytes: u32, larger: bool, held: u64) -> Result<Container, Refusal> {
+    fn take(&mut self, bytes: u32, larger: usize, held: u64) -> Result<Container, Refusal> {
         let smallest = (bytes.div_ceil(2) - 1) as usize;
-        let from = if larger && smallest < 2 { smallest + 1 } else { smallest };
+        let from = (smallest + larger).min(2).max(smallest);
         for class in (from..3).chain(smallest..from) {
             let used = &mut self.used[class];
             // One that is empty, or else one whose values are no longer needed then.

@@ -54,16 +54,23 @@ pub(super) fn too_much<T>(span: Span, what: impl Into<String>) -> Result<T, Refu
     Err(Refusal { span, kind: RefusalKind::TooMuch, what: what.into() })
 }
 
+/// Why a stage's keys do not fit.
+const TOO_MANY_KEYS: &str = "a stage whose keys lie in more containers than it looks at";
 /// Most visits that are cut in two.
 const MOST_SPLITS: usize = 200;
 
 /// Places a graph in stages `first` to `last`.
 pub(crate) fn plan(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
+    let mut delays = BTreeMap::new();
     for _ in 0..MOST_SPLITS {
-        let placed = place(code, graph, target, stages)?;
+        let placed = place(code, graph, target, stages, &delays)?;
         match placed {
             Placed::Plan(plan) => return Ok(*plan),
             Placed::Split(again) => graph = *again,
+            Placed::Delay(again, at, level) => {
+                graph = *again;
+                delays.insert(at, level);
+            }
         }
     }
     too_much(Span::default(), "a program whose actions are cut too often")
@@ -74,15 +81,23 @@ enum Placed {
     Plan(Box<Plan>),
     /// The graph with a visit in two parts.
     Split(Box<Graph>),
+    /// The graph with a visit that has to be of that level at least, since others there leave no room for its key.
+    Delay(Box<Graph>, usize, usize),
 }
 
-fn place(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Placed, Refusal> {
+fn place(
+    code: &Code,
+    mut graph: Graph,
+    target: &Target,
+    stages: (usize, usize),
+    delays: &BTreeMap<usize, usize>,
+) -> Result<Placed, Refusal> {
     if let Some((at, leaf)) = cells::between(&graph)? {
         let mut graph = graph;
         split::later(&mut graph, at, &leaf);
         return Ok(Placed::Split(Box::new(graph)));
     }
-    let levels = levels(&graph)?;
+    let levels = levels(&graph, delays)?;
     let deepest = levels.iter().copied().max().map_or(0, |level| level + 1);
     let there = stages.1 + 1 - stages.0;
     if deepest > there {
@@ -115,7 +130,7 @@ fn place(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize))
             return Err(Refusal { span: Span::default(), kind, what: format!("a program that reads {name}") });
         }
     }
-    let mut larger: BTreeSet<Loc> = BTreeSet::new();
+    let mut larger: BTreeMap<Loc, usize> = BTreeMap::new();
     let stage_of: Vec<usize> = levels.iter().map(|level| stages.0 + level).collect();
     let places = cells::places(&graph, &stage_of, target)?;
     let held = live::Live::new(&graph, &ends, &shapes).held(&graph, &stage_of, &ends);
@@ -149,8 +164,19 @@ fn place(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize))
                 plan.fill(code, &shapes)?;
                 return Ok(Placed::Plan(Box::new(plan)));
             }
-            Err(rows::KeyRefused::Move(loc)) if larger.insert(loc) => {}
-            Err(rows::KeyRefused::Move(_)) => break,
+            Err(rows::KeyRefused::Move(at, all)) => {
+                let mut free = all.into_iter().filter(|loc| larger.get(loc).copied().unwrap_or(0) < 2);
+                match free.next() {
+                    Some(loc) => *larger.entry(loc).or_default() += 1,
+                    None => {
+                        let alone = levels.iter().filter(|level| **level == levels[at]).count() == 1;
+                        if !alone && delays.get(&at).copied().unwrap_or(0) <= levels[at] && levels[at] + 1 < there {
+                            return Ok(Placed::Delay(Box::new(graph), at, levels[at] + 1));
+                        }
+                        return too_much(graph.spans[at], TOO_MANY_KEYS);
+                    }
+                }
+            }
             Err(rows::KeyRefused::Refused(refusal)) => return Err(refusal),
             Err(rows::KeyRefused::Apart(at, test)) => {
                 let span = graph.spans[at];
@@ -161,7 +187,7 @@ fn place(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize))
             }
         }
     }
-    too_much(Span::default(), "a stage whose keys lie in more containers than it looks at")
+    too_much(Span::default(), TOO_MANY_KEYS)
 }
 
 impl Plan {
@@ -263,9 +289,9 @@ impl Plan {
     }
 }
 
-/// How far each node is from the parser, at most.
-fn levels(graph: &Graph) -> Result<Vec<usize>, Refusal> {
-    let mut levels = vec![0; graph.nodes.len()];
+/// How far each node is from the parser, at most, but not before its delay.
+fn levels(graph: &Graph, delays: &BTreeMap<usize, usize>) -> Result<Vec<usize>, Refusal> {
+    let mut levels: Vec<usize> = (0..graph.nodes.len()).map(|at| delays.get(&at).copied().unwrap_or(0)).collect();
     let mut leads = Vec::new();
     for (at, leaves) in leaves(graph).into_iter().enumerate() {
         leads.extend(leaves.iter().filter_map(|leaf| match leaf.next {

@@ -15,8 +15,8 @@ use sluice_rmt::target::Target;
 
 /// Why a stage has no key.
 pub(super) enum KeyRefused {
-    /// A variable that would have to lie in another size.
-    Move(Loc),
+    /// A visit, and variables of one size of which one would have to lie in another: the one that is too many first.
+    Move(usize, Vec<Loc>),
     /// A visit that compares values which lie at different bits of their containers.
     Apart(usize, Box<Test>),
     Refused(Refusal),
@@ -57,7 +57,7 @@ pub(super) fn keys(
         };
         let mut read = Vec::new();
         looked_at(&node.tree, &mut read, &mut key.tests);
-        for (loc, low, width) in read {
+        for (loc, low, width) in read.clone() {
             for Piece { container, .. } in homes.of(loc, low, width) {
                 let (class, place) = (usize::from(container.0 / 8), container.0 % 8);
                 let mut places = 2 * class..2 * class + 2;
@@ -66,7 +66,14 @@ pub(super) fn keys(
                 }
                 match places.find(|i| key.pieces[*i].is_none()) {
                     Some(i) => key.pieces[i] = Some(place),
-                    None => return Err(KeyRefused::Move(loc)),
+                    None => {
+                        let beside = |other: &&(Loc, u32, u32)| {
+                            let pieces = homes.of(other.0, other.1, other.2);
+                            pieces.iter().any(|piece| usize::from(piece.container.0 / 8) == class)
+                        };
+                        let others = read.iter().filter(beside).map(|(other, ..)| *other);
+                        return Err(KeyRefused::Move(at, std::iter::once(loc).chain(others).collect()));
+                    }
                 }
             }
         }
