@@ -1,0 +1,48 @@
+//! Which of the classics compile for the share of a tenant, for the whole of `default`, and for a tenant of `wide`; the others are refused
+//! at a line, with a code.
+
+use sluice_p4::Reader;
+use sluice_rmt::target::{DEFAULT, WIDE};
+use std::path::Path;
+
+/// What each program comes to for stages 1 to 3, 0 to 4, and 1 to 10 of `wide`: the stages that it takes, or code and line.
+const EXPECTED: &[(&str, [&str; 3])] = &[
+    ("basic", ["1", "1", "1"]),
+    ("calc", ["1", "1", "1"]),
+    ("ecn", ["3", "3", "3"]),
+    ("firewall", ["E0750 line 69", "E0750 line 69", "E0750 line 69"]),
+    ("flow_cache", ["E0750 line 62", "E0750 line 62", "E0750 line 62"]),
+    ("link_monitor", ["E0750 line 123", "E0750 line 123", "E0750 line 123"]),
+    ("load_balance", ["E0750 line 60", "E0750 line 60", "E0750 line 60"]),
+    ("mri", ["E0770 line 1", "E0770 line 1", "E0770 line 1"]),
+    ("multicast", ["2", "2", "2"]),
+    ("qos", ["2", "2", "2"]),
+    ("source_routing", ["1", "1", "1"]),
+    ("tunnel", ["2", "2", "2"]),
+];
+
+fn came(name: &str, target: &sluice_rmt::Target, stages: (usize, usize)) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/p4").join(name).with_extension("p4");
+    let program = Reader::new().check(&path).unwrap();
+    match program.compile(target, stages.0, stages.1) {
+        Ok(compiled) => compiled.stages().to_string(),
+        Err(errors) => {
+            let text = errors.to_string();
+            let place = text.lines().find_map(|line| line.trim().strip_prefix("--> ")).unwrap_or_default();
+            let line = place.rsplit(':').nth(1).unwrap_or_default();
+            format!("{} line {line}", errors.code())
+        }
+    }
+}
+
+#[test]
+fn the_classics_compile_or_are_refused_as_the_guide_says() {
+    let mut wrong = Vec::new();
+    for (name, expected) in EXPECTED {
+        let found = [(&DEFAULT, (1, 3)), (&DEFAULT, (0, 4)), (&WIDE, (1, 10))].map(|(t, s)| came(name, t, s));
+        if found != *expected {
+            wrong.push(format!("(\"{name}\", {found:?}),"));
+        }
+    }
+    assert!(wrong.is_empty(), "now\n{}", wrong.join("\n"));
+}
