@@ -234,3 +234,15 @@ fn captures_run_through_a_program() {
     let refused = ["p4", "run", "programs/p4/load_balance.p4", "--in", "programs/xdp/mixed.pcap", "--device", "model"];
     assert_eq!(f.sluice(&refused).code, 3);
 }
+
+#[test]
+fn graph_draws_what_compiles_and_exits_with_3_otherwise() {
+    let f = Folder::new();
+    f.sluice(&["p4", "graph", "programs/p4/tunnel.p4", "-o", "tunnel.svg"]).ok();
+    let drawn = std::fs::read_to_string(f.path("tunnel.svg")).unwrap();
+    assert!(drawn.starts_with("<svg") && drawn.contains("table Forward.routes"), "{drawn}");
+    assert_eq!(f.sluice(&["p4", "graph", "programs/p4/tunnel.p4"]).ok(), drawn);
+    let called = f.sluice(&["p4", "graph", "programs/p4/firewall.p4"]);
+    assert!(called.code == 3 && called.err.contains("E0750"), "{}", called.err);
+    assert_eq!(f.sluice(&["p4", "graph", "no.p4"]).code, 2);
+}

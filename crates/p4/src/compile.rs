@@ -118,6 +118,11 @@ impl Compiled {
         Ok(groups)
     }
 
+    /// A picture in SVG: paths of the parser, what each stage has, rows of the deparser; containers with their fields, and state.
+    pub fn draw(&self, of: &Reference) -> String {
+        self.plan.draw(&of.switch.code)
+    }
+
     /// The module with the entries that a reference has.
     pub fn unit(&self, entries: &Reference) -> Result<Unit, P4Errors> {
         self.unit_of(&self.tables(entries)?, entries)

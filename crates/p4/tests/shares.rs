@@ -46,3 +46,25 @@ fn the_classics_compile_or_are_refused_as_the_guide_says() {
     }
     assert!(wrong.is_empty(), "now\n{}", wrong.join("\n"));
 }
+
+/// The picture has each table, state and field, in the column of its stage, and is well-formed.
+#[test]
+fn a_program_is_drawn() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/p4/tunnel.p4");
+    let program = Reader::new().check(&path).unwrap();
+    let compiled = program.compile(&DEFAULT, 1, 3).unwrap();
+    let drawn = compiled.draw(&program.reference(sluice_p4::Undefined::Zero, 1).unwrap());
+    for words in ["parser", "stage 1", "stage 2", "deparser", "table Forward.routes", "table Forward.tunnels"] {
+        assert!(drawn.contains(&format!(">{words}<")), "{words}: {drawn}");
+    }
+    for words in
+        ["hdr.tunnel.number", "hdr.ipv4.dst [31:0]", "Forward.passed: 1024 words from 0", "state Forward.passed"]
+    {
+        assert!(drawn.contains(words), "{words}: {drawn}");
+    }
+    assert!(!drawn.contains("stage 3"));
+    assert!(drawn.starts_with("<svg") && drawn.ends_with("</svg>\n"));
+    assert_eq!(drawn.matches("<text").count(), drawn.matches("</text>").count());
+    // Two tables one behind the other: a line from the one's column to the other's.
+    assert!(drawn.contains("<line"));
+}

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::p4::check::Check;
 use crate::p4::compile::Compile;
+use crate::p4::graph::Graph;
 use crate::p4::info::Info;
 use crate::p4::print::Print;
 use crate::p4::run::Run;
@@ -11,7 +12,7 @@ use crate::p4::test::Test;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// Checks P4-16 programs, prints them in one form, compiles them to the pipeline, runs them with scripts of packets, and writes P4Info
+/// Checks P4-16 programs, prints them in one form, compiles them to the pipeline, draws them there, runs them with scripts of packets, and writes P4Info
 #[derive(Args, Debug)]
 pub struct P4Args {
     #[command(subcommand)]
@@ -22,6 +23,7 @@ pub struct P4Args {
 enum Command {
     Check(Check),
     Compile(Compile),
+    Graph(Graph),
     Info(Info),
     Print(Print),
     Run(Run),
@@ -34,6 +36,7 @@ impl P4Args {
         match &self.command {
             Command::Check(check) => check.run(out),
             Command::Compile(compile) => compile.run(out),
+            Command::Graph(graph) => graph.run(out),
             Command::Info(info) => info.run(out),
             Command::Print(print) => print.run(out),
             Command::Run(run) => run.run(out),

@@ -4,6 +4,7 @@ mod alone;
 pub mod check;
 pub mod compile;
 mod device;
+pub mod graph;
 pub mod info;
 pub mod print;
 pub mod run;

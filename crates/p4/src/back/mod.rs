@@ -5,6 +5,7 @@
 mod action;
 pub(crate) mod cells;
 mod deparse;
+mod draw;
 mod homes;
 mod live;
 mod logical;

@@ -18,6 +18,7 @@ fn shape(length: usize) -> Shape {
 fn name(build: Build) -> String {
     match build {
         Build::Wide(matchers) => format!("{}, rows of 32 bytes", matchers_text(matchers)),
+        Build::Matchers(matchers) => matchers_text(matchers),
         _ => matchers_text(build.target().matchers),
     }
 }
