@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, has_plugin};
 
-const COMMANDS: [&[&str]; 27] = [
+const COMMANDS: [&[&str]; 28] = [
     &[],
     &["run"],
     &["script"],
@@ -28,6 +28,7 @@ const COMMANDS: [&[&str]; 27] = [
     &["l7", "explain-match"],
     &["p4", "check"],
     &["p4", "compile"],
+    &["p4", "graph"],
     &["p4", "print"],
     &["p4", "run"],
     &["p4", "test"],
