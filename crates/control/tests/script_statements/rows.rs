@@ -495,6 +495,8 @@ pub const ROWS: &[Row] = &[
     // rmt
     Row(TENANT, "rmt red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/calc.rmt keep", 0, &[]),
     Row(TENANT, "load red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/calc.rmt keep", 0, &[]),
+    Row(TENANT, "rmt red ../../../programs/p4/qos.p4 entries=../../../programs/p4/qos.entries", 0, &[]),
+    Row(TENANT, "rmt red ../../../programs/p4/qos.p4 entries=none.entries", 2, &["none.entries"]),
     Row("", "rmt system ../../../programs/rmt/system.rmt", 0, &[]),
     Row("", "rmt system ../../../programs/rmt/calc.rmt", 2, &["E0310", "a module with `system`"]),
     Row(TENANT, "rmt", 2, &["E0113", "the name of a tenant"]),
