@@ -100,18 +100,16 @@ impl Compiled {
             for (port, rid) in replication.copies(*number) {
                 let bit = u8::try_from(port).ok().filter(|port| *port < 8).map(|port| 1u8 << port);
                 let Some(bit) = bit.filter(|bit| group.destinations & bit == 0) else {
-                    let (span, kind) = (crate::source::Span::default(), RefusalKind::NotThere);
                     let what =
                         format!("port {port} in group {number}; a copy goes to each of ports 0 to 7 once at most");
-                    return Err(errors(Refusal { span, kind, what }, &self.sources));
+                    return Err(self.refused(RefusalKind::NotThere, what));
                 };
                 group.destinations |= bit;
                 group.tags[usize::from(port)] = rid;
             }
             if usize::from(*number) >= self.target.groups {
-                let (span, kind) = (crate::source::Span::default(), RefusalKind::TooMuch);
                 let what = format!("group {number}; there are groups 1 to {}", self.target.groups - 1);
-                return Err(errors(Refusal { span, kind, what }, &self.sources));
+                return Err(self.refused(RefusalKind::TooMuch, what));
             }
             groups.insert(*number, group);
         }
@@ -148,8 +146,7 @@ impl Compiled {
             (rates, "rates of a meter, whose packets are all green here"),
         ] {
             if is {
-                let (span, kind) = (Span::default(), RefusalKind::NotThere);
-                return Err(errors(Refusal { span, kind, what: what.to_string() }, &self.sources));
+                return Err(self.refused(RefusalKind::NotThere, what.to_string()));
             }
         }
         let switch = &entries.switch;
@@ -215,8 +212,12 @@ impl Compiled {
     }
 
     fn unfit(&self, problem: &str) -> P4Errors {
-        let what = format!("what the pipeline's checker refuses: {problem}");
-        errors(Refusal { span: Span::default(), kind: RefusalKind::TooMuch, what }, &self.sources)
+        self.refused(RefusalKind::TooMuch, format!("what the pipeline's checker refuses: {problem}"))
+    }
+
+    /// An error that no place in the program causes.
+    fn refused(&self, kind: RefusalKind, what: String) -> P4Errors {
+        errors(Refusal { span: Span::default(), kind, what }, &self.sources)
     }
 
     fn unit_of(&self, tables: &Logical, entries: &Reference) -> Result<Unit, P4Errors> {

@@ -1,6 +1,6 @@
 //! `sluice p4 compile`: programs as modules of the rmt pipeline.
 
-use super::{PlaceArgs, REFUSED, ReadArgs, failure};
+use super::{PlaceArgs, ReadArgs, failure, refused};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
@@ -48,11 +48,7 @@ impl Compile {
         times.pass("read and check");
         let bytes = match self.compile(&program, &mut times) {
             Ok(bytes) => bytes,
-            Err(why) => {
-                out.flush()?;
-                printable::tell(why);
-                return Ok(ExitCode::from(REFUSED));
-            }
+            Err(why) => return refused(out, &why),
         };
         if self.time {
             printable::tell(times.text());

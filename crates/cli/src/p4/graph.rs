@@ -1,10 +1,9 @@
 //! `sluice p4 graph`: where a program lies on the pipeline, as a picture.
 
-use super::{PlaceArgs, REFUSED, ReadArgs, failure};
+use super::{PlaceArgs, ReadArgs, failure, refused};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
-use crate::printable;
 use clap::Args;
 use sluice_p4::Undefined;
 use std::path::{Path, PathBuf};
@@ -38,11 +37,7 @@ impl Graph {
         let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
         let compiled = match self.place.compile(&program) {
             Ok(compiled) => compiled,
-            Err(why) => {
-                out.flush()?;
-                printable::tell(why);
-                return Ok(ExitCode::from(REFUSED));
-            }
+            Err(why) => return refused(out, &why),
         };
         let reference = program.reference(Undefined::Zero, 1).map_err(|errors| failure(&errors))?;
         out.flush()?;

@@ -11,10 +11,13 @@ pub mod run;
 pub mod test;
 
 use crate::failure::Failure;
+use crate::output::Output;
+use crate::printable;
 use clap::Args;
 use sluice_p4::{Compiled, P4Errors, Program, Reader};
 use sluice_rmt::target::Target;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// How a program is read
 #[derive(Args, Debug)]
@@ -74,6 +77,13 @@ fn stages_of(text: &str) -> Result<(usize, usize), String> {
 
 /// Exit code of a program that a device does not run.
 pub const REFUSED: u8 = 3;
+
+/// Says why a device does not run a program.
+pub fn refused(out: &mut Output, why: &Failure) -> Result<ExitCode, Failure> {
+    out.flush()?;
+    printable::tell(why);
+    Ok(ExitCode::from(REFUSED))
+}
 
 fn macro_of(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));

@@ -2,12 +2,11 @@
 
 use super::alone::Alone;
 use super::device::Device;
-use super::{PlaceArgs, REFUSED, ReadArgs, failure};
+use super::{PlaceArgs, ReadArgs, failure, refused};
 use crate::captures::{self, Capture, Writer};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
-use crate::printable;
 use clap::Args;
 use serde_json::json;
 use sluice_p4::stf::{Carrier, CarrierError};
@@ -175,10 +174,4 @@ fn by_reference(reference: &mut Reference, port: u16, bytes: &[u8]) -> Result<Ve
     let mut all = reference.packet(port, bytes).map_err(|what| CarrierError { code: "E0795", what })?;
     all.sort_by_key(|sent| sent.port);
     Ok(all)
-}
-
-fn refused(out: &mut Output, why: &Failure) -> Result<ExitCode, Failure> {
-    out.flush()?;
-    printable::tell(why);
-    Ok(ExitCode::from(REFUSED))
 }

@@ -2,7 +2,7 @@
 
 use super::alone::Alone;
 use super::device::Device;
-use super::{PlaceArgs, REFUSED, ReadArgs, failure};
+use super::{PlaceArgs, REFUSED, ReadArgs, failure, refused};
 use crate::apart;
 use crate::failure::Failure;
 use crate::files;
@@ -175,12 +175,10 @@ impl Test {
     }
 
     fn refused(&self, out: &mut Output, why: &Failure) -> Result<ExitCode, Failure> {
-        if self.json {
-            out.json(&json!({ "passed": false, "refused": why.to_string() }))?;
-        } else {
-            out.flush()?;
-            printable::tell(why);
+        if !self.json {
+            return refused(out, why);
         }
+        out.json(&json!({ "passed": false, "refused": why.to_string() }))?;
         Ok(ExitCode::from(REFUSED))
     }
 }

@@ -1,7 +1,7 @@
 //! What a visit does, as an action: one ALU a container, operands from what the containers of a size share.
 
 use super::cells::{Place, cell_of};
-use super::{NOWHERE, homes::Homes, homes::Piece, too_much};
+use super::{NOWHERE, ends_at, homes::Homes, homes::Piece, too_much};
 use crate::ir::{Array, Bits, Deparse, End, Leaf, Loc, Next, Op, Operation, Seg, Src};
 use crate::middle::Refusal;
 use crate::source::Span;
@@ -128,7 +128,7 @@ pub(crate) fn make(
                 why.get_or_insert(refusal);
                 port = true;
             }
-            Some(ends.iter().position(|other| *other == end.deparse).unwrap_or(0) as u16 + 1)
+            Some(ends_at(ends, &end.deparse) as u16 + 1)
         }
     };
     if let Some(headers) = headers {

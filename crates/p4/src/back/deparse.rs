@@ -24,6 +24,8 @@ pub(crate) struct Shape {
     /// For each outgoing byte, whether a container brings it.
     bytes: Vec<bool>,
     outs: Vec<Out>,
+    /// What containers bring, whole or in part: the first bit that goes out, the variable, its bits.
+    brought: Vec<(u32, Loc, u32)>,
     pub carried: BTreeSet<Loc>,
     sums: Vec<(u32, u32, u32)>,
 }
@@ -69,15 +71,16 @@ pub(crate) fn shape(end: &Deparse, written: &BTreeSet<Loc>) -> Result<Shape, Ref
     let count = |split: u32| brought(split).iter().filter(|brought| **brought).count();
     let split = (0..=most).rev().min_by_key(|split| count(*split)).unwrap_or(0);
     let bytes = brought(split);
-    let mut carried = BTreeSet::new();
+    let mut brought = Vec::new();
     let mut bit = 0;
     for out in &end.outs {
         if (bit / 8..(bit + out.width).div_ceil(8)).any(|byte| bytes[byte as usize]) {
-            carried.insert(out.loc);
+            brought.push((bit, out.loc, out.width));
         }
         bit += out.width;
     }
-    Ok(Shape { delta, split, bytes, outs: end.outs.clone(), carried, sums: end.sums.clone() })
+    let carried = brought.iter().map(|(_, loc, _)| *loc).collect();
+    Ok(Shape { delta, split, bytes, outs: end.outs.clone(), brought, carried, sums: end.sums.clone() })
 }
 
 /// Which packets leave through which row: by the word `headers`, and by the parser's path where a row would not do for others.
@@ -117,20 +120,10 @@ pub(crate) fn patterns(
 impl Shape {
     /// Whether both are one row.
     pub fn is_like(&self, other: &Shape) -> bool {
-        let brought = |shape: &Shape| -> Vec<(u32, Loc, u32)> {
-            let mut bit = 0;
-            let mut all = Vec::new();
-            for out in &shape.outs {
-                if (bit / 8..(bit + out.width).div_ceil(8)).any(|byte| shape.bytes[byte as usize]) {
-                    all.push((bit, out.loc, out.width));
-                }
-                bit += out.width;
-            }
-            all
-        };
-        let apart = |shape: &Shape| -> Vec<usize> { (0..shape.bytes.len()).filter(|at| shape.bytes[*at]).collect() };
-        (self.delta, self.split, &self.sums, apart(self), brought(self))
-            == (other.delta, other.split, &other.sums, apart(other), brought(other))
+        // Bytes behind those that are brought are the packet's in both.
+        let put = |shape: &Shape| -> Vec<usize> { (0..shape.bytes.len()).filter(|at| shape.bytes[*at]).collect() };
+        (self.delta, self.split, &self.sums, put(self), &self.brought)
+            == (other.delta, other.split, &other.sums, put(other), &other.brought)
     }
 
     pub fn row(&self, homes: &Homes) -> Result<DeparseRow, Refusal> {

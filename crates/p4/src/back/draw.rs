@@ -1,7 +1,7 @@
 //! A program's place on the pipeline as a picture: the parser's paths, what visits each stage has and where they lead, rows of the
 //! deparser; below, which fields lie in which container, and what state each stage keeps.
 
-use super::{NOWHERE, Plan, leaves};
+use super::{NOWHERE, Plan, ends_at, leaves, leaves_of};
 use crate::interpret::Shape;
 use crate::interpret::code::Code;
 use crate::ir::{Loc, LocInfo, Next, Tree};
@@ -58,7 +58,7 @@ impl Plan {
             (0..self.rows.len()).map(|row| picture.show(stages.len() + 1, vec![self.row(row)], "#f7e3c6")).collect();
         let to = |next: &Next| match next {
             Next::Node(at) => Some(nodes[*at]),
-            Next::End(end) => Some(ends[super::ends_at(&self.ends, &end.deparse)]),
+            Next::End(end) => Some(ends[ends_at(&self.ends, &end.deparse)]),
             Next::Drop => None,
         };
         for (at, leaves) in leaves(&self.graph).iter().enumerate() {
@@ -108,7 +108,7 @@ impl Plan {
             lines.push(format!("{tests} condition{}", if tests == 1 { "" } else { "s" }));
         }
         let mut arrays: Vec<String> = Vec::new();
-        for leaf in leaves(&self.graph).swap_remove(at) {
+        for leaf in leaves_of(&self.graph.nodes[at].tree) {
             if let Some(access) = &leaf.access {
                 let name = format!("state {}", code.objects[access.array.object].name);
                 if !arrays.contains(&name) {

@@ -1,7 +1,7 @@
 //! What is still looked at: by a visit and those behind it, and by the row that puts the packet together.
 
 use super::{all_leaves, deparse, ends_at, leaves};
-use crate::ir::{Access, Deparse, Graph, Leaf, Loc, Next, Test, Tree};
+use crate::ir::{Deparse, Graph, Loc, Next};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The place behind all stages.
@@ -19,7 +19,9 @@ impl Live {
         let mut live = Live { nodes: vec![BTreeSet::new(); graph.nodes.len()], ends: carried };
         let leaves = leaves(graph);
         for (at, node) in graph.nodes.iter().enumerate() {
-            looked_at(&node.tree, &mut live.nodes[at]);
+            node.tree.decides_by(&mut |loc| {
+                live.nodes[at].insert(loc);
+            });
         }
         loop {
             let before = live.nodes.clone();
@@ -28,7 +30,9 @@ impl Live {
                     let mut behind = live.behind(&leaf.next, ends);
                     behind.retain(|loc| !leaf.assigns.contains_key(loc));
                     live.nodes[at].extend(behind);
-                    read(leaf, &mut live.nodes[at]);
+                    leaf.reads(&mut |loc| {
+                        live.nodes[at].insert(loc);
+                    });
                 }
             }
             if live.nodes == before {
@@ -76,40 +80,10 @@ impl Live {
 /// All that visits decide by and compute with.
 pub(super) fn read_by(graph: &Graph) -> BTreeSet<Loc> {
     let mut all = BTreeSet::new();
-    graph.nodes.iter().for_each(|node| looked_at(&node.tree, &mut all));
-    all_leaves(graph).iter().for_each(|leaf| read(leaf, &mut all));
+    let mut see = |loc| {
+        all.insert(loc);
+    };
+    graph.nodes.iter().for_each(|node| node.tree.decides_by(&mut see));
+    all_leaves(graph).iter().for_each(|leaf| leaf.reads(&mut see));
     all
-}
-
-/// What a visit decides by.
-fn looked_at(tree: &Tree, into: &mut BTreeSet<Loc>) {
-    let mut see = |loc| {
-        into.insert(loc);
-    };
-    match tree {
-        Tree::Test(Test::Is(a, b) | Test::Compare { a, b, .. }, yes, no) => {
-            a.locs(&mut see);
-            b.locs(&mut see);
-            looked_at(yes, into);
-            looked_at(no, into);
-        }
-        Tree::Table(_, keys, all) => {
-            keys.iter().for_each(|key| key.locs(&mut see));
-            all.iter().for_each(|(_, tree)| looked_at(tree, into));
-        }
-        Tree::Leaf(_) => {}
-    }
-}
-
-/// What a leaf computes with.
-fn read(leaf: &Leaf, into: &mut BTreeSet<Loc>) {
-    let mut see = |loc| {
-        into.insert(loc);
-    };
-    leaf.assigns.values().for_each(|bits| bits.locs(&mut see));
-    leaf.access.iter().flat_map(Access::bits).for_each(|bits| bits.locs(&mut see));
-    if let Next::End(end) = &leaf.next {
-        end.port.locs(&mut see);
-        end.group.locs(&mut see);
-    }
 }

@@ -332,9 +332,8 @@ impl Plan {
                     parameters.iter().zip(data).map(|(p, v)| bits_of(v, p.shape.bits().unwrap_or(0))).collect()
                 };
                 let mut see = |alt: Alt, data: &[Bits]| {
-                    let mut leaves = Vec::new();
                     let tree = trees.iter().find(|(other, _)| *other == alt);
-                    tree.iter().for_each(|(_, tree)| super::leaves_of(tree, &mut leaves));
+                    let leaves = tree.map_or_else(Vec::new, |(_, tree)| super::leaves_of(tree));
                     for (bits, range) in leaves.iter().flat_map(|leaf| &leaf.bounds) {
                         let at = substituted(bits, data);
                         if usize::try_from(at).map_or(true, |at| !range.contains(&at)) {

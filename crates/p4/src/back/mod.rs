@@ -94,7 +94,6 @@ fn place(
     delays: &BTreeMap<usize, usize>,
 ) -> Result<Placed, Refusal> {
     if let Some((at, leaf)) = cells::between(&graph)? {
-        let mut graph = graph;
         split::later(&mut graph, at, &leaf);
         return Ok(Placed::Split(Box::new(graph)));
     }
@@ -134,7 +133,8 @@ fn place(
     let mut larger: BTreeMap<Loc, usize> = BTreeMap::new();
     let stage_of: Vec<usize> = levels.iter().map(|level| stages.0 + level).collect();
     let places = cells::places(&graph, &stage_of, target)?;
-    let held = live::Live::new(&graph, &ends, &shapes).held(&graph, &stage_of, &ends);
+    let live = live::Live::new(&graph, &ends, &shapes);
+    let held = live.held(&graph, &stage_of, &ends);
     for _ in 0..24 {
         let homes = Homes::new(code, &graph, &wanted, &larger, &held)?;
         match rows::keys(&graph, &homes, &stage_of, target) {
@@ -155,14 +155,13 @@ fn place(
                     graph,
                 };
                 if let Some((at, leaf, unmade)) = plan.make() {
-                    let why = unmade.why.clone();
                     let mut graph = plan.graph;
-                    return match split::split(&mut graph, at, &leaf, unmade) {
+                    return match split::split(&mut graph, at, &leaf, unmade.waits) {
                         true => Ok(Placed::Split(Box::new(graph))),
-                        false => Err(why),
+                        false => Err(unmade.why),
                     };
                 }
-                plan.fill(code, &shapes)?;
+                plan.fill(code, &shapes, &live)?;
                 return Ok(Placed::Plan(Box::new(plan)));
             }
             Err(rows::KeyRefused::Move(at, all)) => {
@@ -205,12 +204,11 @@ impl Plan {
         None
     }
 
-    fn fill(&mut self, code: &Code, shapes: &[deparse::Shape]) -> Result<(), Refusal> {
+    fn fill(&mut self, code: &Code, shapes: &[deparse::Shape], live: &live::Live) -> Result<(), Refusal> {
         for shape in shapes {
             self.rows.push(shape.row(&self.homes)?);
         }
-        let live = live::Live::new(&self.graph, &self.ends, shapes);
-        self.parser = parser::build(&self.graph, &self.homes, &self.ends, &live)?;
+        self.parser = parser::build(&self.graph, &self.homes, &self.ends, live)?;
         self.patterns = deparse::patterns(&self.rows, &self.parser.paths, &self.reached())?;
         (self.logical, self.actions) = self.logical(code)?;
         Ok(())
@@ -218,20 +216,17 @@ impl Plan {
 
     /// Whether packets go to multicast groups.
     pub fn has_groups(&self) -> bool {
-        let group = |next: &Next| matches!(next, Next::End(end) if end.group.known() != Some(0));
-        self.graph.paths.iter().any(|path| group(&path.next))
-            || all_leaves(&self.graph).iter().any(|leaf| group(&leaf.next))
+        let is_group = |next: &Next| matches!(next, Next::End(end) if end.group.known() != Some(0));
+        nexts(&self.graph).iter().any(is_group)
     }
 
     /// Groups that the program itself names.
     pub fn groups_named(&self) -> BTreeSet<u16> {
-        let paths = self.graph.paths.iter().map(|path| path.next.clone());
-        let all = paths.chain(all_leaves(&self.graph).into_iter().map(|leaf| leaf.next));
-        let group = |next| match next {
+        let group = |next: &Next| match next {
             Next::End(end) => end.group.known().and_then(|group| u16::try_from(group).ok()),
             _ => None,
         };
-        all.filter_map(group).filter(|group| *group != 0).collect()
+        nexts(&self.graph).iter().filter_map(group).filter(|group| *group != 0).collect()
     }
 
     /// For each end the paths of the parser whose packets may leave so.
@@ -261,8 +256,7 @@ impl Plan {
                 match next {
                     Next::Node(next) => nodes[*next].extend(paths),
                     Next::End(end) => {
-                        let end = self.ends.iter().position(|other| *other == end.deparse);
-                        ends[end.unwrap_or(0)].extend(paths);
+                        ends[ends_at(&self.ends, &end.deparse)].extend(paths);
                     }
                     Next::Drop => {}
                 }
@@ -312,25 +306,16 @@ fn levels(graph: &Graph, delays: &BTreeMap<usize, usize>) -> Result<Vec<usize>, 
     }
 }
 
-pub(super) fn leaves_of(tree: &Tree, into: &mut Vec<Leaf>) {
-    match tree {
-        Tree::Test(_, yes, no) => {
-            leaves_of(yes, into);
-            leaves_of(no, into);
-        }
-        Tree::Table(_, _, all) => all.iter().for_each(|(_, tree)| leaves_of(tree, into)),
-        Tree::Leaf(leaf) => into.push(leaf.clone()),
-    }
+/// The leaves of a visit.
+pub(super) fn leaves_of(tree: &Tree) -> Vec<Leaf> {
+    let mut leaves = Vec::new();
+    tree.each_leaf(&mut |leaf| leaves.push(leaf.clone()));
+    leaves
 }
 
 /// The leaves of each visit.
 pub(super) fn leaves(graph: &Graph) -> Vec<Vec<Leaf>> {
-    let of = |node: &crate::ir::Node| {
-        let mut leaves = Vec::new();
-        leaves_of(&node.tree, &mut leaves);
-        leaves
-    };
-    graph.nodes.iter().map(of).collect()
+    graph.nodes.iter().map(|node| leaves_of(&node.tree)).collect()
 }
 
 fn all_leaves(graph: &Graph) -> Vec<Leaf> {
@@ -367,19 +352,8 @@ fn one_of_each(graph: &mut Graph, written: &BTreeSet<Loc>) -> Result<Vec<deparse
         }
     };
     graph.paths.iter_mut().for_each(|path| change(&mut path.next));
-    graph.nodes.iter_mut().for_each(|node| each_leaf(&mut node.tree, &mut |leaf| change(&mut leaf.next)));
+    graph.nodes.iter_mut().for_each(|node| node.tree.each_leaf_mut(&mut |leaf| change(&mut leaf.next)));
     Ok(shapes)
-}
-
-fn each_leaf(tree: &mut Tree, see: &mut dyn FnMut(&mut Leaf)) {
-    match tree {
-        Tree::Test(_, yes, no) => {
-            each_leaf(yes, see);
-            each_leaf(no, see);
-        }
-        Tree::Table(_, _, all) => all.iter_mut().for_each(|(_, tree)| each_leaf(tree, see)),
-        Tree::Leaf(leaf) => see(leaf),
-    }
 }
 
 /// All ways in which packets are put together.
@@ -392,9 +366,14 @@ fn ends(graph: &Graph) -> Vec<Deparse> {
             ends.push(end.deparse.clone());
         }
     };
-    graph.paths.iter().for_each(|path| see(&path.next));
-    all_leaves(graph).iter().for_each(|leaf| see(&leaf.next));
+    nexts(graph).iter().for_each(&mut see);
     ends
+}
+
+/// Where paths of the parser and leaves lead, in their order.
+fn nexts(graph: &Graph) -> Vec<Next> {
+    let paths = graph.paths.iter().map(|path| path.next.clone());
+    paths.chain(all_leaves(graph).into_iter().map(|leaf| leaf.next)).collect()
 }
 
 fn written(graph: &Graph) -> BTreeSet<Loc> {

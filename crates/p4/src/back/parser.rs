@@ -1,6 +1,6 @@
 //! Rows of the parser: paths in their order, on one selection or over two.
 
-use super::{NOWHERE, homes::Homes, live::Live, too_much};
+use super::{NOWHERE, ends_at, homes::Homes, live::Live, too_much};
 use crate::ir::{Deparse, Graph, LocInfo, Next, ParserPath};
 use crate::middle::Refusal;
 use crate::source::Span;
@@ -76,7 +76,7 @@ fn path(graph: &Graph, found: &ParserPath, homes: &Homes, ends: &[Deparse], live
     let (node, headers) = match &found.next {
         Next::Node(at) => (*at as u16 + 1, 0),
         Next::Drop => (0, NOWHERE),
-        Next::End(end) => (0, ends.iter().position(|other| *other == end.deparse).unwrap_or(0) as u16 + 1),
+        Next::End(end) => (0, ends_at(ends, &end.deparse) as u16 + 1),
     };
     path.headers = headers;
     // Nobody asks where the program does not look at it.

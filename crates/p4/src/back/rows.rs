@@ -57,7 +57,7 @@ pub(super) fn keys(
         };
         let mut read = Vec::new();
         looked_at(&node.tree, &mut read, &mut key.tests);
-        for (loc, low, width) in read.clone() {
+        for &(loc, low, width) in &read {
             for Piece { container, .. } in homes.of(loc, low, width) {
                 let (class, place) = (usize::from(container.0 / 8), container.0 % 8);
                 let mut places = 2 * class..2 * class + 2;

@@ -2,7 +2,7 @@
 //! once stays, the rest is done by a visit behind it. A value that has to come from a container of another size, or to another bit, is
 //! first brought to a place of its own from which it can be taken.
 
-use super::action::{Part, Unmade, Waits};
+use super::action::{Part, Waits};
 use super::cells::cell_of;
 use crate::ir::{Access, Bits, Change, End, Graph, Leaf, Loc, LocInfo, Next, Node, Operation, Src, Test, Tree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 /// Leaves a leaf's look at a cell to a visit behind.
 pub(super) fn later(graph: &mut Graph, at: usize, leaf: &Leaf) {
-    cut(graph, at, leaf, Waits { later: Vec::new(), port: false, access: Some(Vec::new()) });
+    split(graph, at, leaf, Waits { later: Vec::new(), port: false, access: Some(Vec::new()) });
 }
 
 /// Brings two values that a visit compares to places of their own before it; false if they are there already.
@@ -23,9 +23,7 @@ pub(super) fn side_by_side(graph: &mut Graph, at: usize, test: &Test) -> bool {
         if bits.is_known() || alone {
             return bits.clone();
         }
-        let width = bits.width();
-        let number = u32::MAX - graph.locs.all.len() as u32;
-        let loc = graph.locs.of(LocInfo::Temp(number, width), width);
+        let loc = fresh(graph, bits.width());
         assigns.insert(loc, bits.clone());
         own(graph, loc)
     };
@@ -57,15 +55,11 @@ fn replace_test(tree: &mut Tree, old: &Test, new: &Test) {
 }
 
 /// Cuts a leaf of a node; false if nothing of it can be done first.
-pub(super) fn split(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Unmade) -> bool {
-    cut(graph, at, leaf, unmade.waits)
-}
-
-fn cut(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Waits) -> bool {
-    let only_moves = unmade.later.is_empty() && !unmade.port;
+pub(super) fn split(graph: &mut Graph, at: usize, leaf: &Leaf, waits: Waits) -> bool {
+    let only_moves = waits.later.is_empty() && !waits.port;
     let now = leaf.assigns.clone();
     let mut cut = Cut { graph, now, later: Vec::new(), fresh: BTreeSet::new(), port: None, access: None };
-    for part in unmade.later {
+    for part in waits.later {
         cut.leave(&part);
         let mut bits = part.bits.clone();
         for (value, wide) in &part.bridge {
@@ -76,13 +70,13 @@ fn cut(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Waits) -> bool {
         cut.later.push(Part { bits, ..part });
     }
     let mut access = leaf.access.clone();
-    let behind = unmade.access.map(|bridge| cut.wait(leaf, &bridge));
+    let behind = waits.access.map(|bridge| cut.wait(leaf, &bridge));
     if behind.is_some() {
         access = None;
     }
     cut.access = behind.flatten();
     let mut next = leaf.next.clone();
-    if unmade.port
+    if waits.port
         && let Next::End(end) = &mut next
     {
         let goal = goal(end);
@@ -117,20 +111,18 @@ fn cut(graph: &mut Graph, at: usize, leaf: &Leaf, unmade: Waits) -> bool {
         }
     };
     let new = Leaf { access, bounds: leaf.bounds.clone(), assigns: now, next: Next::Node(number) };
-    replace_leaf(&mut graph.nodes[at].tree, leaf, &new);
+    graph.nodes[at].tree.each_leaf_mut(&mut |other| {
+        if other == leaf {
+            *other = new.clone();
+        }
+    });
     true
 }
 
-fn replace_leaf(tree: &mut Tree, old: &Leaf, new: &Leaf) {
-    match tree {
-        Tree::Test(_, yes, no) => {
-            replace_leaf(yes, old, new);
-            replace_leaf(no, old, new);
-        }
-        Tree::Table(_, _, all) => all.iter_mut().for_each(|(_, tree)| replace_leaf(tree, old, new)),
-        Tree::Leaf(leaf) if leaf == old => *leaf = new.clone(),
-        Tree::Leaf(_) => {}
-    }
+/// A place that nothing has yet.
+fn fresh(graph: &mut Graph, width: u32) -> Loc {
+    let number = u32::MAX - graph.locs.all.len() as u32;
+    graph.locs.of(LocInfo::Temp(number, width), width)
 }
 
 fn own(graph: &Graph, loc: Loc) -> Bits {
@@ -219,16 +211,12 @@ impl Cut<'_> {
         let mut access = leaf.access.clone()?;
         for (value, wide) in bridge {
             let place = self.keep(wide).slice(low_of(value, wide), value.width());
-            let put = |bits: &mut Bits| {
+            each_of(&mut access, &mut |bits| {
                 // Of an index only the lower bits are brought.
                 if *bits == *value || bits.slice(0, value.width()) == *value {
                     *bits = place.clone();
                 }
-            };
-            put(&mut access.index);
-            if let Change::Set(value) | Change::Add { by: value, .. } = &mut access.change {
-                put(value);
-            }
+            });
         }
         for (loc, bits) in &leaf.assigns {
             if cell_of(bits).is_some() {
@@ -245,9 +233,7 @@ impl Cut<'_> {
         if let Some((loc, _)) = same {
             return own(self.graph, *loc);
         }
-        let width = bits.width();
-        let number = u32::MAX - self.graph.locs.all.len() as u32;
-        let loc = self.graph.locs.of(LocInfo::Temp(number, width), width);
+        let loc = fresh(self.graph, bits.width());
         self.fresh.insert(loc);
         self.now.insert(loc, bits.clone());
         own(self.graph, loc)
@@ -298,7 +284,9 @@ impl Cut<'_> {
                 let later = std::mem::take(&mut self.later);
                 self.later = later.into_iter().map(|part| Part { bits: map(&part.bits, &mut with), ..part }).collect();
                 self.port = self.port.as_ref().map(|bits| map(bits, &mut with));
-                self.each_of_access(&mut |bits| *bits = map(bits, &mut with));
+                if let Some(access) = &mut self.access {
+                    each_of(access, &mut |bits| *bits = map(bits, &mut with));
+                }
             }
         }
         self.hold_data();
@@ -318,12 +306,6 @@ impl Cut<'_> {
         if let Some(mut access) = self.access.take() {
             each_of(&mut access, &mut |bits| *bits = map(bits, &mut |width, src| self.data(width, src)));
             self.access = Some(access);
-        }
-    }
-
-    fn each_of_access(&mut self, see: &mut dyn FnMut(&mut Bits)) {
-        if let Some(access) = &mut self.access {
-            each_of(access, see);
         }
     }
 

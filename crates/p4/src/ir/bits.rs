@@ -96,6 +96,11 @@ impl Bits {
         bits
     }
 
+    /// Ones in all bits.
+    pub fn ones(width: u32) -> Bits {
+        Bits::constant_of(width, &vec![0xff; width.div_ceil(8) as usize])
+    }
+
     pub fn width(&self) -> u32 {
         self.segs.iter().map(|seg| seg.width).sum()
     }

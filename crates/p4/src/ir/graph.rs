@@ -138,7 +138,60 @@ impl End {
     }
 }
 
+impl Tree {
+    /// What is looked at to decide.
+    pub fn decides_by(&self, see: &mut dyn FnMut(Loc)) {
+        match self {
+            Tree::Test(Test::Is(a, b) | Test::Compare { a, b, .. }, yes, no) => {
+                a.locs(see);
+                b.locs(see);
+                yes.decides_by(see);
+                no.decides_by(see);
+            }
+            Tree::Table(_, keys, all) => {
+                keys.iter().for_each(|key| key.locs(see));
+                all.iter().for_each(|(_, tree)| tree.decides_by(see));
+            }
+            Tree::Leaf(_) => {}
+        }
+    }
+
+    /// All that it comes to, in their order.
+    pub fn each_leaf(&self, see: &mut dyn FnMut(&Leaf)) {
+        match self {
+            Tree::Test(_, yes, no) => {
+                yes.each_leaf(see);
+                no.each_leaf(see);
+            }
+            Tree::Table(_, _, all) => all.iter().for_each(|(_, tree)| tree.each_leaf(see)),
+            Tree::Leaf(leaf) => see(leaf),
+        }
+    }
+
+    /// The same, to change them.
+    pub fn each_leaf_mut(&mut self, see: &mut dyn FnMut(&mut Leaf)) {
+        match self {
+            Tree::Test(_, yes, no) => {
+                yes.each_leaf_mut(see);
+                no.each_leaf_mut(see);
+            }
+            Tree::Table(_, _, all) => all.iter_mut().for_each(|(_, tree)| tree.each_leaf_mut(see)),
+            Tree::Leaf(leaf) => see(leaf),
+        }
+    }
+}
+
 impl Leaf {
+    /// What is computed with: for variables, a cell, and where the packet goes.
+    pub fn reads(&self, see: &mut dyn FnMut(Loc)) {
+        self.assigns.values().for_each(|bits| bits.locs(see));
+        self.access.iter().flat_map(Access::bits).for_each(|bits| bits.locs(see));
+        if let Next::End(end) = &self.next {
+            end.port.locs(see);
+            end.group.locs(see);
+        }
+    }
+
     /// One that does nothing.
     pub fn to(next: Next) -> Leaf {
         Leaf { access: None, bounds: Vec::new(), assigns: BTreeMap::new(), next }

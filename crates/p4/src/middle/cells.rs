@@ -24,8 +24,7 @@ impl<'c> Follower<'c, '_> {
     pub fn count(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<()> {
         let Some(object) = self.object_of(native) else { return self.refuse_at(call.span, "a counter of this form") };
         let ObjectKind::Counter { cells, packets, bytes, .. } = &self.code.objects[object].kind else { return Ok(()) };
-        let Some(index) = self.cell_index(call, 0, *cells)? else { return Ok(()) };
-        let mut index = index;
+        let Some(mut index) = self.cell_index(call, 0, *cells)? else { return Ok(()) };
         for (counts, bytes) in [(*packets, false), (*bytes, true)] {
             if !counts {
                 continue;
@@ -99,20 +98,18 @@ impl<'c> Follower<'c, '_> {
     pub fn write_register(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<()> {
         let (object, cells, number) = self.register(native, call)?;
         let Some(index) = self.cell_index(call, 0, cells)? else { return Ok(()) };
-        self.pending.push((index, true));
-        let value = self.argument(call, 1);
-        let (Some((index, _)), V::Bits(value)) = (self.pending.pop(), value?) else {
+        let mut held = [index];
+        let V::Bits(value) = self.while_held(&mut held, |this| this.argument(call, 1))? else {
             return self.refuse_at(call.span, "a value of this form in a register");
         };
+        let [index] = &held;
         let array = Array { object, bytes: false };
-        let is_same = self.access.as_ref().is_some_and(|access| access.array == array && access.index == index);
+        let is_same = self.access.as_ref().is_some_and(|access| access.array == array && access.index == *index);
         if !is_same {
-            self.pending.push((index, true));
-            let value = self.kept(value, true)?;
-            let Some((index, _)) = self.pending.pop() else { return self.refuse("a value of this form in a register") };
-            self.pending.push((value, true));
-            let index = self.free(index)?;
-            let Some((value, _)) = self.pending.pop() else { return self.refuse("a value of this form in a register") };
+            let value = self.while_held(&mut held, |this| this.kept(value, true))?;
+            let ([index], mut held) = (held, [value]);
+            let index = self.while_held(&mut held, |this| this.free(index))?;
+            let [value] = held;
             self.access = Some(Access { array, cells, index, change: Change::Set(value) });
             return Ok(());
         }
@@ -167,12 +164,10 @@ impl<'c> Follower<'c, '_> {
         if self.access.is_none() {
             return Ok(index);
         }
-        self.pending.push((index, true));
-        self.cut()?;
-        match self.pending.pop() {
-            Some((index, _)) => Ok(index),
-            None => self.refuse("a way that cannot be followed again"),
-        }
+        let mut held = [index];
+        self.while_held(&mut held, Self::cut)?;
+        let [index] = held;
+        Ok(index)
     }
 
     /// An index that is below the number of cells, or nothing.
@@ -201,11 +196,9 @@ impl<'c> Follower<'c, '_> {
         if width < 64 && 1u128 << width <= cells as u128 {
             return Ok(Some(index));
         }
-        self.pending.push((index, true));
-        let Some((held, _)) = self.pending.last().cloned() else { return Ok(None) };
-        let below = self.less(held, Bits::constant(width, cells as u128));
-        let Some((held, _)) = self.pending.pop() else { return Ok(None) };
-        index = held;
-        Ok(below?.then_some(index))
+        let mut held = [index.clone()];
+        let below = self.while_held(&mut held, |this| this.less(index, Bits::constant(width, cells as u128)))?;
+        let [index] = held;
+        Ok(below.then_some(index))
     }
 }

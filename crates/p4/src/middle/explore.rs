@@ -7,7 +7,7 @@
 use super::follow::{Event, Follower, Need, Refusal, RefusalKind, Stop};
 use super::value::V;
 use crate::interpret::code::{Code, Table};
-use crate::ir::{Access, Alt, Bits, Change, Graph, Leaf, Loc, Next, Node, ParserPath, Test, Tree};
+use crate::ir::{Alt, Bits, Change, Graph, Leaf, Loc, Next, Node, ParserPath, Tree};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -234,52 +234,20 @@ impl Explorer<'_> {
         }
     }
 
+    /// What a visit and those behind it look at, or compute with, of what was there before.
     fn needs(&self, tree: &Tree, into: &mut BTreeSet<Loc>) {
-        match tree {
-            Tree::Test(test, yes, no) => {
-                let (a, b) = match test {
-                    Test::Is(a, b) | Test::Compare { a, b, .. } => (a, b),
-                };
-                for bits in [a, b] {
-                    bits.locs(&mut |loc| {
-                        into.insert(loc);
-                    });
-                }
-                self.needs(yes, into);
-                self.needs(no, into);
-            }
-            Tree::Table(_, keys, all) => {
-                for bits in keys {
-                    bits.locs(&mut |loc| {
-                        into.insert(loc);
-                    });
-                }
-                all.iter().for_each(|(_, tree)| self.needs(tree, into));
-            }
-            Tree::Leaf(leaf) => {
-                let mut live = BTreeSet::new();
-                self.live(&leaf.next, &mut live);
-                live.retain(|loc| !leaf.assigns.contains_key(loc));
-                into.extend(live);
-                for bits in leaf.assigns.values() {
-                    bits.locs(&mut |loc| {
-                        into.insert(loc);
-                    });
-                }
-                if let Next::End(end) = &leaf.next {
-                    for bits in [&end.port, &end.group] {
-                        bits.locs(&mut |loc| {
-                            into.insert(loc);
-                        });
-                    }
-                }
-                for bits in leaf.access.iter().flat_map(Access::bits) {
-                    bits.locs(&mut |loc| {
-                        into.insert(loc);
-                    });
-                }
-            }
-        }
+        tree.decides_by(&mut |loc| {
+            into.insert(loc);
+        });
+        tree.each_leaf(&mut |leaf| {
+            let mut live = BTreeSet::new();
+            self.live(&leaf.next, &mut live);
+            live.retain(|loc| !leaf.assigns.contains_key(loc));
+            into.extend(live);
+            leaf.reads(&mut |loc| {
+                into.insert(loc);
+            });
+        });
     }
 }
 

@@ -63,7 +63,7 @@ impl<'c> Follower<'c, '_> {
                 match operator {
                     Unary::Plus => V::Bits(bits),
                     Unary::Complement => {
-                        let all = Bits::constant_of(width, &vec![0xff; width.div_ceil(8) as usize]);
+                        let all = Bits::ones(width);
                         V::Bits(self.operate(Op::Xor, bits, all)?)
                     }
                     _ => V::Bits(self.operate(Op::Sub, Bits::constant(width, 0), bits)?),
@@ -283,7 +283,7 @@ impl<'c> Follower<'c, '_> {
         if op == Op::Sub && !matches!(&a.segs[..], [seg] if matches!(seg.src, Src::Loc(..) | Src::Cell(..))) {
             // No ALU subtracts from a constant: k - x = (x ^ -1) + (k + 1).
             let width = b.width();
-            let all = Bits::constant_of(width, &vec![0xff; width.div_ceil(8) as usize]);
+            let all = Bits::ones(width);
             let Some(k) = a.known() else { return self.refuse("a subtraction from an entry's data") };
             let inverse = Bits::operate(Op::Xor, &b, &all);
             let more = Bits::operate(Op::Add, &Bits::constant(width, k), &Bits::constant(width, 1));

@@ -9,10 +9,6 @@ use crate::syntax::ast::Binary;
 /// Widest number that is shifted by what the packet says: each number of places is a way of its own.
 const MOST_SHIFTED: u32 = 32;
 
-fn ones(width: u32) -> Bits {
-    Bits::constant_of(width, &vec![0xff; width.div_ceil(8) as usize])
-}
-
 impl Follower<'_, '_> {
     /// `a < b` of numbers in two's complement.
     pub fn less_signed(&mut self, a: Bits, b: Bits) -> Way<bool> {
@@ -30,7 +26,7 @@ impl Follower<'_, '_> {
     /// What is above a number that is shifted to the right, or made wider.
     pub fn fill(&mut self, number: Number, value: &mut Bits, width: u32) -> Way<Bits> {
         if !number.signed {
-            return Ok(Bits::constant_of(width, &vec![0; width.div_ceil(8) as usize]));
+            return Ok(Bits::constant(width, 0));
         }
         *value = self.settled(std::mem::take(value))?;
         let sign = value.slice(value.width() - 1, 1);
@@ -38,7 +34,7 @@ impl Follower<'_, '_> {
         let is_negative = self.while_held(&mut held, |this| this.equal_bits(sign, Bits::constant(1, 1)))?;
         let [back] = held;
         *value = back;
-        Ok(if is_negative { ones(width) } else { Bits::constant_of(width, &vec![0; width.div_ceil(8) as usize]) })
+        Ok(if is_negative { Bits::ones(width) } else { Bits::constant(width, 0) })
     }
 
     /// A shift by what is not known before the program runs.
@@ -72,7 +68,7 @@ impl Follower<'_, '_> {
         if operator == Binary::SaturatingSubtract {
             let [a, b] = both.clone();
             return match self.while_held(&mut both, |this| this.less(a, b))? {
-                true => Ok(Bits::constant_of(width, &vec![0; width.div_ceil(8) as usize])),
+                true => Ok(Bits::constant(width, 0)),
                 false => self.operate(Op::Sub, both[0].clone(), both[1].clone()),
             };
         }
@@ -80,11 +76,11 @@ impl Follower<'_, '_> {
             both.swap(0, 1);
         }
         // What is left up to the largest number.
-        let inverse = Bits::operate(Op::Xor, &both[1], &ones(width));
+        let inverse = Bits::operate(Op::Xor, &both[1], &Bits::ones(width));
         let left = self.while_held(&mut both, |this| this.kept(inverse, true))?;
         let a = both[0].clone();
         match self.while_held(&mut both, |this| this.less(left, a))? {
-            true => Ok(ones(width)),
+            true => Ok(Bits::ones(width)),
             false => self.operate(Op::Add, both[0].clone(), both[1].clone()),
         }
     }

@@ -87,7 +87,8 @@ impl<'c> Follower<'c, '_> {
         self.set_standard("egress_port", port.clone());
         self.set_standard("egress_spec", Bits::constant(9, 0));
         self.pending.push((port, false));
-        self.leaves(&slots)
+        self.block(pipeline.egress, &slots, 2)?;
+        self.finish(&slots, None)
     }
 
     /// The multicast group that the packet goes to, if it goes to one.
@@ -106,11 +107,10 @@ impl<'c> Follower<'c, '_> {
             return Ok(Some(group));
         }
         let group = self.kept(group, true)?;
-        self.pending.push((group, true));
-        let Some((held, _)) = self.pending.last().cloned() else { return Ok(None) };
-        let none = self.equal_bits(held, Bits::constant(16, 0));
-        let held = self.pending.pop();
-        Ok(if none? { None } else { held.map(|(group, _)| group) })
+        let mut held = [group.clone()];
+        let is_none = self.while_held(&mut held, |this| this.equal_bits(group, Bits::constant(16, 0)))?;
+        let [group] = held;
+        Ok((!is_none).then_some(group))
     }
 
     /// Copies to a group's ports: what egress does has to be the same for all, but that the one to the port of arrival may be dropped.
@@ -148,12 +148,6 @@ impl<'c> Follower<'c, '_> {
             self.copy = None;
         }
         self.finish(slots, Some(asked))
-    }
-
-    /// Egress of one packet, and what is behind it.
-    fn leaves(&mut self, slots: &[usize; 3]) -> Way<Leaf> {
-        self.block(self.code.pipeline.egress, slots, 2)?;
-        self.finish(slots, None)
     }
 
     /// What is behind egress; of copies it is known whether the port of arrival gets one.

@@ -90,7 +90,7 @@ impl<'c> Follower<'c, '_> {
             Set::Any => return Ok(Some(Vec::new())),
             Set::Value(value) => {
                 let value = self.value(value)?;
-                (value, Bits::constant_of(width, &vec![0xff; width.div_ceil(8) as usize]))
+                (value, Bits::ones(width))
             }
             Set::Mask(value, mask) => {
                 let value = self.value(value)?;

@@ -233,7 +233,7 @@ impl Follower<'_, '_> {
         };
         let Some(first) = first else { return self.refuse("a parser that looks at what is not in the packet") };
         let at = first + self.locs.width(loc) - low - seg.width;
-        Ok((at, Bits::constant_of(seg.width, &vec![0xff; seg.width.div_ceil(8) as usize]), value))
+        Ok((at, Bits::ones(seg.width), value))
     }
 
     pub fn packet_has(&mut self, wanted: Vec<(u32, Bits, Bits)>) -> Way<bool> {

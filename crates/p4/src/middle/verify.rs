@@ -93,7 +93,7 @@ impl<'c> Follower<'c, '_> {
             && self.equal_bits(sum, Bits::constant(16, 0xffff))?
         {
             let nonzero = nonzero || self.shows_nonzero(&data);
-            let zero = Bits::constant_of(data.width(), &vec![0; data.width().div_ceil(8) as usize]);
+            let zero = Bits::constant(data.width(), 0);
             is = nonzero || !self.equal_bits(data, zero)?;
         }
         for value in &mut self.slots {

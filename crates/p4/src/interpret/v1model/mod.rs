@@ -155,7 +155,8 @@ impl Switch {
             }
             // A direct counter's are those of its table's entries.
             Cells::Counter(_) => {
-                self.direct(array).and_then(|rows| rows.all().get(at)).map_or(0, |row| row.bytes as u32)
+                let rows = self.direct(array).map(|table| self.machine.tables[table].all());
+                rows.and_then(|rows| rows.get(at)).map_or(0, |row| row.bytes as u32)
             }
             _ => 0,
         }
@@ -191,17 +192,16 @@ impl Switch {
             *(if array.bytes { bytes } else { packets }) = word.into();
             return;
         }
-        let table = self.code.tables.iter().position(|table| table.direct.contains(&array.object));
-        if let Some(table) = table
+        if let Some(table) = self.direct(array)
             && at < self.machine.tables[table].all().len()
         {
             self.machine.tables[table].row_mut(at).bytes = word.into();
         }
     }
 
-    fn direct(&self, array: crate::ir::Array) -> Option<&crate::interpret::tables::Rows> {
-        let table = self.code.tables.iter().position(|table| table.direct.contains(&array.object))?;
-        self.machine.tables.get(table)
+    /// The table that a direct counter belongs to.
+    fn direct(&self, array: crate::ir::Array) -> Option<usize> {
+        self.code.tables.iter().position(|table| table.direct.contains(&array.object))
     }
 
     fn meta(&self) -> &Shape {
