@@ -158,6 +158,10 @@ impl<'c> Follower<'c, '_> {
             ObjectKind::Counter { bytes: true, .. } => Some(*object),
             _ => None,
         });
+        let counts = |object: &usize| matches!(code.objects[*object].kind, ObjectKind::Counter { .. });
+        if table.direct.iter().any(counts) {
+            self.once(self.span)?;
+        }
         let before = self.pending.len();
         for key in &table.keys {
             let value = self.value(&key.value)?;

@@ -6,6 +6,7 @@ use super::value::V;
 use crate::interpret::code::{Argument, Call, NativeCall, ObjectKind, Owner};
 use crate::interpret::value::Number;
 use crate::ir::{Access, Array, Bits, Change, LocInfo, Op, Src, When};
+use crate::source::Span;
 
 impl<'c> Follower<'c, '_> {
     fn object_of(&self, native: &NativeCall) -> Option<usize> {
@@ -20,8 +21,17 @@ impl<'c> Follower<'c, '_> {
         }
     }
 
+    /// What is kept is changed once for a packet, and not once for each of its copies.
+    pub fn once(&self, span: Span) -> Way<()> {
+        match self.for_copies {
+            true => self.refuse_at(span, "state that changes once for each copy of a packet"),
+            false => Ok(()),
+        }
+    }
+
     /// `counter.count(index)`.
     pub fn count(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<()> {
+        self.once(call.span)?;
         let Some(object) = self.object_of(native) else { return self.refuse_at(call.span, "a counter of this form") };
         let ObjectKind::Counter { cells, packets, bytes, .. } = &self.code.objects[object].kind else { return Ok(()) };
         let Some(mut index) = self.cell_index(call, 0, *cells)? else { return Ok(()) };
@@ -96,6 +106,7 @@ impl<'c> Follower<'c, '_> {
 
     /// `register.write(index, value)`.
     pub fn write_register(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<()> {
+        self.once(call.span)?;
         let (object, cells, number) = self.register(native, call)?;
         let Some(index) = self.cell_index(call, 0, cells)? else { return Ok(()) };
         let mut held = [index];

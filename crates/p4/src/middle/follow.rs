@@ -129,6 +129,8 @@ pub(super) struct Follower<'c, 'l> {
     pub in_parser: bool,
     /// Whether egress is followed for the copy to the port of arrival, and whether it asked for that.
     pub copy: Option<(bool, bool)>,
+    /// Whether egress is followed once for all copies of a packet.
+    pub for_copies: bool,
 }
 
 impl<'c, 'l> Follower<'c, 'l> {
@@ -162,6 +164,7 @@ impl<'c, 'l> Follower<'c, 'l> {
             cuts: 0,
             in_parser: false,
             copy: None,
+            for_copies: false,
         }
     }
 

@@ -129,6 +129,7 @@ impl<'c> Follower<'c, '_> {
         self.pending.push((group, false));
         let cuts = self.cuts;
         let held = (self.slots.clone(), self.access.clone(), self.bounds.clone(), self.sums.clone(), self.has_table);
+        self.for_copies = true;
         self.copy = Some((true, false));
         self.block(pipeline.egress, slots, 2)?;
         let asked = self.copy.take().is_some_and(|(_, asked)| asked);
@@ -147,6 +148,7 @@ impl<'c> Follower<'c, '_> {
             self.block(pipeline.egress, slots, 2)?;
             self.copy = None;
         }
+        self.for_copies = false;
         self.finish(slots, Some(asked))
     }
 

@@ -215,3 +215,32 @@ fn a_group_that_nobody_made_has_no_copies() {
     let group = "if (hdr.h.a == 1) { standard.mcast_grp = 1; } else { standard.mcast_grp = 2; }";
     agree("", group, "mc_mgrp_create 1\nmc_node_create 0 2 3\nmc_node_associate 1 0");
 }
+
+/// Egress runs once for each copy, and what it counts with it; the pipeline follows it once for all.
+#[test]
+fn state_in_egress_of_copies_is_refused() {
+    let whole = include_str!("../run/bytes.p4");
+    let (begin, rest) = whole.split_once("control Out(").unwrap();
+    let (parameters, end) = rest.split_once("{\n    apply {}").unwrap();
+    for (locals, leave) in [
+        ("counter(2, CounterType.packets) c;", "c.count(1);"),
+        ("register<bit<8>>(2) r;", "r.write(1, hdr.h.a);"),
+        (
+            "direct_counter(CounterType.packets) d;
+            table t { key = { hdr.h.a: exact; } actions = { NoAction; } counters = d; }",
+            "t.apply();",
+        ),
+    ] {
+        let text = format!("{begin}control Out({parameters}{{ {locals} apply {{ {leave} }}{end}");
+        for (apply, is_refused) in [("standard.mcast_grp = 1;", true), ("standard.egress_spec = 1;", false)] {
+            let reader = Reader::new().define("LOCALS", "").define("APPLY", apply).text("frame.p4", text.clone());
+            let program = reader.check(Path::new("frame.p4")).unwrap_or_else(|errors| panic!("{errors}"));
+            let groups = "mc_mgrp_create 1\nmc_node_create 0 2 3\nmc_node_associate 1 0";
+            match compare(&program, groups, ALONE, &[(0, vec![1, 2, 3])]) {
+                Came::Refused(why) => assert!(is_refused && why.contains("once for each copy"), "{leave}: {why}"),
+                Came::Agreed(_) => assert!(!is_refused, "{leave}: {apply}"),
+                other => panic!("{leave}: {other:?}"),
+            }
+        }
+    }
+}
