@@ -1,11 +1,14 @@
 //! Programs on the pipeline: compiled once, with entries as they come and go.
 
+use crate::back::logical::{asked as logical_asked, number as logical_number};
 use crate::back::{Plan, plan};
 use crate::error::{Notes, P4Errors, Problem};
-use crate::interpret::{Cells, Sent, lower};
-use crate::middle::{Refusal, RefusalKind, explore};
+use crate::interpret::{Cells, Code, Sent, lower};
+use crate::ir::Graph;
+use crate::middle::{Refusal, RefusalKind, explore, translate, uses};
+use crate::ports::{DROP_PORT, PIPELINE_PORTS, PORT_BITS, PortMap, Ports, SOME_PORTS, port_of};
 use crate::source::{Sources, Span};
-use crate::stf::{Carrier, CarrierError, GIVEN_UP};
+use crate::stf::{Carrier, CarrierError, GIVEN_UP, Script};
 use crate::{Program, Reference, check};
 use sluice_formats::{Node, Status, Table};
 use sluice_object::RmtGroup;
@@ -24,6 +27,7 @@ pub struct Compiled {
     sources: Sources,
     role: Role,
     target: Target,
+    ports: Ports,
 }
 
 fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
@@ -39,18 +43,29 @@ fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
     notes.into_errors(sources)
 }
 
+/// What a program is compiled for, where its ports may have any number: what arrives, and all entries that its tables will have.
+#[derive(Clone, Copy, Debug)]
+pub struct Traffic<'t> {
+    /// The tables' entries now.
+    pub entries: &'t Reference,
+    /// A script that will be run.
+    pub script: Option<&'t Script>,
+    /// Ports at which packets arrive beside those of the script.
+    pub arrivals: &'t [u16],
+}
+
 impl Program {
     /// Compiles a program for stages of a target; those of the system module only where it is alone.
     pub fn compile(&self, target: &Target, first: usize, last: usize) -> Result<Compiled, P4Errors> {
-        self.compile_timed(target, first, last, &mut |_| ())
+        self.compile_for(target, (first, last), None, &mut |_| ())
     }
 
-    /// The same, and tells each pass that has ended.
-    pub fn compile_timed(
+    /// The same, and tells each pass that has ended. With traffic, ports that the pipeline does not have get numbers of those that it has.
+    pub fn compile_for(
         &self,
         target: &Target,
-        first: usize,
-        last: usize,
+        (first, last): (usize, usize),
+        traffic: Option<&Traffic>,
         ended: &mut dyn FnMut(&'static str),
     ) -> Result<Compiled, P4Errors> {
         let nothing = check::Facts::default();
@@ -58,18 +73,77 @@ impl Program {
         let refused = |span, what: String| errors(Refusal { span, kind: RefusalKind::NotThere, what }, &self.sources);
         let code = lower(&self.tree, facts, true).map_err(|refusal| refused(refusal.span, refusal.what))?;
         ended("lower");
-        let graph = explore(&code).map_err(|refusal| errors(refusal, &self.sources))?;
+        let mut graph = explore(&code).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("follow to a graph");
+        let ports = numbered(&mut graph, &code, traffic).map_err(|refusal| errors(refusal, &self.sources))?;
+        ended("number ports");
         let plan = plan(&code, graph, target, (first, last)).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("place");
         let system = (first..=last).any(|stage| target.is_system(stage));
         let role = if system { Role::System } else { Role::Tenant };
-        let compiled = Compiled { plan, sources: self.sources.clone(), role, target: *target };
+        let compiled = Compiled { plan, sources: self.sources.clone(), role, target: *target, ports };
         // The entries of the program itself have to fit.
         compiled.unit(&self.reference(crate::Undefined::Zero, 1)?)?;
         ended("rows, checked");
         Ok(compiled)
     }
+}
+
+/// Gives ports the pipeline's numbers, where a program or its traffic has others.
+fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>) -> Result<Ports, Refusal> {
+    let plain = uses(graph, code, false);
+    let foreign = plain.named.iter().find(|(port, _)| **port >= PIPELINE_PORTS);
+    let Some(traffic) = traffic else {
+        return match foreign {
+            None => Ok(Ports { goals: plain.params, ..Ports::default() }),
+            Some((port, span)) => {
+                let what = format!("port {port}; the pipeline has ports 0 to 7");
+                Err(Refusal { span: *span, kind: RefusalKind::NotThere, what })
+            }
+        };
+    };
+    let mut arrivals: BTreeSet<u16> = traffic.arrivals.iter().copied().collect();
+    arrivals.extend(traffic.script.iter().flat_map(|script| script.arrivals()));
+    let mut used: BTreeSet<u16> = plain.named.keys().copied().chain(arrivals.iter().copied()).collect();
+    used.extend(traffic.script.iter().flat_map(|script| script.destinations()));
+    let given = traffic.script.map_or_else(Vec::new, |script| script.given(traffic.entries));
+    let rows = traffic.entries.switch.machine.tables.iter().enumerate();
+    let calls = rows.flat_map(|(table, rows)| {
+        let entries = rows.all().iter().map(|row| (row.entry.action, &row.entry.data));
+        entries.chain([(rows.default.0, &rows.default.1)]).map(move |(action, data)| (table, action, data))
+    });
+    for (table, action, data) in calls.chain(given.iter().map(|given| (given.table, given.action, &given.data))) {
+        let ports = data.iter().enumerate().filter(|(number, _)| plain.is_param(table, action, *number));
+        used.extend(ports.map(|(_, value)| port_of(&logical_number(value, PORT_BITS))));
+    }
+    let at = foreign.map_or(Span::default(), |(_, span)| *span);
+    let Some(map) = PortMap::of(&used) else {
+        used.remove(&DROP_PORT);
+        let all = used.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
+        let what = format!("{} different ports ({all}); the pipeline has {PIPELINE_PORTS}", used.len());
+        return Err(Refusal { span: at, kind: RefusalKind::TooMuch, what });
+    };
+    if map.is_plain() {
+        return Ok(Ports { goals: plain.params, ..Ports::default() });
+    }
+    let moved = arrivals.iter().any(|port| map.to_pipeline(*port) != *port);
+    let all = if moved { uses(graph, code, true) } else { plain.clone() };
+    if let Some(Refusal { span, kind, what }) = all.both {
+        let what = format!("{what}, where ports get the pipeline's numbers: {map}");
+        return Err(Refusal { span: if span == Span::default() { at } else { span }, kind, what });
+    }
+    for given in &given {
+        for (key, asked) in given.matches.iter().enumerate().filter(|(key, _)| all.keys.contains(&(given.table, *key))) {
+            let bits = code.tables[given.table].keys[key].shape.bits().unwrap_or(0);
+            if map.asked(&logical_asked(asked, bits), bits).is_none() {
+                let (line, table) = (given.line, &code.tables[given.table].name);
+                let what = format!("{SOME_PORTS} in table `{table}`, line {line} of the script, where ports get the pipeline's numbers: {map}");
+                return Err(Refusal { span: at, kind: RefusalKind::NotThere, what });
+            }
+        }
+    }
+    translate(graph, code, &all, &map);
+    Ok(Ports { map, params: all.params, goals: plain.params, keys: all.keys })
 }
 
 impl Compiled {
@@ -86,6 +160,11 @@ impl Compiled {
         &self.target
     }
 
+    /// The numbers that ports of the program have on the pipeline.
+    pub fn ports(&self) -> &PortMap {
+        &self.ports.map
+    }
+
     /// The multicast groups that a reference has, where the program uses groups.
     fn groups(&self, entries: &Reference) -> Result<BTreeMap<u16, RmtGroup>, P4Errors> {
         let replication = &entries.switch.replication;
@@ -98,14 +177,15 @@ impl Compiled {
         for number in &numbers {
             let mut group = RmtGroup { destinations: 0, tags: [0; 8] };
             for (port, rid) in replication.copies(*number) {
-                let bit = u8::try_from(port).ok().filter(|port| *port < 8).map(|port| 1u8 << port);
+                let place = self.ports.map.to_pipeline(port);
+                let bit = (place < PIPELINE_PORTS).then(|| 1u8 << place);
                 let Some(bit) = bit.filter(|bit| group.destinations & bit == 0) else {
                     let what =
                         format!("port {port} in group {number}; a copy goes to each of ports 0 to 7 once at most");
                     return Err(self.refused(RefusalKind::NotThere, what));
                 };
                 group.destinations |= bit;
-                group.tags[usize::from(port)] = rid;
+                group.tags[usize::from(place)] = rid;
             }
             if usize::from(*number) >= self.target.groups {
                 let what = format!("group {number}; there are groups 1 to {}", self.target.groups - 1);
@@ -151,7 +231,10 @@ impl Compiled {
         }
         let switch = &entries.switch;
         let tables = self.plan.tables(&switch.code, &switch.machine.tables);
-        tables.map_err(|refusal| errors(refusal, &self.sources))
+        let mut tables = tables.map_err(|refusal| errors(refusal, &self.sources))?;
+        let translated = self.ports.translate(&mut tables);
+        translated.map_err(|what| self.refused(RefusalKind::NotThere, what))?;
+        Ok(tables)
     }
 
     /// Words of state, by stage, as a reference has them.
@@ -312,7 +395,8 @@ impl Model {
 
     /// Carries a packet through; the fast model and the specification have to agree.
     pub fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, String> {
-        let Some(port) = u8::try_from(port).ok().filter(|port| *port < 8) else {
+        let ports = self.compiled.ports();
+        let Some(port) = u8::try_from(ports.to_pipeline(port)).ok().filter(|port| *port < 8) else {
             return Err(format!("port {port}; the pipeline has ports 0 to 7"));
         };
         let arrival = Arrival {
@@ -342,7 +426,7 @@ impl Model {
         if same != sent {
             return Err("the fast model and the pipeline's specification differ".to_string());
         }
-        Ok(sent)
+        Ok(ports.sent(sent))
     }
 }
 

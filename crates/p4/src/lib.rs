@@ -12,15 +12,17 @@ mod info;
 mod interpret;
 mod ir;
 mod middle;
+mod ports;
 mod reference;
 mod source;
 pub mod stf;
 mod syntax;
 
-pub use compile::{Compiled, Model};
+pub use compile::{Compiled, Model, Traffic};
 pub use error::{MOST_ERRORS, P4Error, P4Errors, Problem};
 pub use info::Info;
 pub use interpret::Sent;
+pub use ports::PortMap;
 pub use reference::{Reference, Undefined};
 
 use error::Notes;

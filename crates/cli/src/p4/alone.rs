@@ -188,7 +188,8 @@ impl Carrier for Alone {
 
     fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, CarrierError> {
         let ports = self.device.capabilities().target.ports;
-        let Some(port) = u8::try_from(port).ok().filter(|port| u32::from(*port) < ports) else {
+        let place = self.compiled.ports().to_pipeline(port);
+        let Some(port) = u8::try_from(place).ok().filter(|port| u32::from(*port) < ports) else {
             let what = format!("port {port}; the pipeline has ports 0 to {}", ports - 1);
             return Err(CarrierError { code: "E0795", what });
         };
@@ -219,6 +220,6 @@ impl Carrier for Alone {
             }
         }
         all.sort_by_key(|sent| sent.port);
-        Ok(all)
+        Ok(self.compiled.ports().sent(all))
     }
 }

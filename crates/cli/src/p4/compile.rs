@@ -59,7 +59,7 @@ impl Compile {
     }
 
     fn compile(&self, program: &Program, times: &mut Times) -> Result<Vec<u8>, Failure> {
-        let compiled = self.place.compile_timed(program, &mut |pass| times.pass(pass))?;
+        let compiled = self.place.compile_timed(program, None, &mut |pass| times.pass(pass))?;
         let mut entries = program.reference(Undefined::Zero, 1).map_err(|errors| failure(&errors))?;
         if let Some(file) = &self.entries {
             sluice_frontends::fill(&mut entries, file).map_err(|e| Failure::input(e.code, e.what))?;

@@ -35,7 +35,7 @@ impl Graph {
             files::check_other(&self.program, output)?;
         }
         let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
-        let compiled = match self.place.compile(&program) {
+        let compiled = match self.place.compile(&program, None) {
             Ok(compiled) => compiled,
             Err(why) => return refused(out, &why),
         };

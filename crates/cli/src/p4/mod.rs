@@ -14,7 +14,8 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
 use clap::Args;
-use sluice_p4::{Compiled, P4Errors, Program, Reader};
+use serde_json::{Map, Value};
+use sluice_p4::{Compiled, P4Errors, PortMap, Program, Reader, Traffic};
 use sluice_rmt::target::Target;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,19 +52,24 @@ pub struct PlaceArgs {
 
 impl PlaceArgs {
     /// Compiles a program for this place.
-    pub fn compile(&self, program: &Program) -> Result<Compiled, Failure> {
-        self.compile_timed(program, &mut |_| ())
+    pub fn compile(&self, program: &Program, traffic: Option<&Traffic>) -> Result<Compiled, Failure> {
+        self.compile_timed(program, traffic, &mut |_| ())
     }
 
     /// The same, and tells each pass that has ended.
-    pub fn compile_timed(&self, program: &Program, ended: &mut dyn FnMut(&'static str)) -> Result<Compiled, Failure> {
+    pub fn compile_timed(
+        &self,
+        program: &Program,
+        traffic: Option<&Traffic>,
+        ended: &mut dyn FnMut(&'static str),
+    ) -> Result<Compiled, Failure> {
         let last = self.target.stages - 1;
         let (first, end) = self.stages.unwrap_or((1, last - 1));
         if end > last {
             let what = format!("--stages {first}-{end}: target {} has stages 0 to {last}", self.target.name);
             return Err(Failure::input("E0770", what));
         }
-        program.compile_timed(&self.target, first, end, ended).map_err(|errors| failure(&errors))
+        program.compile_for(&self.target, (first, end), traffic, ended).map_err(|errors| failure(&errors))
     }
 }
 
@@ -92,6 +98,19 @@ fn macro_of(text: &str) -> Result<(String, String), String> {
         true => Ok((name.to_string(), value.to_string())),
         false => Err("a macro's name has letters, digits and `_`, as in -D WIDTH=8".to_string()),
     }
+}
+
+/// Says which ports of a program are which of the pipeline's, where they are others.
+pub fn tell_ports(out: &mut Output, ports: &PortMap) -> Result<(), Failure> {
+    if ports.is_plain() {
+        return Ok(());
+    }
+    out.line(format!("ports of the pipeline: {ports}"))
+}
+
+/// The same as JSON: ports of the program, and their numbers.
+pub fn ports_json(ports: &PortMap) -> Value {
+    ports.pairs().map(|(port, number)| (port.to_string(), Value::from(number))).collect::<Map<_, _>>().into()
 }
 
 /// All that is wrong with a program.

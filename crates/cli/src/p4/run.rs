@@ -2,7 +2,7 @@
 
 use super::alone::Alone;
 use super::device::Device;
-use super::{PlaceArgs, ReadArgs, failure, refused};
+use super::{PlaceArgs, ReadArgs, failure, ports_json, refused, tell_ports};
 use crate::captures::{self, Capture, Writer};
 use crate::failure::Failure;
 use crate::files;
@@ -10,7 +10,7 @@ use crate::output::Output;
 use clap::Args;
 use serde_json::json;
 use sluice_p4::stf::{Carrier, CarrierError};
-use sluice_p4::{Model, Reference, Sent, Undefined};
+use sluice_p4::{Model, PortMap, Reference, Sent, Traffic, Undefined};
 use sluice_packet::capture::{Format, Packet};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub struct Run {
     #[command(flatten)]
     place: PlaceArgs,
     /// Port on which the packets arrive
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..8))]
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..511))]
     port: u16,
     /// Capture of what leaves; pcapng has an interface for each port
     #[arg(long, value_name = "FILE")]
@@ -85,11 +85,14 @@ impl Run {
             sluice_frontends::fill(&mut reference, file).map_err(|e| Failure::input(e.code, e.what))?;
         }
         let mut carrier: Option<Box<dyn Carrier>> = None;
+        let mut ports = PortMap::default();
         if self.device != Device::Reference {
-            let compiled = match self.place.compile(&program) {
+            let traffic = Traffic { entries: &reference, script: None, arrivals: &[self.port] };
+            let compiled = match self.place.compile(&program, Some(&traffic)) {
                 Ok(compiled) => compiled,
                 Err(why) => return refused(out, &why),
             };
+            ports = compiled.ports().clone();
             let mut new: Box<dyn Carrier> = match self.device {
                 Device::Model => Box::new(Model::new(compiled)),
                 device => Box::new(Alone::rtl(compiled, device != Device::Rtl, 1)?),
@@ -98,7 +101,7 @@ impl Run {
             carrier = Some(new);
         }
         let tally = self.play(&mut reference, &mut carrier)?;
-        self.report(out, &tally)?;
+        self.report(out, &tally, &ports)?;
         Ok(ExitCode::from(u8::from(!tally.failures.is_empty())))
     }
 
@@ -140,7 +143,7 @@ impl Run {
         Ok(tally)
     }
 
-    fn report(&self, out: &mut Output, tally: &Tally) -> Result<(), Failure> {
+    fn report(&self, out: &mut Output, tally: &Tally, map: &PortMap) -> Result<(), Failure> {
         let sent: u64 = tally.ports.values().sum();
         if self.json {
             let pair = |(packet, what): &(u64, String)| json!({ "packet": packet, "what": what });
@@ -152,10 +155,12 @@ impl Run {
                 "sent": sent,
                 "dropped": tally.dropped,
                 "ports": tally.ports,
+                "port_map": ports_json(map),
                 "failures": tally.failures.iter().map(pair).collect::<Vec<_>>(),
                 "traces": tally.traces.iter().map(trace).collect::<Vec<_>>(),
             }));
         }
+        tell_ports(out, map)?;
         for (packet, events) in &tally.traces {
             out.line(format!("packet {packet}"))?;
             events.iter().try_for_each(|event| out.line(format!("  {event}")))?;

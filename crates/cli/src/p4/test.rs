@@ -2,7 +2,7 @@
 
 use super::alone::Alone;
 use super::device::Device;
-use super::{PlaceArgs, REFUSED, ReadArgs, failure, refused};
+use super::{PlaceArgs, REFUSED, ReadArgs, failure, ports_json, refused, tell_ports};
 use crate::apart;
 use crate::failure::Failure;
 use crate::files;
@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sluice_control::scripts::run_script;
 use sluice_p4::stf::{Report, Script};
-use sluice_p4::{Model, Program, Undefined};
+use sluice_p4::{Model, PortMap, Program, Traffic, Undefined};
 use sluice_packet::script as packet;
 use sluice_rtlsim::top;
 use std::path::{Path, PathBuf};
@@ -103,13 +103,16 @@ impl Test {
             Ok(reference) => reference,
             Err(errors) => return self.refused(out, &failure(&errors)),
         };
+        let mut ports = PortMap::default();
         let report = if self.device == Device::Reference {
             script.run(&mut reference)
         } else {
-            let compiled = match self.place.compile(program) {
+            let traffic = Traffic { entries: &reference, script: Some(script), arrivals: &[] };
+            let compiled = match self.place.compile(program, Some(&traffic)) {
                 Ok(compiled) => compiled,
                 Err(why) => return self.refused(out, &why),
             };
+            ports = compiled.ports().clone();
             let in_lockstep = self.device != Device::Rtl;
             match self.device {
                 // What is shown is the reference's, so it carries the packets, too.
@@ -123,8 +126,9 @@ impl Test {
         };
         let name = path.display().to_string();
         if self.json {
-            out.json(&report_json(&name, self.device, &report, seed))?;
+            out.json(&report_json(&name, self.device, &report, seed, &ports))?;
         } else {
+            tell_ports(out, &ports)?;
             for (line, events) in &report.traces {
                 out.line(format!("{name}:{line}: packet"))?;
                 events.iter().try_for_each(|event| out.line(format!("  {event}")))?;
@@ -198,7 +202,7 @@ fn drawn() -> u64 {
     since.map_or(1, |since| since.as_nanos() as u64)
 }
 
-fn report_json(name: &str, device: Device, report: &Report, seed: u64) -> Value {
+fn report_json(name: &str, device: Device, report: &Report, seed: u64, ports: &PortMap) -> Value {
     let failures: Vec<Value> =
         report.failures.iter().map(|failure| json!({ "line": failure.line, "what": failure.what })).collect();
     let traces: Vec<Value> =
@@ -208,6 +212,7 @@ fn report_json(name: &str, device: Device, report: &Report, seed: u64) -> Value 
         "device": device.name(),
         "passed": report.passed(),
         "seed": seed,
+        "port_map": ports_json(ports),
         "packets": report.packets,
         "sent": report.sent,
         "expectations": report.expected,

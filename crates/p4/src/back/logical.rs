@@ -299,13 +299,14 @@ pub(super) fn with_entries(logical: &Logical, code: &Code, rows: &[Rows]) -> Log
     logical
 }
 
-fn number(value: &Value, width: u32) -> LogicalValue {
+pub(crate) fn number(value: &Value, width: u32) -> LogicalValue {
     let bits = bits_of(value, width);
     let set = (0..width).filter(|at| bits.slice(*at, 1).known() == Some(1));
     set.fold(LogicalValue::default(), LogicalValue::with)
 }
 
-fn asked(found: &Match, width: u32) -> LogicalMatch {
+/// What an entry asks of a key.
+pub(crate) fn asked(found: &Match, width: u32) -> LogicalMatch {
     let masked = |value: LogicalValue, mask: LogicalValue| {
         let both = (0..width).filter(|at| mask.bit(*at) && value.bit(*at));
         LogicalMatch::Masked { value: both.fold(LogicalValue::default(), LogicalValue::with), mask }

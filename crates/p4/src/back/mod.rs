@@ -8,7 +8,7 @@ mod deparse;
 mod draw;
 mod homes;
 mod live;
-mod logical;
+pub(crate) mod logical;
 mod parser;
 mod rows;
 mod split;

@@ -267,4 +267,6 @@ pub(crate) struct Graph {
     pub nodes: Vec<Node>,
     /// Where in the program a node is, for messages.
     pub spans: Vec<Span>,
+    /// Where in the program a port was written that packets go to.
+    pub port_spans: HashMap<Bits, Span>,
 }

@@ -50,7 +50,8 @@ struct Packet {
 /// What following came to.
 enum Came {
     Need(Need, Box<Place>, Span),
-    Leaf(Leaf),
+    /// With the place where its port was written.
+    Leaf(Leaf, Span),
 }
 
 /// The graph of a program, or why there is none.
@@ -72,7 +73,7 @@ impl Explorer<'_> {
         let ended = follower.packet();
         let verify = follower.verified.as_ref().map(|verified| verified.span);
         let packet = Packet { least: follower.least, taken: follower.taken.clone(), verify };
-        let span = follower.span;
+        let (span, port_span) = (follower.span, follower.port_span);
         let place = Place {
             trail: follower.trail,
             slots: follower.slots,
@@ -87,7 +88,7 @@ impl Explorer<'_> {
             out: follower.out,
         };
         let came = match ended {
-            Ok(leaf) => Came::Leaf(leaf),
+            Ok(leaf) => Came::Leaf(leaf, port_span),
             Err(Stop::Need(need)) => Came::Need(*need, Box::new(place), span),
             Err(Stop::Refused(refusal)) => return Err(*refusal),
             Err(Stop::Exit | Stop::Parser(_)) => {
@@ -171,7 +172,12 @@ impl Explorer<'_> {
     fn tree(&mut self, script: &mut Vec<Event>, span: &mut Span) -> Result<Tree, Refusal> {
         let (came, _) = self.follow(script)?;
         match came {
-            Came::Leaf(leaf) => Ok(Tree::Leaf(leaf)),
+            Came::Leaf(leaf, port_span) => {
+                if let Next::End(end) = &leaf.next {
+                    self.graph.port_spans.entry(end.port.clone()).or_insert(port_span);
+                }
+                Ok(Tree::Leaf(leaf))
+            }
             Came::Need(Need::Test(test), _, at) => {
                 *span = at;
                 script.push(Event::Yes);

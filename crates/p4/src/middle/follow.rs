@@ -102,6 +102,8 @@ pub(super) struct Follower<'c, 'l> {
     /// Where in the program, statement by statement from outside in.
     pub trail: Vec<u32>,
     pub span: Span,
+    /// Where `egress_spec` was written last.
+    pub port_span: Span,
     /// Values that are being computed with, which a cut has to keep; those with `true` in one piece.
     pub pending: Vec<(Bits, bool)>,
     pub sums: Vec<Sum>,
@@ -144,6 +146,7 @@ impl<'c, 'l> Follower<'c, 'l> {
             refs: HashMap::new(),
             trail: Vec::new(),
             span: Span::default(),
+            port_span: Span::default(),
             pending: Vec::new(),
             sums: Vec::new(),
             verified: None,
@@ -489,6 +492,9 @@ impl<'c, 'l> Follower<'c, 'l> {
             Some(number) => self.shaped(value, &crate::interpret::Shape::Number(number)),
             None => self.shaped(value, &target.place.shape),
         };
+        if self.is_port(slot, path) {
+            self.port_span = self.span;
+        }
         let is_header = matches!(value, V::Header(..));
         let Some(into) = self.slots[slot].part_mut(path) else { return Ok(()) };
         match (&target.slice, &mut *into, value) {

@@ -79,11 +79,6 @@ impl<'c> Follower<'c, '_> {
         if port.known() == Some(DROP) {
             return Ok(self.leave(Next::Drop));
         }
-        if let Some(port) = port.known()
-            && port > 7
-        {
-            return self.refuse(format!("port {port}; the pipeline has ports 0 to 7"));
-        }
         self.set_standard("egress_port", port.clone());
         self.set_standard("egress_spec", Bits::constant(9, 0));
         self.pending.push((port, false));
@@ -214,6 +209,12 @@ impl<'c> Follower<'c, '_> {
         let parameter = &self.code.parsers[self.code.pipeline.parser].parameters[3];
         let at = parameter.shape.fields()?.names.iter().position(|field| &**field == name)?;
         Some((parameter.slot, at))
+    }
+
+    /// Whether a place is `egress_spec`.
+    pub fn is_port(&self, slot: usize, path: &[u32]) -> bool {
+        let standard = self.code.parsers[self.code.pipeline.parser].parameters[3].slot;
+        slot == standard && matches!(path, [at] if self.field("egress_spec").is_some_and(|field| field.1 == *at as usize))
     }
 
     pub fn standard(&self, name: &str) -> Bits {

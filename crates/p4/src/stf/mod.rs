@@ -10,6 +10,7 @@ mod error;
 mod line;
 mod names;
 mod parse;
+mod ports;
 mod run;
 
 pub use compare::Failure;

@@ -5,5 +5,6 @@ mod features;
 mod fuzz;
 mod generate;
 mod limits;
+mod ports;
 mod random;
 mod wrong;

@@ -2,8 +2,8 @@
 //!
 //! SLUICE_SEED repeats a run, SLUICE_PROGRAMS is the number of programs, SLUICE_SAMPLE=N runs one of them alone.
 
-use crate::compare::{ALONE, Came, LONG, PORTS, Place, TENANT, run};
-use crate::generate::{Sample, sample, shrunk};
+use crate::compare::{ALONE, Came, LONG, Place, TENANT, run};
+use crate::generate::{Sample, Size, sample, shrunk};
 use sluice_formats::random::{Rng, test_is_long, test_seed};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,11 +37,10 @@ fn random_programs_give_the_references_packets() {
     let (mut accepted, mut tenants, mut sent, mut mistakes) = (0, 0, 0, Vec::new());
     for number in only.map_or(0..programs, |only| only..only + 1) {
         let mut rng = Rng::new(seed.wrapping_add(number as u64));
-        let sample = sample(&mut rng, number % 4 == 3);
-        let packets: Vec<(u16, Vec<u8>)> =
-            (0..PACKETS).map(|_| (rng.below(u64::from(PORTS)) as u16, sample.packet(&mut rng))).collect();
+        let sample = sample(&mut rng, if number % 4 == 3 { Size::Wide } else { Size::Default });
+        let packets: Vec<(u16, Vec<u8>)> = (0..PACKETS).map(|_| sample.arrival(&mut rng)).collect();
         all.extend(sample.reached.iter().copied());
-        let mut place = if sample.is_wide { LONG } else { ALONE };
+        let mut place = if sample.size == Size::Wide { LONG } else { ALONE };
         let mut came = run(&sample.program, &sample.entries, place, &packets);
         if let (Came::Agreed(_), 0) = (&came, number % 4) {
             match run(&sample.program, &sample.entries, TENANT, &packets) {

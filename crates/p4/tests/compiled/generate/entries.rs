@@ -30,7 +30,7 @@ impl Maker<'_> {
             .map(|(name, width)| {
                 let name = if mark.is_empty() { String::new() } else { format!("{name}{mark}") };
                 let value = if name.starts_with("port") || action.name.starts_with("send") {
-                    u128::from(self.rng.below(8))
+                    u128::from(self.ports[self.rng.index(8)])
                 } else {
                     number(self.rng, *width)
                 };
@@ -45,8 +45,8 @@ impl Maker<'_> {
         let mut text = String::new();
         if self.reached.contains("port: group") {
             for group in 1..=2 {
-                let ports: Vec<String> =
-                    (0..8).filter(|_| self.rng.chance(1, 3)).map(|port| port.to_string()).collect();
+                let ports = self.ports.iter().filter(|_| self.rng.chance(1, 3));
+                let ports: Vec<String> = ports.map(u16::to_string).collect();
                 let node = group - 1;
                 text += &format!("mc_mgrp_create {group}\nmc_node_create 0 {}\n", ports.join(" "));
                 text += &format!("mc_node_associate {group} {node}\n");

@@ -19,19 +19,49 @@ use packets::Packets;
 use sluice_formats::random::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Targets that a program may be made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Three stages with few rows each.
+    #[allow(dead_code, reason = "each test that includes this makes programs of some sizes")]
+    Tiny,
+    #[allow(dead_code, reason = "each test that includes this makes programs of some sizes")]
+    Default,
+    #[allow(dead_code, reason = "each test that includes this makes programs of some sizes")]
+    Wide,
+}
+
+impl Size {
+    /// Statements of ingress.
+    fn statements(self) -> u64 {
+        match self {
+            Size::Tiny => 2,
+            Size::Default => 3,
+            Size::Wide => 7,
+        }
+    }
+}
+
 /// A program with what is sent through it.
 pub struct Sample {
     pub program: String,
     /// Entries, as a script adds them.
     pub entries: String,
-    /// Whether it is of a size for the target `wide`.
-    pub is_wide: bool,
+    /// The target that it is of a size for.
+    pub size: Size,
     /// Constructs in it.
     pub reached: BTreeSet<&'static str>,
+    /// Ports that it has to do with.
+    pub ports: [u16; 8],
     packets: Packets,
 }
 
 impl Sample {
+    /// A packet with its port.
+    pub fn arrival(&self, rng: &mut Rng) -> (u16, Vec<u8>) {
+        (self.ports[rng.index(8)], self.packet(rng))
+    }
+
     /// The bytes of a packet.
     pub fn packet(&self, rng: &mut Rng) -> Vec<u8> {
         self.packets.packet(rng)
@@ -71,14 +101,16 @@ pub struct Maker<'r> {
     names: u32,
     /// Whether the port may be written here.
     has_port: bool,
+    ports: [u16; 8],
     /// Whether the first header alone is no packet: then none gets shorter.
     is_short: bool,
     /// Whether a checksum is verified.
     has_verified: bool,
 }
 
-/// Makes a program for the target `default` or for `wide`.
-pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
+/// Makes a program of a size.
+pub fn sample(rng: &mut Rng, size: Size) -> Sample {
+    let ports = ports(rng);
     let mut maker = Maker {
         rng,
         reached: BTreeSet::new(),
@@ -94,15 +126,19 @@ pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
         budget: 0,
         names: 0,
         has_port: false,
+        ports,
         is_short: false,
         has_verified: false,
     };
+    if maker.ports[7] > 7 {
+        maker.mark("ports: others than the pipeline's");
+    }
     maker.headers = headers::headers(&mut maker);
     maker.metadata();
     let (parser, states) = maker.parser();
     let verify = maker.verified();
     let sub = maker.sub_control();
-    let ingress = maker.ingress(sub.is_some(), if is_wide { 7 } else { 3 });
+    let ingress = maker.ingress(sub.is_some(), size.statements());
     let egress = maker.egress();
     let sums = maker.sums();
     let deparser = maker.deparser();
@@ -121,7 +157,7 @@ pub fn sample(rng: &mut Rng, is_wide: bool) -> Sample {
     program += "V1Switch(Parse(), Verify(), Enter(), Leave(), Update(), Deparse()) main;\n";
     let entries = maker.entries();
     let packets = Packets { headers: maker.headers, states, known: maker.known };
-    Sample { program, entries, is_wide, reached: maker.reached, packets }
+    Sample { program, entries, size, reached: maker.reached, ports, packets }
 }
 
 impl Maker<'_> {
@@ -148,10 +184,26 @@ impl Maker<'_> {
         if !all.is_empty() && self.rng.chance(1, 4) {
             return all[self.rng.index(all.len())];
         }
-        let value = number(self.rng, width);
+        let is_port = width == 9 && self.rng.chance(1, 2);
+        let value = if is_port { self.ports[self.rng.index(8)].into() } else { number(self.rng, width) };
         all.push(value);
         value
     }
+}
+
+/// Those of the pipeline, or others. 0 is that of packets whose port nobody writes.
+fn ports(rng: &mut Rng) -> [u16; 8] {
+    let mut ports = std::array::from_fn(|at| at as u16);
+    if rng.chance(1, 4) {
+        // Some of them may keep their numbers.
+        let first = 1 + rng.index(7);
+        for at in first..8 {
+            while ports[..at].contains(&ports[at]) || ports[at] < 8 {
+                ports[at] = rng.below(511) as u16;
+            }
+        }
+    }
+    ports
 }
 
 /// A number of so many bits, small ones and those near the largest more often.

@@ -92,7 +92,7 @@ impl Maker<'_> {
             }
             2 => {
                 self.mark("egress: by port");
-                let port = self.rng.below(8);
+                let port = self.ports[self.rng.index(8)];
                 self.line(2, format!("if (standard_metadata.egress_port == {port}) {{"));
                 self.budget = 1;
                 self.simple(3);
@@ -129,7 +129,7 @@ impl Maker<'_> {
             }
             _ => {
                 self.mark("port: constant");
-                let port = self.rng.below(8);
+                let port = self.ports[self.rng.index(8)];
                 self.line(depth, format!("standard_metadata.egress_spec = {port};"));
             }
         }
