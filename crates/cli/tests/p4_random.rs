@@ -7,16 +7,25 @@ mod common;
 mod generate;
 
 use common::{Folder, has_plugin};
-use generate::{Size, sample};
+use generate::{Sample, Size, sample, shrunk};
 use sluice_formats::random::{Rng, test_is_long, test_seed};
+use std::collections::BTreeSet;
 
 /// Packets for each program.
 const PACKETS: usize = 100;
 /// The most programs that are made for one that compiles.
 const MOST_MADE: usize = 4;
 
+/// What came of a program.
+enum Came {
+    /// Packets that left, and whether ports got other numbers.
+    Passed(u64, bool),
+    Refused,
+    Wrong(String),
+}
+
 /// Its entries, packets, and that packets may leave anywhere: what is compared is what the reference sends.
-fn script(sample: &generate::Sample, rng: &mut Rng) -> String {
+fn script(sample: &Sample, rng: &mut Rng) -> String {
     let mut text = sample.entries.clone();
     sample.ports.iter().for_each(|port| text += &format!("expect {port}\n"));
     for _ in 0..PACKETS {
@@ -37,8 +46,7 @@ fn random_programs_on_the_rtl_give_the_references_packets() {
     let wanted = variable("SLUICE_PROGRAMS").unwrap_or(if test_is_long() { 100 } else { 20 });
     let only = variable("SLUICE_SAMPLE");
     let f = Folder::new();
-    let (mut passed, mut made, mut sent, mut others) = (0, 0, 0, 0);
-    let call = ["p4", "test", "p.p4", "p.stf", "--device", "all", "--target", "tiny", "--stages", "0-2", "--json"];
+    let (mut passed, mut made, mut sent, mut others, mut reached) = (0, 0, 0, 0, BTreeSet::new());
     for number in only.map_or(0..MOST_MADE * wanted, |only| only..only + 1) {
         if passed == wanted {
             break;
@@ -47,32 +55,52 @@ fn random_programs_on_the_rtl_give_the_references_packets() {
         let mut rng = Rng::new(seed.wrapping_add(number as u64));
         let sample = sample(&mut rng, Size::Tiny);
         let script = script(&sample, &mut rng);
-        f.write("p.p4", &sample.program);
-        f.write("p.stf", &script);
-        let called = f.sluice(&call);
-        let said = || format!("program {number} of seed {seed}:\n{}\n{script}\n{}{}", sample.program, called.out, called.err);
-        let value: serde_json::Value = serde_json::from_str(&called.out).unwrap_or_else(|_| panic!("{}", said()));
-        match called.code {
-            0 => {
+        match run(&f, &sample.program, &script) {
+            Came::Passed(count, has_others) => {
                 passed += 1;
-                sent += value["sent"].as_u64().unwrap();
-                others += usize::from(value["port_map"].as_object().is_some_and(|map| !map.is_empty()));
+                sent += count;
+                others += usize::from(has_others);
+                reached.extend(sample.reached);
             }
-            // Entries that do not fit are refused when the script runs.
-            1 if is_refused(&value) => {}
-            3 => {}
-            _ => panic!("{}", said()),
+            Came::Refused => {}
+            Came::Wrong(why) => {
+                let is_wrong = |program: &str, script: &str| matches!(run(&f, program, script), Came::Wrong(_));
+                let script = shrunk(&script, &mut |script| is_wrong(&sample.program, script));
+                let program = shrunk(&sample.program, &mut |program| is_wrong(program, &script));
+                panic!("program {number} of seed {seed}: {why}\nsmaller:\n{program}\n{script}");
+            }
         }
     }
-    println!(
-        "{passed} of {made} programs compiled, {PACKETS} packets each, {sent} sent; {others} with other ports than the pipeline's"
-    );
+    println!("{passed} of {made} programs compiled, {PACKETS} packets each, {sent} sent; {others} with other ports than the pipeline's");
+    println!("  reached: {}", reached.into_iter().collect::<Vec<_>>().join("; "));
     assert!(only.is_some() || passed == wanted, "{passed} of {made} programs compiled");
 }
 
-/// Whether all that went wrong is that the pipeline has too little for entries.
+/// RTL, model and reference with one program.
+fn run(f: &Folder, program: &str, script: &str) -> Came {
+    f.write("p.p4", program);
+    f.write("p.stf", script);
+    let call = ["p4", "test", "p.p4", "p.stf", "--device", "all", "--target", "tiny", "--stages", "0-2", "--json"];
+    let called = f.sluice(&call);
+    let said = || Came::Wrong(format!("exit code {}\n{}\n{}", called.code, called.out, called.err));
+    let value: serde_json::Value = serde_json::from_str(&called.out).unwrap_or_default();
+    match called.code {
+        0 => {
+            let map = value["port_map"].as_object().is_some_and(|map| !map.is_empty());
+            Came::Passed(value["sent"].as_u64().unwrap_or(0), map)
+        }
+        1 if is_refused(&value) => Came::Refused,
+        // What is no program is smaller than one, and shows nothing.
+        1 => said(),
+        3 => Came::Refused,
+        _ if called.err.contains("error[E07") => Came::Refused,
+        _ => said(),
+    }
+}
+
+/// Whether all that went wrong is that the pipeline has too little for the script's entries, before any packet.
 fn is_refused(value: &serde_json::Value) -> bool {
-    let failures = value["failures"].as_array().unwrap();
-    let refused = |what: &str| what.starts_with("the device: error[E0750]") || what.contains("does not fit the pipeline");
+    let Some(failures) = value["failures"].as_array() else { return false };
+    let refused = |what: &str| what.contains("not on the pipeline") || what.contains("does not fit the pipeline");
     !failures.is_empty() && failures.iter().all(|failure| failure["what"].as_str().is_some_and(refused))
 }

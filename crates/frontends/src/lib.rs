@@ -11,11 +11,13 @@
 //!
 //! `nic.toml`, `--replace`, packet scripts and commands read programs here and nowhere else. Devices do not know it.
 
+mod p4;
+
+pub use p4::{Tables, fill};
+
 use sluice_ebpf::tenant;
 use sluice_formats::Target;
 use sluice_object::{KeySpec, Object, ObjectError};
-use sluice_p4::stf::Script;
-use sluice_p4::{P4Errors, Reader, Reference, Undefined};
 use sluice_packet::bounded;
 use sluice_rmt::encode::object::object;
 use sluice_rmt::text;
@@ -126,7 +128,7 @@ pub fn decode(path: &Path, bytes: &[u8], reading: &Reading) -> Result<Object, Pr
         }
         Kind::P4 => {
             said_nothing(&reading.xdp).map_err(|what| wrong("E0471", what))?;
-            p4(path, bytes, reading)
+            Tables::decode(path, bytes, reading)?.object()
         }
     }
 }
@@ -229,36 +231,6 @@ fn rules(file: &str, bytes: &[u8], reading: &Reading) -> Result<Object, ProgramF
         sluice_l7::object::object(reading.name, &rules, reading.target).map_err(|e| wrong(e.code(), e.to_string()))?;
     object.check().map_err(|e| wrong(e.code(), e.to_string()))?;
     Ok(object)
-}
-
-/// A program for the stages of tenants, with the entries of a file.
-fn p4(path: &Path, bytes: &[u8], reading: &Reading) -> Result<Object, ProgramFileError> {
-    let refused = |errors: P4Errors| ProgramFileError { code: errors.code(), what: errors.to_string() };
-    let text = String::from_utf8(bytes.to_vec()).map_err(|e| {
-        let what = format!("{}: byte {} is no UTF-8 text", path.display(), e.utf8_error().valid_up_to());
-        ProgramFileError { code: "E0700", what }
-    })?;
-    let program = Reader::new().text(path, text).check(path).map_err(refused)?;
-    let target = &reading.target.rmt;
-    let compiled = program.compile(target, 1, target.stages.saturating_sub(2)).map_err(refused)?;
-    let mut reference = program.reference(Undefined::Zero, 1).map_err(refused)?;
-    if let Some(file) = reading.entries {
-        fill(&mut reference, file)?;
-    }
-    compiled.object(reading.name, &reference).map_err(refused)
-}
-
-/// Gives a program's tables the entries of a file.
-pub fn fill(reference: &mut Reference, file: &Path) -> Result<(), ProgramFileError> {
-    let name = file.display().to_string();
-    let wrong = |code, what: String| ProgramFileError { code, what };
-    let bytes = bounded::read(file, bounded::MOST_OBJECT).map_err(|e| wrong("E0305", format!("{name}: {e}")))?;
-    let text = String::from_utf8(bytes).map_err(|_| wrong("E0790", format!("{name}: the entries are no UTF-8")))?;
-    let script = Script::parse(&name, &text).map_err(|e| wrong(e.code(), e.to_string()))?;
-    script.fill(reference).map_err(|failures| {
-        let lines: Vec<String> = failures.iter().map(|f| format!("{name}:{}: {}", f.line, f.what)).collect();
-        wrong(NO_ENTRIES, lines.join("\n"))
-    })
 }
 
 fn module(file: &str, bytes: &[u8], target: &sluice_rmt::Target) -> Result<Object, ProgramFileError> {

@@ -130,7 +130,7 @@ fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>) -> Result
     let all = if moved { uses(graph, code, true) } else { plain.clone() };
     if let Some(Refusal { span, kind, what }) = all.both {
         let what = format!("{what}, where ports get the pipeline's numbers: {map}");
-        return Err(Refusal { span: if span == Span::default() { at } else { span }, kind, what });
+        return Err(Refusal { span, kind, what });
     }
     for given in &given {
         for (key, asked) in given.matches.iter().enumerate().filter(|(key, _)| all.keys.contains(&(given.table, *key))) {

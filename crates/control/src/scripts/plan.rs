@@ -1,9 +1,10 @@
 //! What each tenant of a script needs, read from the whole script before it runs: the linker
 //! wants to know it at admission.
 
-use super::tables::{read_object, read_rules, rmt_object};
+use super::tables::{changed, p4_tables, read_object, read_rules, rmt_object};
 use super::{FailedStatement, ScriptFailure};
 use sluice_formats::Target;
+use sluice_frontends::Tables;
 use sluice_object::linker::rmt::Quota;
 use sluice_object::{Destination, L7Given, Linker, Object};
 use sluice_packet::script::{
@@ -89,6 +90,8 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
     let mut named: BTreeMap<String, BTreeSet<Destination>> = BTreeMap::new();
     let mut limits: BTreeMap<String, u64> = BTreeMap::new();
     let mut limited: Vec<&Statement> = Vec::new();
+    // Programs whose entries change one by one.
+    let mut p4: BTreeMap<&str, Tables> = BTreeMap::new();
     for statement in &script.statements {
         let here = |failure| Box::new(FailedStatement { statement: Some(statement.clone()), failure });
         match &statement.command {
@@ -121,6 +124,11 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
                     return Err(here(ScriptFailure::value(format!("rmt {}", rmt.tenant), found, allowed)));
                 }
                 needs.entry(rmt.tenant.clone()).or_default().add_object(&object, target);
+                p4.extend(p4_tables(&script.file, rmt, target).map_err(here)?.map(|tables| (&*rmt.tenant, tables)));
+            }
+            Command::Entry { tenant, entry } => {
+                let object = changed(p4.get_mut(&**tenant), tenant, entry).map_err(here)?;
+                needs.entry(tenant.clone()).or_default().add_object(&object, target);
             }
             Command::Rules { tenant, file } => {
                 let object = read_rules(&script.file, file, tenant, target).map_err(here)?;

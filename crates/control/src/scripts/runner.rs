@@ -4,13 +4,14 @@ use super::checks::{check_length, check_port, counter_of, no_table};
 use super::plan::{self, Need, destination};
 use super::programs;
 use super::rings::Rings;
-use super::tables::{TableState, action, read_object, read_rules, rmt_object};
+use super::tables::{TableState, action, changed, p4_tables, read_object, read_rules, rmt_object};
 use super::traffic::Seen;
 use super::{FailedStatement, ScriptFailure};
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::{Reason, Target, l7, target};
+use sluice_frontends::Tables;
 use sluice_object::{Destination, L7Given, Linker, Load, Object, TenantSpec, VlanGrant, Warning, XdpShare};
 use sluice_packet::script::{
     Command, MOST_WEIGHT, QUANTUM_PER_WEIGHT, Rmt, SYSTEM, Script, Send, TOTAL, Tenant, Timing,
@@ -34,6 +35,8 @@ pub(super) struct Runner<'a> {
     updates: BTreeMap<String, Option<TableState>>,
     /// Objects that were put beside rules, or could be; of a table what it began with.
     programs: BTreeMap<String, Object>,
+    /// P4 programs that run, whose entries may change one by one.
+    p4: BTreeMap<String, Tables>,
     /// Rules for dispatch.
     rules: BTreeMap<String, Object>,
     pub seen: Seen,
@@ -63,6 +66,7 @@ impl<'a> Runner<'a> {
             tables: BTreeMap::new(),
             updates: BTreeMap::new(),
             programs: BTreeMap::new(),
+            p4: BTreeMap::new(),
             rules: BTreeMap::new(),
             seen: Seen::default(),
             messages: Rings::default(),
@@ -152,8 +156,12 @@ impl<'a> Runner<'a> {
                     let found = format!("the tenant's module {}", rmt.file.display());
                     return Err(ScriptFailure::value("rmt system", found, "a module with `system`"));
                 }
-                self.program(&rmt.tenant, &object)
+                self.program(&rmt.tenant, &object)?;
+                let tables = p4_tables(&self.script.file, rmt, self.target)?;
+                self.p4.extend(tables.map(|tables| (rmt.tenant.clone(), tables)));
+                Ok(())
             }
+            Command::Entry { tenant, entry } => self.entry(tenant, entry),
             Command::Rules { tenant, file } => {
                 let rules = read_rules(&self.script.file, file, tenant, self.target)?;
                 let beside = match self.tables.get(tenant) {
@@ -325,13 +333,30 @@ impl<'a> Runner<'a> {
     fn install(&mut self, tenant: &str, table: TableState) -> Result<(), ScriptFailure> {
         let object = table.object();
         self.tables.insert(tenant.to_owned(), table);
+        self.p4.remove(tenant);
         self.put(tenant, &object)
     }
 
     /// Loads a program that has no table for `add` and `del`, or puts it in the place of what runs.
     fn program(&mut self, tenant: &str, object: &Object) -> Result<(), ScriptFailure> {
         self.tables.remove(tenant);
+        self.p4.remove(tenant);
         self.put(tenant, object)
+    }
+
+    /// Changes an entry of a P4 program while packets pass: in its row, if it is one, otherwise with all others in the other
+    /// generation.
+    fn entry(&mut self, tenant: &str, entry: &str) -> Result<(), ScriptFailure> {
+        let id = self.id(tenant)?;
+        let object = changed(self.p4.get_mut(tenant), tenant, entry)?;
+        let Some(part) = &object.parts.rmt else { return Ok(()) };
+        match self.linker.rmt_change(id, part)? {
+            Some(load) => {
+                self.programs.insert(tenant.to_owned(), object.clone());
+                self.run_load(&load)
+            }
+            None => self.put(tenant, &object),
+        }
     }
 
     /// The system module needs no statement: it has no VLAN and no queue of its own.

@@ -4,7 +4,7 @@ use super::ScriptFailure;
 use super::plan::{beside, destination};
 use sluice_formats::Target;
 use sluice_formats::limits::KEY_BYTES;
-use sluice_frontends::{self as frontends, Reading};
+use sluice_frontends::{self as frontends, Reading, Tables};
 use sluice_object::{Action, Destinations, KeyBytes, KeyKind, KeySpec, Object};
 use sluice_packet::script::{self, Forward, Key, KeyMask, Tuple};
 use std::collections::BTreeMap;
@@ -86,6 +86,27 @@ pub(super) fn rmt_object(script: &str, rmt: &script::Rmt, target: &Target) -> Re
     match &mut object.parts.rmt {
         Some(part) => part.keep_state |= rmt.keep,
         None => return Err(ScriptFailure::value("module", rmt.file.display(), "one of the rmt pipeline")),
+    }
+    Ok(object)
+}
+
+/// The P4 program of an `rmt` statement, whose entries may change one by one; nothing of another module.
+pub(super) fn p4_tables(script: &str, rmt: &script::Rmt, target: &Target) -> Result<Option<Tables>, ScriptFailure> {
+    let entries = rmt.entries.as_ref().map(|file| beside(script, file));
+    let reading = Reading { entries: entries.as_deref(), ..Reading::new(target, &rmt.tenant) };
+    Ok(Tables::read(&beside(script, &rmt.file), &reading)?)
+}
+
+/// The module with an entry changed as an `entry` statement says; its state goes on.
+pub(super) fn changed(tables: Option<&mut Tables>, tenant: &str, entry: &str) -> Result<Object, ScriptFailure> {
+    let Some(tables) = tables else {
+        let allowed = "a tenant with a P4 program: `rmt NAME FILE.p4` before";
+        return Err(ScriptFailure::value("entry", format!("`{tenant}`, which runs none"), allowed));
+    };
+    tables.change(entry)?;
+    let mut object = tables.object()?;
+    if let Some(part) = &mut object.parts.rmt {
+        part.keep_state = true;
     }
     Ok(object)
 }

@@ -6,6 +6,8 @@ pub struct Row(pub &'static str, pub &'static str, pub u8, pub &'static [&'stati
 const TENANT: &str = "tenant red id=3 vlan=10\n";
 const TABLE: &str = "tenant red id=3 vlan=10\ntable red key=dmac default=port 1\n";
 const TUPLES: &str = "tenant red id=3 vlan=10\ntable red key=five_tuple default=drop\n";
+const P4: &str =
+    "tenant red id=3 vlan=10\nrmt red ../../../programs/p4/qos.p4 entries=../../../programs/p4/qos.entries\n";
 const PROGRAM: &str = "tenant red id=3 vlan=10\nxdp red xdp/verdicts.o\n";
 const NESTED: &str = "tenant red id=3 vlan=10\nxdp red xdp/nested.o\n";
 const VERSION: &str = "tenant red id=3 vlan=10\nxdp red xdp/version_1.o\n";
@@ -518,6 +520,38 @@ pub const ROWS: &[Row] = &[
         "load red ../../../programs/nic/red.json\nrmt red ../../../programs/rmt/calc.rmt keep",
         2,
         &["E0310", "what runs is a table"],
+    ),
+    // entry
+    Row(P4, "entry red add routes hdr.ipv4.dst:0x0b000000/8 to_port(port:1)", 0, &[]),
+    Row(P4, "entry red change routes hdr.ipv4.dst:0x0a000000/24 to_port(port:1)", 0, &[]),
+    Row(P4, "entry red remove routes hdr.ipv4.dst:0x0a000000/24", 0, &[]),
+    Row(P4, "entry red setdefault routes to_port(port:1)", 0, &[]),
+    Row(P4, "entry", 2, &["E0113", "the name of a tenant"]),
+    Row(P4, "entry pink add routes", 2, &["E0117", "pink"]),
+    Row(P4, "entry red", 2, &["E0113", "add, change, remove or setdefault"]),
+    Row(P4, "entry red put routes", 2, &["E0113", "`put`", "add, change, remove or setdefault"]),
+    Row(P4, "entry red add", 2, &["E0113", "the name of a table"]),
+    Row(P4, "entry red add routes", 2, &["E0790"]),
+    Row(P4, "entry red add nothing hdr.ipv4.dst:0x0b000000/8 to_port(port:1)", 2, &["E0797", "E0791", "table `nothing`"]),
+    Row(P4, "entry red add routes hdr.ipv4.dst:0x0b000000/8 nothing()", 2, &["E0797", "E0791", "action `nothing`"]),
+    Row(P4, "entry red add routes hdr.ipv4.src:0x0b000000/8 to_port(port:1)", 2, &["E0797", "E0791", "key `hdr.ipv4.src`"]),
+    Row(P4, "entry red add routes hdr.ipv4.dst:0x10b000000/8 to_port(port:1)", 2, &["E0797", "E0792", "33 bits, here are 32"]),
+    Row(P4, "entry red add routes hdr.ipv4.dst:0x0b000000/8 to_port(port:512)", 2, &["E0797", "E0792", "10 bits, here are 9"]),
+    Row(P4, "entry red add routes hdr.ipv4.dst:0x0a000000/24 to_port(port:1)", 2, &["E0797", "E0793", "an entry with these keys"]),
+    Row(P4, "entry red change routes hdr.ipv4.dst:0x0c000000/8 to_port(port:1)", 2, &["E0797", "E0793", "no entry like that"]),
+    Row(P4, "entry red remove routes hdr.ipv4.dst:0x0c000000/8", 2, &["E0797", "E0793", "no entry like that"]),
+    Row(TENANT, "entry red add routes", 2, &["E0310", "`red`, which runs none", "rmt NAME FILE.p4"]),
+    Row(
+        TENANT,
+        "rmt red ../../../programs/rmt/calc.rmt\nentry red add routes",
+        2,
+        &["E0310", "`red`, which runs none", "rmt NAME FILE.p4"],
+    ),
+    Row(
+        TABLE,
+        "begin red\nentry red add routes",
+        2,
+        &["E0120", "an entry of a P4 program is an update of its own"],
     ),
     // xdp
     Row(TENANT, "xdp red xdp/verdicts.o section=xdp pass=host 3 max_entries=flows:5 interfaces=1:1,2:0", 0, &[]),

@@ -10,7 +10,7 @@ use crate::key::{KeyKind, KeySpec, describe};
 use crate::load::Load;
 use crate::lower;
 use crate::object::Entry;
-use crate::rmt::RmtGroup;
+use crate::rmt::{RmtGroup, RmtPart};
 use sluice_formats::EngineId;
 
 impl Linker {
@@ -83,6 +83,19 @@ impl Linker {
     /// Takes an entry out of the running rmt program.
     pub fn rmt_delete(&mut self, id: u16, stage: u8, key: EntryKey) -> Result<Load, LinkError> {
         self.rmt_load(id, "delete", stage, key, |placer, at| placer.delete(at))
+    }
+
+    /// Other entries for the running rmt program, of which `part` has the rows, if one operation on one row is all that
+    /// it takes; otherwise nothing is done, and [`Linker::replace`] puts all of them in place at once.
+    pub fn rmt_change(&mut self, id: u16, part: &RmtPart) -> Result<Option<Load>, LinkError> {
+        let (tenant, _) = self.running(id, "change the entries of")?;
+        let (module, label) = (tenant.module, format!("entries of {}", tenant.spec.name));
+        let generation = self.generation(id)?;
+        let mut next = self.clone();
+        match next.engines.rmt.change(module, generation, part) {
+            Some(batches) => self.adopt_batches(next, id, label, batches).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Entries of the running program in a stage, exact ones first, the ternary ones in their order.
@@ -169,6 +182,10 @@ impl Linker {
         let label = format!("{verb} {}", self.tenant(id)?.spec.name);
         let mut next = self.clone();
         let batches = change(&mut next.engines.rmt, EntryAt { module, generation, stage, key })?;
+        self.adopt_batches(next, id, label, batches)
+    }
+
+    fn adopt_batches(&mut self, next: Self, id: u16, label: String, batches: Batches) -> Result<Load, LinkError> {
         let mut w = Writer::default();
         for (i, batch) in batches.into_iter().enumerate() {
             if i > 0 {

@@ -353,7 +353,7 @@ impl Finder<'_> {
         for (var, value, span) in std::mem::take(&mut self.constants) {
             if self.class(var) == port && u128::from(value) != DROP {
                 let known = uses.named.entry(value).or_insert(span);
-                if *known == Span::default() {
+                if !is_known(*known) {
                     *known = span;
                 }
             }
@@ -374,15 +374,20 @@ impl Finder<'_> {
             }
         }
         // A visit that decides nothing has no place of its own.
-        let written = self.graph.port_spans.values().filter(|span| **span != Span::default());
+        let written = self.graph.port_spans.values().filter(|span| is_known(**span));
         let written = written.min_by_key(|span| (span.text, span.start)).copied().unwrap_or_default();
         uses.both = self.why.get(&port).map(|(span, what)| Refusal {
-            span: if *span == Span::default() { written } else { *span },
+            span: if is_known(*span) { *span } else { written },
             kind: RefusalKind::NotThere,
             what: format!("a port that {what}"),
         });
         uses
     }
+}
+
+/// Whether a place is one; all of them are equal.
+fn is_known(span: Span) -> bool {
+    span.end > 0
 }
 
 /// Gives ports their numbers.

@@ -18,7 +18,7 @@ pub use error::{StfErrors, StfProblem};
 pub(crate) use run::GIVEN_UP;
 pub use run::{Carrier, CarrierError, Report};
 
-use command::Command;
+use command::{Command, CommandKind};
 
 /// A script that was read.
 #[derive(Clone, Debug)]
@@ -32,5 +32,21 @@ impl Script {
     pub fn parse(name: &str, text: &str) -> Result<Script, StfErrors> {
         let commands = parse::parse(name, text)?;
         Ok(Script { text: text.to_string(), commands })
+    }
+
+    /// Reads one change of a table's entries: `add`, `setdefault` and `remove` as in a script, and `change`, which is an `add` in place
+    /// of the entry with these keys.
+    pub fn change(text: &str) -> Result<Script, StfErrors> {
+        let (is_change, line) = match text.strip_prefix("change ") {
+            Some(rest) => (true, format!("add {rest}")),
+            None => (false, text.to_string()),
+        };
+        let mut script = Script::parse("entry", &line)?;
+        if is_change && let [Command { kind: CommandKind::Add { table, priority, keys, .. }, span }] = &script.commands[..] {
+            let (table, priority, keys) = (table.clone(), *priority, keys.clone());
+            let kind = CommandKind::Remove { table, priority, keys, id: None };
+            script.commands.insert(0, Command { kind, span: *span });
+        }
+        Ok(script)
     }
 }

@@ -90,7 +90,7 @@ impl Script {
         self.run_with(reference, Some(carrier), true)
     }
 
-    /// Gives a reference the entries of a script that has nothing else: `add`, `setdefault`, `remove`.
+    /// Gives a reference the entries of a script that has nothing else: `add`, `setdefault`, `remove`; all of them, or none.
     pub fn fill(&self, reference: &mut Reference) -> Result<(), Vec<Failure>> {
         let is_entry = |kind: &CommandKind| {
             use CommandKind::{Add, Remove, RemoveAll, SetDefault};
@@ -104,8 +104,13 @@ impl Script {
         if !others.is_empty() {
             return Err(others);
         }
+        let before = reference.switch.machine.tables.clone();
         let report = self.run(reference);
-        if report.passed() { Ok(()) } else { Err(report.failures) }
+        if report.passed() {
+            return Ok(());
+        }
+        reference.switch.machine.tables = before;
+        Err(report.failures)
     }
 
     /// Runs the script; what cannot be done or goes otherwise than it says stands in the report with its line.

@@ -6,7 +6,7 @@
 mod damaged_text;
 
 use crate::compare::{ALONE, Came, LONG, PORTS, compare};
-use crate::generate::sample;
+use crate::generate::{Size, sample};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_p4::Reader;
 use std::path::Path;
@@ -32,7 +32,8 @@ fn fuzz_programs_that_are_compiled() {
     let folder = root.join("../../programs/p4");
     let mut all = texts(&folder);
     all.extend(texts(&root.join("tests/run")));
-    all.extend((0..32).map(|number| sample(&mut rng, number % 4 == 3).program.into_bytes()));
+    let size = |number| if number % 4 == 3 { Size::Wide } else { Size::Default };
+    all.extend((0..32).map(|number| sample(&mut rng, size(number)).program.into_bytes()));
     let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
     let (begin, mut counts, mut slowest) = (Instant::now(), [0; 3], Duration::ZERO);
     while begin.elapsed().as_secs_f64() < seconds || counts[1] == 0 {

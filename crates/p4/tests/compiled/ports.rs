@@ -107,8 +107,9 @@ fn ports_of_all_numbers_are_given_those_of_the_pipeline() {
 #[test]
 fn what_is_a_port_and_a_number_is_refused_with_its_line() {
     let nine = "packet 9 112233\nexpect 9 112233\n";
+    let mut wrong = Vec::new();
     for (locals, apply, script, words) in [
-        ("", "standard.egress_spec = (bit<9>) hdr.h.a;", nine, "comes from the packet"),
+        ("", "standard.egress_spec = (bit<9>) hdr.h.a;", nine, "a port that is computed or put together"),
         ("", "standard.egress_spec = standard.ingress_port + 1;", nine, "a port that is computed"),
         ("", "standard.egress_spec = standard.ingress_port ^ 1;", nine, "a port that is computed"),
         (
@@ -146,8 +147,9 @@ fn what_is_a_port_and_a_number_is_refused_with_its_line() {
         ),
     ] {
         let why = came(locals, apply, script).expect_err(apply);
-        assert!(why.contains(words), "{apply}\n{script}\n{why}");
-        assert!(why.contains("in macro `APPLY`") || why.contains("in macro `LOCALS`"), "{why}");
-        println!("{why}\n");
+        if !why.contains(words) || !["in macro `APPLY`", "in macro `LOCALS`"].iter().any(|place| why.contains(place)) {
+            wrong.push(format!("{apply}\n{script}\nexpected {words}, found {why}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

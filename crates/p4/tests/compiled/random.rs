@@ -37,10 +37,11 @@ fn random_programs_give_the_references_packets() {
     let (mut accepted, mut tenants, mut sent, mut mistakes) = (0, 0, 0, Vec::new());
     for number in only.map_or(0..programs, |only| only..only + 1) {
         let mut rng = Rng::new(seed.wrapping_add(number as u64));
-        let sample = sample(&mut rng, if number % 4 == 3 { Size::Wide } else { Size::Default });
+        let (size, all_of) = if number % 4 == 3 { (Size::Wide, LONG) } else { (Size::Default, ALONE) };
+        let sample = sample(&mut rng, size);
         let packets: Vec<(u16, Vec<u8>)> = (0..PACKETS).map(|_| sample.arrival(&mut rng)).collect();
         all.extend(sample.reached.iter().copied());
-        let mut place = if sample.size == Size::Wide { LONG } else { ALONE };
+        let mut place = all_of;
         let mut came = run(&sample.program, &sample.entries, place, &packets);
         if let (Came::Agreed(_), 0) = (&came, number % 4) {
             match run(&sample.program, &sample.entries, TENANT, &packets) {

@@ -89,6 +89,13 @@ pub enum Command {
     Xdp(Xdp),
     /// `rmt NAME FILE [keep]`: the tenant's module, hitlessly in the place of what runs.
     Rmt(Rmt),
+    /// `entry NAME add|change|remove|setdefault ...`: an entry of a table of the tenant's P4 program.
+    Entry {
+        /// The tenant.
+        tenant: String,
+        /// What is done, as in a file of entries.
+        entry: String,
+    },
     /// `rules NAME FILE`: the tenant's rules for dispatch, hitlessly, beside what runs and in the place of rules before.
     Rules {
         /// The tenant.

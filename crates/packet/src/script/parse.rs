@@ -11,10 +11,10 @@ use crate::bounded;
 use crate::text::{Cursor, Lines, Span, line_at, position, quote};
 
 /// Every statement, in the order of the reference.
-pub const STATEMENTS: [&str; 27] = [
+pub const STATEMENTS: [&str; 28] = [
     "device", "seed", "nic", "tenant", "load", "table", "add", "del", "begin", "replace", "commit", "xdp", "rmt",
-    "rules", "ring", "map", "routes", "event", "send", "expect", "drop", "counter", "wait", "idle", "block", "unblock",
-    "fault",
+    "entry", "rules", "ring", "map", "routes", "event", "send", "expect", "drop", "counter", "wait", "idle", "block",
+    "unblock", "fault",
 ];
 
 /// Options of the statements that have some; those of `nic` are the NIC's matter.
@@ -165,6 +165,7 @@ impl Parser<'_> {
             "commit" => tables::commit(self, words),
             "xdp" => xdp::load(self, words),
             "rmt" => rmt::load(self, words),
+            "entry" => rmt::entry(self, words),
             "rules" => rmt::rules(self, words),
             "ring" => ring::ring(self, words),
             "map" => xdp::map(self, words),

@@ -26,6 +26,26 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
     Ok(Command::Rmt(Rmt { tenant, file: PathBuf::from(file.text), entries, keep }))
 }
 
+/// What is said of an entry is looked at where the program is.
+pub(super) fn entry(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
+    const VERBS: [&str; 4] = ["add", "change", "remove", "setdefault"];
+    let span = words.here();
+    let tenant = parser.declared(words.need("the name of a tenant")?)?;
+    parser.updates.alone("entry", &tenant, span, "an entry of a P4 program is an update of its own")?;
+    let verb = words.need("add, change, remove or setdefault")?;
+    if !VERBS.contains(&verb.text) {
+        return Err((verb.span, verb.unexpected("add, change, remove or setdefault")));
+    }
+    let mut entry = verb.text.to_owned();
+    entry += " ";
+    entry += words.need("the name of a table")?.text;
+    while let Some(word) = words.next() {
+        entry += " ";
+        entry += word.text;
+    }
+    Ok(Command::Entry { tenant, entry })
+}
+
 pub(super) fn rules(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
     let span = words.here();
     let tenant = parser.declared(words.need("the name of a tenant")?)?;

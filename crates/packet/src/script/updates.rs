@@ -157,7 +157,7 @@ impl Updates {
     }
 
     /// Refuses a statement within the tenant's update.
-    fn alone(&self, statement: &str, tenant: &str, span: Span, why: &str) -> Located<()> {
+    pub fn alone(&self, statement: &str, tenant: &str, span: Span, why: &str) -> Located<()> {
         if !self.open.contains_key(tenant) {
             return Ok(());
         }

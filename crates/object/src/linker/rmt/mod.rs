@@ -4,6 +4,7 @@
 //! returns rows, in no order but the one it names. [`crate::Linker`] makes loads of them.
 
 mod admit;
+mod change;
 pub(in crate::linker) mod check;
 pub(in crate::linker) mod engine;
 mod entries;

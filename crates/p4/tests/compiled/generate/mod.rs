@@ -47,8 +47,6 @@ pub struct Sample {
     pub program: String,
     /// Entries, as a script adds them.
     pub entries: String,
-    /// The target that it is of a size for.
-    pub size: Size,
     /// Constructs in it.
     pub reached: BTreeSet<&'static str>,
     /// Ports that it has to do with.
@@ -157,7 +155,7 @@ pub fn sample(rng: &mut Rng, size: Size) -> Sample {
     program += "V1Switch(Parse(), Verify(), Enter(), Leave(), Update(), Deparse()) main;\n";
     let entries = maker.entries();
     let packets = Packets { headers: maker.headers, states, known: maker.known };
-    Sample { program, entries, size, reached: maker.reached, ports, packets }
+    Sample { program, entries, reached: maker.reached, ports, packets }
 }
 
 impl Maker<'_> {

@@ -1,0 +1,77 @@
+//! P4-16 programs as modules of tenants, and the entries of their tables.
+
+use crate::{Kind, NO_ENTRIES, ProgramFileError, Reading};
+use sluice_object::Object;
+use sluice_p4::stf::Script;
+use sluice_p4::{Compiled, P4Errors, Reader, Reference, Undefined};
+use sluice_packet::bounded;
+use std::path::Path;
+
+/// A program for the stages of tenants with the entries that its tables have now.
+#[derive(Debug)]
+pub struct Tables {
+    name: String,
+    compiled: Compiled,
+    entries: Reference,
+}
+
+fn refused(errors: P4Errors) -> ProgramFileError {
+    ProgramFileError { code: errors.code(), what: errors.to_string() }
+}
+
+impl Tables {
+    /// Reads a program with the entries of its file; nothing if the file is no P4 program.
+    pub fn read(path: &Path, reading: &Reading) -> Result<Option<Self>, ProgramFileError> {
+        let bytes = bounded::read(path, bounded::MOST_OBJECT)
+            .map_err(|e| ProgramFileError { code: "E0305", what: format!("{}: {e}", path.display()) })?;
+        match Kind::of(path, &bytes) {
+            Kind::P4 => Self::decode(path, &bytes, reading).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The same from the file's bytes.
+    pub(crate) fn decode(path: &Path, bytes: &[u8], reading: &Reading) -> Result<Self, ProgramFileError> {
+        let text = String::from_utf8(bytes.to_vec()).map_err(|e| {
+            let what = format!("{}: byte {} is no UTF-8 text", path.display(), e.utf8_error().valid_up_to());
+            ProgramFileError { code: "E0700", what }
+        })?;
+        let program = Reader::new().text(path, text).check(path).map_err(refused)?;
+        let target = &reading.target.rmt;
+        let compiled = program.compile(target, 1, target.stages.saturating_sub(2)).map_err(refused)?;
+        let mut entries = program.reference(Undefined::Zero, 1).map_err(refused)?;
+        if let Some(file) = reading.entries {
+            fill(&mut entries, file)?;
+        }
+        Ok(Self { name: reading.name.to_owned(), compiled, entries })
+    }
+
+    /// The module with the entries.
+    pub fn object(&self) -> Result<Object, ProgramFileError> {
+        self.compiled.object(&self.name, &self.entries).map_err(refused)
+    }
+
+    /// Adds, changes or removes an entry: `add`, `setdefault` and `remove` as in a file of entries, and `change`, an `add` in place of
+    /// the entry with these keys. What is refused changes nothing.
+    pub fn change(&mut self, entry: &str) -> Result<(), ProgramFileError> {
+        let script =
+            Script::change(entry).map_err(|errors| ProgramFileError { code: errors.code(), what: errors.to_string() })?;
+        script.fill(&mut self.entries).map_err(|failures| {
+            let all: Vec<&str> = failures.iter().map(|failure| failure.what.as_str()).collect();
+            ProgramFileError { code: NO_ENTRIES, what: all.join("; ") }
+        })
+    }
+}
+
+/// Gives a program's tables the entries of a file.
+pub fn fill(reference: &mut Reference, file: &Path) -> Result<(), ProgramFileError> {
+    let name = file.display().to_string();
+    let wrong = |code, what: String| ProgramFileError { code, what };
+    let bytes = bounded::read(file, bounded::MOST_OBJECT).map_err(|e| wrong("E0305", format!("{name}: {e}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong("E0790", format!("{name}: the entries are no UTF-8")))?;
+    let script = Script::parse(&name, &text).map_err(|e| wrong(e.code(), e.to_string()))?;
+    script.fill(reference).map_err(|failures| {
+        let lines: Vec<String> = failures.iter().map(|f| format!("{name}:{}: {}", f.line, f.what)).collect();
+        wrong(NO_ENTRIES, lines.join("\n"))
+    })
+}
