@@ -72,6 +72,7 @@ long: rust venv plugins plugins-synthesized plugins-sizes ## the random and hitl
 	@$(PYTHON) tools/plugin.py rmt_wide
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=wide cargo test -p sluice-rtlsim --test random_lockstep wide -- --nocapture
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 cargo test -p sluice-rmt --test fast_vs_spec -- --nocapture
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-cli --test p4_random -- --nocapture
 
 .PHONY: gen
 gen: rust ## write the generated packages and tables

@@ -148,12 +148,44 @@ fn a_program_runs_on_the_pipeline_in_rtl_and_all_devices_agree() {
     assert_eq!((&value["device"], &value["passed"], &value["sent"]), (&"all".into(), &true.into(), &4.into()));
     let called = f.sluice(&["p4", "test", "programs/p4/reflector.p4", "reflector.stf", "--device", "rtl", "--trace"]);
     assert!(called.ok().contains("reflector.stf:1: packet\n"));
-    f.write("port.stf", "packet 8 00\n");
-    let called = f.sluice(&["p4", "test", "programs/p4/calc.p4", "port.stf", "--device", "rtl"]);
-    assert!(called.code == 1 && called.out.contains("port 8; the pipeline has ports 0 to 7"), "{}", called.out);
+    // Ports that the pipeline does not have, in both directions.
+    f.write("ports.stf", PORTS);
+    let ports = ["p4", "test", "programs/p4/reflector.p4", "ports.stf", "--device"];
+    let map = "ports of the pipeline: 2 is 2, 9 is 0, 100 is 1, 510 is 3\n";
+    for device in ["model", "rtl", "both", "all"] {
+        let said = f.sluice(&[&ports[..], &[device]].concat()).ok();
+        assert_eq!(said, format!("{map}ports.stf: passed, packets in 4, out 4, expectations 4\n"), "{device}");
+    }
+    let said = f.sluice(&[&ports[..], &["all", "--json"]].concat()).ok();
+    let value: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(value["port_map"], serde_json::json!({"2": 2, "9": 0, "100": 1, "510": 3}));
+    let run = ["p4", "run", "programs/p4/reflector.p4", "--in", "programs/xdp/mixed.pcap", "--port", "300"];
+    let said = f.sluice(&[&run[..], &["--device", "all"]].concat()).ok();
+    assert!(said.starts_with("ports of the pipeline: 300 is 0\n") && said.contains("(port 300: "), "{said}");
+    let json = f.sluice(&[&run[..], &["--device", "rtl", "--json"]].concat()).ok();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["port_map"], serde_json::json!({"300": 0}));
+    f.write("many.stf", (10..19).map(|port| format!("packet {port} 00\n")).collect::<String>());
+    let called = f.sluice(&["p4", "test", "programs/p4/reflector.p4", "many.stf", "--device", "rtl"]);
+    assert!(called.code == 3 && called.err.contains("9 different ports (10, 11"), "{}", called.err);
+    f.write("from_packet.stf", "packet 9 00\n");
+    let called = f.sluice(&["p4", "test", "programs/p4/source_routing.p4", "from_packet.stf", "--device", "rtl"]);
+    assert!(called.code == 3 && called.err.contains("programs/p4/source_routing.p4:"), "{}", called.err);
+    assert!(called.err.contains("a port that") && called.err.contains("9 is "), "{}", called.err);
     let called = f.sluice(&["p4", "test", "programs/p4/load_balance.p4", "--device", "rtl"]);
     assert!(called.code == 3 && called.err.contains("error[E0750]"), "{}", called.err);
 }
+
+const PORTS: &str = "\
+packet 9 0200000000fe 0200000000aa 0800 01
+expect 9 0200000000aa 0200000000fe 0800 01$
+packet 510 0200000000fe 0200000000ab 0800 02
+expect 510 0200000000ab 0200000000fe 0800 02$
+packet 2 0200000000fe 0200000000ac 0800 03
+expect 2 0200000000ac 0200000000fe 0800 03$
+packet 100 0200000000fe 0200000000ad 0800 04
+expect 100 0200000000ad 0200000000fe 0800 04$
+";
 
 const REFLECTED: &str = "\
 packet 7 0200000000fe 0200000000aa 0800 0102030405

@@ -71,7 +71,9 @@ fn random_programs_on_the_rtl_give_the_references_packets() {
             }
         }
     }
-    println!("{passed} of {made} programs compiled, {PACKETS} packets each, {sent} sent; {others} with other ports than the pipeline's");
+    println!(
+        "{passed} of {made} programs compiled, {PACKETS} packets each, {sent} sent; {others} with other ports than the pipeline's"
+    );
     println!("  reached: {}", reached.into_iter().collect::<Vec<_>>().join("; "));
     assert!(only.is_some() || passed == wanted, "{passed} of {made} programs compiled");
 }

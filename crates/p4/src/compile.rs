@@ -133,11 +133,14 @@ fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>) -> Result
         return Err(Refusal { span, kind, what });
     }
     for given in &given {
-        for (key, asked) in given.matches.iter().enumerate().filter(|(key, _)| all.keys.contains(&(given.table, *key))) {
+        for (key, asked) in given.matches.iter().enumerate().filter(|(key, _)| all.keys.contains(&(given.table, *key)))
+        {
             let bits = code.tables[given.table].keys[key].shape.bits().unwrap_or(0);
             if map.asked(&logical_asked(asked, bits), bits).is_none() {
                 let (line, table) = (given.line, &code.tables[given.table].name);
-                let what = format!("{SOME_PORTS} in table `{table}`, line {line} of the script, where ports get the pipeline's numbers: {map}");
+                let what = format!(
+                    "{SOME_PORTS} in table `{table}`, line {line} of the script, where ports get the pipeline's numbers: {map}"
+                );
                 return Err(Refusal { span: at, kind: RefusalKind::NotThere, what });
             }
         }

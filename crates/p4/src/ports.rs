@@ -99,9 +99,7 @@ impl PortMap {
                 let port = self.value(low);
                 Some(LogicalMatch::Range { low: port, high: port })
             }
-            LogicalMatch::Range { low, high } => {
-                (low.is_zero() && *high == LogicalValue::ones(bits)).then_some(*asked)
-            }
+            LogicalMatch::Range { low, high } => (low.is_zero() && *high == LogicalValue::ones(bits)).then_some(*asked),
         }
     }
 }
@@ -138,7 +136,8 @@ impl Ports {
                 }
             }
             for entry in &mut table.entries {
-                for (key, asked) in entry.matches.iter_mut().enumerate().filter(|(key, _)| self.keys.contains(&(at, *key)))
+                for (key, asked) in
+                    entry.matches.iter_mut().enumerate().filter(|(key, _)| self.keys.contains(&(at, *key)))
                 {
                     let bits = table.keys.get(key).map_or(PORT_BITS, |key| key.bits.into());
                     match self.map.asked(asked, bits) {

@@ -214,7 +214,8 @@ impl<'c> Follower<'c, '_> {
     /// Whether a place is `egress_spec`.
     pub fn is_port(&self, slot: usize, path: &[u32]) -> bool {
         let standard = self.code.parsers[self.code.pipeline.parser].parameters[3].slot;
-        slot == standard && matches!(path, [at] if self.field("egress_spec").is_some_and(|field| field.1 == *at as usize))
+        slot == standard
+            && matches!(path, [at] if self.field("egress_spec").is_some_and(|field| field.1 == *at as usize))
     }
 
     pub fn standard(&self, name: &str) -> Bits {

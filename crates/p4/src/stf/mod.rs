@@ -42,7 +42,9 @@ impl Script {
             None => (false, text.to_string()),
         };
         let mut script = Script::parse("entry", &line)?;
-        if is_change && let [Command { kind: CommandKind::Add { table, priority, keys, .. }, span }] = &script.commands[..] {
+        if is_change
+            && let [Command { kind: CommandKind::Add { table, priority, keys, .. }, span }] = &script.commands[..]
+        {
             let (table, priority, keys) = (table.clone(), *priority, keys.clone());
             let kind = CommandKind::Remove { table, priority, keys, id: None };
             script.commands.insert(0, Command { kind, span: *span });

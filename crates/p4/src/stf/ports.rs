@@ -2,8 +2,8 @@
 
 use super::command::CommandKind;
 use super::{Script, entries, names};
-use crate::interpret::{Entry, Match};
 use crate::Reference;
+use crate::interpret::{Entry, Match};
 use sluice_packet::text;
 use std::collections::BTreeSet;
 

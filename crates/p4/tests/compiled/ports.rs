@@ -9,7 +9,8 @@ use std::path::Path;
 fn came(locals: &str, apply: &str, script: &str) -> Result<String, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run");
     let reader = Reader::new().folder(folder).define("LOCALS", locals).define("APPLY", apply);
-    let program = reader.text("p.p4", "#include <bytes.p4>\n").check(Path::new("p.p4")).unwrap_or_else(|e| panic!("{e}"));
+    let program =
+        reader.text("p.p4", "#include <bytes.p4>\n").check(Path::new("p.p4")).unwrap_or_else(|e| panic!("{e}"));
     let script = Script::parse("s.stf", script).unwrap();
     let mut reference = program.reference(Undefined::Zero, 1).unwrap();
     let traffic = Traffic { entries: &reference, script: Some(&script), arrivals: &[] };

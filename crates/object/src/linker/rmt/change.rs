@@ -144,7 +144,10 @@ mod tests {
         let all = [exact(1, 0), exact(3, 0), exact(2, 0), ternary(1, 0), ternary(2, 0)];
         assert_eq!(steps(&all), Some(vec![Step::Insert(key, leads, None)]));
         let (key, leads) = exact(2, 5);
-        assert_eq!(steps(&[exact(1, 0), exact(2, 5), ternary(1, 0), ternary(2, 0)]), Some(vec![Step::Modify(key, leads)]));
+        assert_eq!(
+            steps(&[exact(1, 0), exact(2, 5), ternary(1, 0), ternary(2, 0)]),
+            Some(vec![Step::Modify(key, leads)])
+        );
         assert_eq!(steps(&[exact(1, 0), ternary(1, 0), ternary(2, 0)]), Some(vec![Step::Delete(exact(2, 0).0)]));
         let (key, leads) = ternary(3, 0);
         let between = [exact(1, 0), exact(2, 0), ternary(1, 0), ternary(3, 0), ternary(2, 0)];
@@ -153,7 +156,10 @@ mod tests {
         assert_eq!(steps(&last), Some(vec![Step::Insert(key, leads, None)]));
         assert_eq!(steps(&[exact(1, 0), exact(2, 0), ternary(2, 0)]), Some(vec![Step::Delete(ternary(1, 0).0)]));
         let (key, leads) = ternary(2, 4);
-        assert_eq!(steps(&[exact(1, 0), exact(2, 0), ternary(1, 0), ternary(2, 4)]), Some(vec![Step::Modify(key, leads)]));
+        assert_eq!(
+            steps(&[exact(1, 0), exact(2, 0), ternary(1, 0), ternary(2, 4)]),
+            Some(vec![Step::Modify(key, leads)])
+        );
         for more in [
             vec![exact(1, 0), ternary(1, 0), ternary(2, 0), ternary(3, 0)],
             vec![exact(1, 0), exact(2, 0), ternary(2, 0), ternary(1, 0)],
