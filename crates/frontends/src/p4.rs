@@ -52,14 +52,20 @@ impl Tables {
     }
 
     /// Adds, changes or removes an entry: `add`, `setdefault` and `remove` as in a file of entries, and `change`, an `add` in place of
-    /// the entry with these keys. What is refused changes nothing.
-    pub fn change(&mut self, entry: &str) -> Result<(), ProgramFileError> {
+    /// the entry with these keys; what comes back is the module with it. What is refused changes nothing.
+    pub fn change(&mut self, entry: &str) -> Result<Object, ProgramFileError> {
         let script = Script::change(entry)
             .map_err(|errors| ProgramFileError { code: errors.code(), what: errors.to_string() })?;
-        script.fill(&mut self.entries).map_err(|failures| {
+        let before = self.entries.tables();
+        let filled = script.fill(&mut self.entries).map_err(|failures| {
             let all: Vec<&str> = failures.iter().map(|failure| failure.what.as_str()).collect();
             ProgramFileError { code: NO_ENTRIES, what: all.join("; ") }
-        })
+        });
+        let object = filled.and_then(|()| self.object());
+        if object.is_err() {
+            self.entries.set_tables(before);
+        }
+        object
     }
 }
 

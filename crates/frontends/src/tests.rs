@@ -1,5 +1,6 @@
 use super::*;
 use sluice_formats::target::{DEFAULT, TINY};
+use sluice_object::{Linker, Step, TenantSpec};
 use std::path::PathBuf;
 
 fn calc() -> PathBuf {
@@ -195,4 +196,52 @@ fn a_p4_program_is_compiled_with_the_entries_of_a_file() {
     assert!(error.code == NO_ENTRIES && error.what.contains("with a P4 program (*.p4) only"), "{error}");
     let error = decode(Path::new("t.p4"), b"header", &Reading::new(&TINY, "red")).unwrap_err();
     assert!(error.what.contains("t.p4:1"), "{error}");
+}
+
+#[test]
+fn an_entry_of_a_running_program_is_one_row_and_its_default_is_all_of_them() {
+    let tables = || Tables::decode(Path::new("t.p4"), P4.as_bytes(), &Reading::new(&TINY, "red")).unwrap();
+    let (mut running, mut most) = (tables(), tables());
+    let mut linker = Linker::new(&TINY);
+    let mut spec = TenantSpec::new(3, "red");
+    for key in 1..5 {
+        spec.make_room(&most.change(&format!("add t hdr.h.kind:{key} to(port:1)")).unwrap());
+    }
+    linker.admit(spec).unwrap();
+    linker.load(3, &running.object().unwrap()).unwrap();
+    let mut change = |entry: &str| {
+        let object = running.change(entry)?;
+        let part = object.parts.rmt.as_ref().unwrap();
+        let load = linker.rmt_change(3, part).unwrap();
+        let entries = linker.rmt_entries(3, 1).unwrap().len();
+        if load.is_none() {
+            linker.replace(3, &object).unwrap();
+        }
+        // Either way the same rows lie there.
+        let stage = &part.stages[&1];
+        assert_eq!(linker.rmt_entries(3, 1).unwrap().len(), stage.exact.len() + stage.ternary.len(), "{entry}");
+        let is_row = |step: &Step| matches!(step, Step::Write { .. } | Step::Barrier);
+        assert!(load.iter().flat_map(|load| &load.steps).all(is_row), "{entry}");
+        Ok::<_, ProgramFileError>((load.is_some(), entries))
+    };
+    let (_, before) = change("setdefault t drop()").unwrap();
+    assert_eq!(change("add t hdr.h.kind:1 to(port:2)"), Ok((true, before + 1)));
+    assert_eq!(change("add t hdr.h.kind:2 to(port:2)"), Ok((true, before + 2)));
+    assert_eq!(change("change t hdr.h.kind:1 to(port:3)"), Ok((true, before + 2)));
+    assert_eq!(change("change t hdr.h.kind:1 drop()"), Ok((true, before + 2)));
+    for (wrong, code, what) in [
+        ("add t hdr.h.kind:1 to(port:1)", NO_ENTRIES, "it has an entry with these keys"),
+        ("change t hdr.h.kind:7 to(port:1)", NO_ENTRIES, "it has no entry like that"),
+        ("change t hdr.h.kind:2 to(port:512)", NO_ENTRIES, "here are 9"),
+        ("change t hdr.h.kind:2 to(port:300)", "E0750", "port 300 in table `I.t`; the pipeline has ports 0 to 7"),
+        ("add t hdr.h.kind:2", "E0790", "expected"),
+        ("packet 0 00", NO_ENTRIES, "a command of another kind"),
+    ] {
+        let error = change(wrong).unwrap_err();
+        assert_eq!(error.code, code, "{error}");
+        assert!(error.what.contains(what), "{error}");
+    }
+    assert_eq!(change("remove t hdr.h.kind:2"), Ok((true, before + 1)));
+    assert_eq!(change("setdefault t to(port:1)").unwrap().1, before + 1);
+    assert_eq!(change("remove t hdr.h.kind:1"), Ok((true, before)));
 }

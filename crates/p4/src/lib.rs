@@ -17,13 +17,15 @@ mod reference;
 mod source;
 pub mod stf;
 mod syntax;
+mod traffic;
 
-pub use compile::{Compiled, Model, Traffic};
+pub use compile::{Compiled, Model};
 pub use error::{MOST_ERRORS, P4Error, P4Errors, Problem};
 pub use info::Info;
 pub use interpret::Sent;
 pub use ports::PortMap;
-pub use reference::{Reference, Undefined};
+pub use reference::{Entries, Reference, Undefined};
+pub use traffic::Traffic;
 
 use error::Notes;
 use source::{Define, Settings, Sources};

@@ -1,6 +1,7 @@
 //! The reference as others use it: a program that packets go through.
 
 use crate::error::{Notes, P4Errors, Problem, place};
+use crate::interpret::tables::Rows;
 use crate::interpret::{Event, Sent, Switch, lower};
 use crate::source::{Sources, Span};
 use crate::{Program, check};
@@ -52,12 +53,26 @@ impl Program {
     }
 }
 
+/// Entries of the tables of a [`Reference`].
+#[derive(Clone, Debug)]
+pub struct Entries(Vec<Rows>);
+
 impl Reference {
     /// Carries a packet through the program; what comes back are the packets that leave, in their order, or why it was
     /// not carried to its end.
     pub fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, String> {
         let sent = self.switch.packet(port, bytes);
         sent.map_err(|stopped| format!("{}{}", stopped.what, self.place(stopped.span)))
+    }
+
+    /// The entries and default actions of its tables, to be given back.
+    pub fn tables(&self) -> Entries {
+        Entries(self.switch.machine.tables.clone())
+    }
+
+    /// Gives it entries that it had.
+    pub fn set_tables(&mut self, entries: Entries) {
+        self.switch.machine.tables = entries.0;
     }
 
     /// What happened since this was asked last, a line each.

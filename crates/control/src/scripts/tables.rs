@@ -103,8 +103,7 @@ pub(super) fn changed(tables: Option<&mut Tables>, tenant: &str, entry: &str) ->
         let allowed = "a tenant with a P4 program: `rmt NAME FILE.p4` before";
         return Err(ScriptFailure::value("entry", format!("`{tenant}`, which runs none"), allowed));
     };
-    tables.change(entry)?;
-    let mut object = tables.object()?;
+    let mut object = tables.change(entry)?;
     if let Some(part) = &mut object.parts.rmt {
         part.keep_state = true;
     }

@@ -49,8 +49,8 @@ pub(crate) struct Uses {
     pub named: BTreeMap<u16, Span>,
     /// Parameters of entries: table, action among those of the table, number.
     pub params: BTreeSet<(usize, usize, u32)>,
-    /// Keys of tables.
-    pub keys: BTreeSet<(usize, usize)>,
+    /// Keys of tables, and where they are looked up.
+    pub keys: BTreeMap<(usize, usize), Span>,
     /// Where a value is a port and a number.
     pub both: Option<Refusal>,
     /// Whether the port of arrival gets another number.
@@ -74,6 +74,8 @@ struct Finder<'g> {
     /// Of each class, by its first member.
     why: BTreeMap<usize, Why>,
     constants: Vec<(Var, u16, Span)>,
+    /// Where keys are looked up.
+    keys: BTreeMap<(usize, usize), Span>,
 }
 
 /// Finds them; with `moved` the port of arrival gets another number, too.
@@ -86,6 +88,7 @@ pub(crate) fn uses(graph: &Graph, code: &Code, moved: bool) -> Uses {
         parents: Vec::new(),
         why: BTreeMap::new(),
         constants: Vec::new(),
+        keys: BTreeMap::new(),
     };
     finder.number_of(Var::Port);
     for path in &graph.paths {
@@ -253,6 +256,7 @@ impl Finder<'_> {
             }
             Tree::Table(table, keys, all) => {
                 for (at, key) in keys.iter().enumerate() {
+                    self.keys.entry((*table, at)).or_insert(span);
                     match key.width() >= PORT_BITS {
                         true => self.flows(key, scope, Var::Key(*table, at), (span, "is a part of a table's key")),
                         false => self.numbers(key, scope, (span, "is looked up by some of its bits")),
@@ -368,7 +372,7 @@ impl Finder<'_> {
                     uses.params.insert((table, action, number));
                 }
                 Var::Key(table, key) => {
-                    uses.keys.insert((table, key));
+                    uses.keys.insert((table, key), self.keys.get(&(table, key)).copied().unwrap_or_default());
                 }
                 Var::Port | Var::At(..) => {}
             }
@@ -402,6 +406,7 @@ pub(crate) fn translate(graph: &mut Graph, code: &Code, uses: &Uses, map: &PortM
             parents: Vec::new(),
             why: BTreeMap::new(),
             constants: Vec::new(),
+            keys: BTreeMap::new(),
         };
         let translator = Translator { finder, uses, map };
         for (node, visit) in nodes.iter_mut().enumerate() {

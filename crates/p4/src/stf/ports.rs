@@ -46,22 +46,22 @@ impl Script {
         let code = &reference.switch.code;
         let mut all = Vec::new();
         for command in &self.commands {
-            let (table, found): (_, Box<dyn Fn(&_) -> Result<Entry, _>>) = match &command.kind {
-                CommandKind::Add { table, priority, keys, action, .. } => {
-                    (table, Box::new(|described| entries::entry(*priority, keys, action, described, code)))
-                }
-                CommandKind::SetDefault { table, action } => (
-                    table,
-                    Box::new(|described| {
-                        let (action, data) = entries::action(action, described, code)?;
-                        Ok(Entry { matches: Vec::new(), rank: 0, action, data })
-                    }),
-                ),
+            let word = match &command.kind {
+                CommandKind::Add { table, .. } | CommandKind::SetDefault { table, .. } => table,
                 _ => continue,
             };
             let tables = code.tables.iter().enumerate().map(|(at, table)| (at, table.name.as_str()));
-            let Ok(table) = names::find("table", table, tables) else { continue };
-            if let Ok(Entry { matches, action, data, .. }) = found(&code.tables[table]) {
+            let Ok(table) = names::find("table", word, tables) else { continue };
+            let described = &code.tables[table];
+            let found = match &command.kind {
+                CommandKind::Add { priority, keys, action, .. } => {
+                    entries::entry(*priority, keys, action, described, code)
+                }
+                CommandKind::SetDefault { action, .. } => entries::action(action, described, code)
+                    .map(|(action, data)| Entry { matches: Vec::new(), rank: 0, action, data }),
+                _ => continue,
+            };
+            if let Ok(Entry { matches, action, data, .. }) = found {
                 let line = text::position(&self.text, command.span.start).line;
                 all.push(Given { line, table, matches, action, data });
             }

@@ -104,12 +104,12 @@ impl Script {
         if !others.is_empty() {
             return Err(others);
         }
-        let before = reference.switch.machine.tables.clone();
+        let before = reference.tables();
         let report = self.run(reference);
         if report.passed() {
             return Ok(());
         }
-        reference.switch.machine.tables = before;
+        reference.set_tables(before);
         Err(report.failures)
     }
 
