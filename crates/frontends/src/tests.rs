@@ -213,18 +213,20 @@ fn an_entry_of_a_running_program_is_one_row_and_its_default_is_all_of_them() {
         let object = running.change(entry)?;
         let part = object.parts.rmt.as_ref().unwrap();
         let load = linker.rmt_change(3, part).unwrap();
-        let entries = linker.rmt_entries(3, 1).unwrap().len();
         if load.is_none() {
             linker.replace(3, &object).unwrap();
         }
         // Either way the same rows lie there.
         let stage = &part.stages[&1];
-        assert_eq!(linker.rmt_entries(3, 1).unwrap().len(), stage.exact.len() + stage.ternary.len(), "{entry}");
+        let entries = linker.rmt_entries(3, 1).unwrap().len();
+        assert_eq!(entries, stage.exact.len() + stage.ternary.len(), "{entry}");
         let is_row = |step: &Step| matches!(step, Step::Write { .. } | Step::Barrier);
         assert!(load.iter().flat_map(|load| &load.steps).all(is_row), "{entry}");
         Ok::<_, ProgramFileError>((load.is_some(), entries))
     };
-    let (_, before) = change("setdefault t drop()").unwrap();
+    // The first one has the stage look at a key that it did not look at.
+    let (is_one, before) = change("add t hdr.h.kind:9 to(port:2)").unwrap();
+    assert!(!is_one);
     assert_eq!(change("add t hdr.h.kind:1 to(port:2)"), Ok((true, before + 1)));
     assert_eq!(change("add t hdr.h.kind:2 to(port:2)"), Ok((true, before + 2)));
     assert_eq!(change("change t hdr.h.kind:1 to(port:3)"), Ok((true, before + 2)));
