@@ -49,6 +49,7 @@ pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, 
         Ok(compiled) => compiled,
         Err(errors) => return Came::Refused(errors.to_string()),
     };
+    compiled.teach(&mut reference);
     let script = match Script::parse("random.stf", entries) {
         Ok(script) => script,
         Err(errors) => return Came::NoProgram(errors.to_string()),
