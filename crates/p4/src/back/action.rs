@@ -361,10 +361,21 @@ impl Maker<'_> {
         let Some(seg) = bits.segs.first() else { return Ok(()) };
         match &seg.src {
             Src::Op(operation) => {
-                if pieces.len() > 1 || operation.a.width() != seg.width {
+                if operation.a.width() != seg.width {
+                    // Upper bits of a sum come out of the whole sum, which needs a place first.
+                    self.bridge.push((bits.clone(), operation.a.clone()));
+                    return self.refuse("upper bits of a sum");
+                }
+                if pieces.len() > 1 {
                     return self.refuse("a computed value beside others in one container");
                 }
-                self.operation(own, at, mask, &operation.clone())
+                self.operation(own, at, mask, &operation.clone()).inspect_err(|_| {
+                    // It may be to be had in a smaller container, or at another place.
+                    let smallest = seg.width.div_ceil(16) as usize * 2;
+                    if self.bridge.is_empty() && (smallest < own.bytes() || at > 0) {
+                        self.bridge.push((bits.clone(), bits.clone()));
+                    }
+                })
             }
             Src::Hash(..) => {
                 let whole = at == 0 && mask == ones(HASH) && own.class() != Class::C2;
@@ -485,8 +496,11 @@ impl Maker<'_> {
         let two = match self.operand(own, at, &operation.b, mask) {
             Ok(two) => two,
             Err(refusal) => {
-                // Only one is rotated; the other is brought to its place first.
-                if matches!(one, Operand::B(B::R)) && self.bridge.is_empty() {
+                // Only one is rotated, or comes from another size; the other is brought to its place first.
+                if matches!(one, Operand::B(B::R | B::X))
+                    && own.bytes() == 2 * operation.a.width().div_ceil(16) as usize
+                    && self.bridge.is_empty()
+                {
                     self.bring(own.class(), at, &operation.b);
                 }
                 return Err(refusal);

@@ -138,7 +138,7 @@ fn place(
     let stage_of: Vec<usize> = levels.iter().map(|level| stages.0 + level).collect();
     let places = cells::places(&graph, &stage_of, target)?;
     let live = live::Live::new(&graph, &ends, &shapes);
-    let held = live.held(&graph, &stage_of, &ends);
+    let held = live.held(&graph, &ends);
     for _ in 0..24 {
         let homes = Homes::new(code, &graph, &wanted, &larger, &held)?;
         match rows::keys(&graph, &homes, &stage_of, target) {
