@@ -25,6 +25,7 @@ const EXPECTED: &[(&str, [&str; 3])] = &[
 const IN_PART: &[(&str, &str, [&str; 3])] = &[
     ("firewall", "--hash target", ["E0770 line 115", "E0770 line 115", "E0770 line 75"]),
     ("load_balance", "--hash target --power-of-two", ["E0770 line 82", "5", "5"]),
+    ("mri", "--bound traces=8", ["2", "2", "2"]),
     ("tunnel", "--cells passed=512", ["2", "2", "2"]),
 ];
 
