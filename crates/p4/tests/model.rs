@@ -3,7 +3,7 @@
 use sluice_formats::random::{Rng, test_seed};
 use sluice_object::{Object, RmtPart};
 use sluice_p4::stf::Script;
-use sluice_p4::{Model, Reader, Reference, Undefined};
+use sluice_p4::{Allowed, Model, Reader, Reference, Undefined};
 use sluice_rmt::target::DEFAULT;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -63,6 +63,15 @@ fn packet(line: &str) -> Option<Vec<u8>> {
     Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
+/// What a program may have in part.
+fn allowed(name: &str) -> Allowed {
+    match name {
+        "load_balance" => Allowed::default().with_target_hash().with_power_of_two(),
+        "mri" => Allowed::default().with_bound("traces", 8),
+        _ => Allowed::default(),
+    }
+}
+
 /// Programs that fit; the others are refused with a code and a place.
 #[test]
 fn what_is_compiled_passes_its_script() {
@@ -75,7 +84,8 @@ fn what_is_compiled_passes_its_script() {
     for path in all {
         let name = path.file_stem().unwrap().to_string_lossy().to_string();
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run");
-        let program = Reader::new().folder(folder).check(&path.with_extension("p4")).unwrap();
+        let mut program = Reader::new().folder(folder).check(&path.with_extension("p4")).unwrap();
+        program.allow(allowed(&name));
         let text = std::fs::read_to_string(&path).unwrap();
         let script = Script::parse("s.stf", &text).unwrap();
         let mut reference = program.reference(Undefined::Zero, 1).unwrap();
@@ -85,6 +95,7 @@ fn what_is_compiled_passes_its_script() {
                 codes.insert(errors.code());
             }
             Ok(compiled) => {
+                compiled.teach(&mut reference);
                 // Its text is read as the same module.
                 let unit = compiled.unit(&reference).unwrap();
                 let printed = sluice_rmt::text::print(&unit, &DEFAULT);

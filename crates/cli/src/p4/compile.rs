@@ -1,5 +1,6 @@
 //! `sluice p4 compile`: programs as modules of the rmt pipeline.
 
+use super::allow::AllowArgs;
 use super::{PlaceArgs, ReadArgs, failure, refused};
 use crate::failure::Failure;
 use crate::files;
@@ -26,6 +27,8 @@ pub struct Compile {
     read: ReadArgs,
     #[command(flatten)]
     place: PlaceArgs,
+    #[command(flatten)]
+    allow: AllowArgs,
     /// Entries of its tables, *.stf: `add`, `setdefault` and `remove`
     #[arg(long, value_name = "FILE")]
     entries: Option<PathBuf>,
@@ -44,7 +47,7 @@ impl Compile {
             files::check_other(&self.program, output)?;
         }
         let mut times = Times::default();
-        let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
+        let program = self.allow.check(&self.read, &self.program)?;
         times.pass("read and check");
         let bytes = match self.compile(&program, &mut times) {
             Ok(bytes) => bytes,

@@ -2,7 +2,7 @@
 
 use super::cells::{Place, cell_of};
 use super::{NOWHERE, ends_at, homes::Homes, homes::Piece, too_much};
-use crate::ir::{Array, Bits, Deparse, End, Leaf, Loc, Next, Op, Operation, Seg, Src};
+use crate::ir::{Array, Bits, Deparse, End, HASH, Leaf, Loc, Next, Op, Operation, Seg, Src};
 use crate::middle::Refusal;
 use crate::source::Span;
 use sluice_object::rmt::logical::LogicalMove;
@@ -30,6 +30,8 @@ pub(crate) struct Made {
 
 pub(super) struct Maker<'a> {
     pub(super) homes: &'a Homes,
+    /// The visit.
+    node: usize,
     span: Span,
     pub(super) action: Action,
     images: Vec<Image>,
@@ -85,10 +87,11 @@ pub(crate) fn make(
     homes: &Homes,
     ends: &[Deparse],
     cells: &BTreeMap<Array, Place>,
-    span: Span,
+    (node, span): (usize, Span),
 ) -> Result<Made, Unmade> {
     let mut maker = Maker {
         homes,
+        node,
         span,
         action: Action::default(),
         images: Vec::new(),
@@ -358,10 +361,30 @@ impl Maker<'_> {
         let Some(seg) = bits.segs.first() else { return Ok(()) };
         match &seg.src {
             Src::Op(operation) => {
-                if pieces.len() > 1 || operation.a.width() != seg.width {
+                if operation.a.width() != seg.width {
+                    // Upper bits of a sum come out of the whole sum, which needs a place first.
+                    self.bridge.push((bits.clone(), operation.a.clone()));
+                    return self.refuse("upper bits of a sum");
+                }
+                if pieces.len() > 1 {
                     return self.refuse("a computed value beside others in one container");
                 }
-                self.operation(own, at, mask, &operation.clone())
+                self.operation(own, at, mask, &operation.clone()).inspect_err(|_| {
+                    // It may be to be had in a smaller container, or at another place.
+                    let smallest = seg.width.div_ceil(16) as usize * 2;
+                    if self.bridge.is_empty() && (smallest < own.bytes() || at > 0) {
+                        self.bridge.push((bits.clone(), bits.clone()));
+                    }
+                })
+            }
+            Src::Hash(..) => {
+                let whole = at == 0 && mask == ones(HASH) && own.class() != Class::C2;
+                if !whole || !self.cross(Cross::Hash, 0) {
+                    return self.refuse("a hash beside other values");
+                }
+                let node = B::Imm(super::hash::of_node(self.node).into());
+                self.action.alus.push(Alu { a: A::X, ..Alu::field(own, AluOp::Xor, node, mask) });
+                Ok(())
             }
             _ => self.moved(own, at, mask, &bits),
         }
@@ -473,8 +496,11 @@ impl Maker<'_> {
         let two = match self.operand(own, at, &operation.b, mask) {
             Ok(two) => two,
             Err(refusal) => {
-                // Only one is rotated; the other is brought to its place first.
-                if matches!(one, Operand::B(B::R)) && self.bridge.is_empty() {
+                // Only one is rotated, or comes from another size; the other is brought to its place first.
+                if matches!(one, Operand::B(B::R | B::X))
+                    && own.bytes() == 2 * operation.a.width().div_ceil(16) as usize
+                    && self.bridge.is_empty()
+                {
                     self.bring(own.class(), at, &operation.b);
                 }
                 return Err(refusal);

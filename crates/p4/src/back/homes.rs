@@ -1,5 +1,6 @@
 //! Which container holds which bits.
 
+use super::live::Held;
 use super::too_much;
 use crate::interpret::Shape;
 use crate::interpret::code::Code;
@@ -40,9 +41,9 @@ pub(crate) struct Homes {
     pub node: u8,
     pub port: Option<u8>,
     pub length: Option<u8>,
-    /// Between which stages each container holds something, a bit each.
-    used: [[u64; 8]; 3],
-    held: BTreeMap<Loc, u64>,
+    /// On which ways each container holds something.
+    used: [[Held; 8]; 3],
+    held: BTreeMap<Loc, Held>,
     /// Whether what fills no container lies at the lower end of one.
     low: bool,
 }
@@ -117,10 +118,10 @@ impl Homes {
         graph: &Graph,
         wanted: &BTreeSet<Loc>,
         larger: &BTreeMap<Loc, usize>,
-        held: &BTreeMap<Loc, u64>,
+        held: &BTreeMap<Loc, Held>,
     ) -> Result<Homes, Refusal> {
         let mut homes = Homes { held: held.clone(), ..Homes::default() };
-        homes.node = homes.take(2, 0, u64::MAX)?.0;
+        homes.node = homes.take(2, 0, Held::always())?.0;
         let mut headers: BTreeMap<(usize, Vec<u32>), Vec<Field>> = BTreeMap::new();
         let mut others = Vec::new();
         for loc in wanted {
@@ -130,14 +131,14 @@ impl Homes {
             }
             match (graph.locs.info(*loc), field(code, graph, *loc)) {
                 (LocInfo::Port, _) => {
-                    let container = homes.take(2, 0, u64::MAX)?;
+                    let container = homes.take(2, 0, Held::always())?;
                     homes.port = Some(container.0);
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
                 }
                 // The status word has it.
                 (LocInfo::Bad | LocInfo::QueueDepth, _) => {}
                 (LocInfo::Length, _) => {
-                    let container = homes.take(2, 0, u64::MAX)?;
+                    let container = homes.take(2, 0, Held::always())?;
                     homes.length = Some(container.0);
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
                 }
@@ -178,7 +179,8 @@ impl Homes {
             let bytes = (end - at).min(6);
             let inside = fields.iter().filter(|(bit, width, _)| *bit < 8 * (at + bytes) && bit + width > 8 * at);
             let inside: Vec<Loc> = inside.map(|(_, _, loc)| *loc).collect();
-            let held = inside.iter().fold(0, |all, loc| all | self.held(loc));
+            let mut held = Held::default();
+            inside.iter().for_each(|loc| held.join(&self.held(loc)));
             let container = self.take(bytes, up, held)?;
             let size = container.bytes() as u32;
             // The bytes before it are taken, too, if it is to lie at the lower end.
@@ -203,20 +205,20 @@ impl Homes {
         Ok(())
     }
 
-    /// Between which stages a variable is held; all of them if nothing is known of it.
-    fn held(&self, loc: &Loc) -> u64 {
-        self.held.get(loc).copied().unwrap_or(u64::MAX)
+    /// On which ways a variable is held; all of them if nothing is known of it.
+    fn held(&self, loc: &Loc) -> Held {
+        self.held.get(loc).cloned().unwrap_or_else(Held::always)
     }
 
-    fn take(&mut self, bytes: u32, larger: usize, held: u64) -> Result<Container, Refusal> {
+    fn take(&mut self, bytes: u32, larger: usize, held: Held) -> Result<Container, Refusal> {
         let smallest = (bytes.div_ceil(2) - 1) as usize;
         let from = (smallest + larger).min(2).max(smallest);
         for class in (from..3).chain(smallest..from) {
             let used = &mut self.used[class];
             // One that is empty, or else one whose values are no longer needed then.
-            let place = used.iter().position(|used| *used == 0).or(used.iter().position(|used| used & held == 0));
+            let place = used.iter().position(Held::is_never).or(used.iter().position(|used| !used.meets(&held)));
             if let Some(place) = place {
-                used[place] |= held;
+                used[place].join(&held);
                 return Ok(Container::of(Class::ALL[class], place as u8));
             }
         }

@@ -4,8 +4,42 @@ use super::{all_leaves, deparse, ends_at, leaves};
 use crate::ir::{Deparse, Graph, Loc, Next};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The place behind all stages.
-const BEHIND: usize = 63;
+/// On which ways something is held.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held {
+    always: bool,
+    ways: Vec<u64>,
+}
+
+impl Held {
+    pub fn always() -> Held {
+        Held { always: true, ways: Vec::new() }
+    }
+
+    fn add(&mut self, way: usize) {
+        if self.ways.len() <= way / 64 {
+            self.ways.resize(way / 64 + 1, 0);
+        }
+        self.ways[way / 64] |= 1 << (way % 64);
+    }
+
+    pub fn join(&mut self, other: &Held) {
+        self.always |= other.always;
+        if self.ways.len() < other.ways.len() {
+            self.ways.resize(other.ways.len(), 0);
+        }
+        self.ways.iter_mut().zip(&other.ways).for_each(|(all, more)| *all |= more);
+    }
+
+    pub fn is_never(&self) -> bool {
+        !self.always && self.ways.iter().all(|ways| *ways == 0)
+    }
+
+    /// Whether both are held on one way.
+    pub fn meets(&self, other: &Held) -> bool {
+        self.always || other.always || self.ways.iter().zip(&other.ways).any(|(a, b)| a & b != 0)
+    }
+}
 
 /// What each visit needs, and each end.
 pub(super) struct Live {
@@ -41,28 +75,20 @@ impl Live {
         }
     }
 
-    /// Between which stages each variable is held, a bit for the place before each stage; the last is behind all of them.
-    pub fn held(&self, graph: &Graph, stages: &[usize], ends: &[Deparse]) -> BTreeMap<Loc, u64> {
-        let mut held: BTreeMap<Loc, u64> = BTreeMap::new();
-        let mut see = |from: usize, next: &Next| {
-            let to = match next {
-                Next::Node(at) => stages[*at],
-                _ => BEHIND,
-            };
-            for loc in self.behind(next, ends) {
-                *held.entry(loc).or_default() |= (from..=to).fold(0, |all, place| all | 1 << place);
+    /// On which ways from visit to visit each variable is held: what one packet never has at a time may share a container.
+    pub fn held(&self, graph: &Graph, ends: &[Deparse]) -> BTreeMap<Loc, Held> {
+        let mut held: BTreeMap<Loc, Held> = BTreeMap::new();
+        let mut way = 0;
+        let mut see = |next: &Next, written: &mut dyn Iterator<Item = Loc>| {
+            // What is written and no one needs is written all the same.
+            for loc in self.behind(next, ends).into_iter().chain(written) {
+                held.entry(loc).or_default().add(way);
             }
+            way += 1;
         };
-        graph.paths.iter().for_each(|path| see(0, &path.next));
-        let leaves = leaves(graph);
-        for (at, leaves) in leaves.iter().enumerate() {
-            leaves.iter().for_each(|leaf| see(stages[at] + 1, &leaf.next));
-        }
-        // What is written and no one needs is written all the same.
-        for (at, leaves) in leaves.iter().enumerate() {
-            for loc in leaves.iter().flat_map(|leaf| leaf.assigns.keys()) {
-                *held.entry(*loc).or_default() |= 1 << (stages[at] + 1);
-            }
+        graph.paths.iter().for_each(|path| see(&path.next, &mut std::iter::empty()));
+        for leaf in leaves(graph).iter().flatten() {
+            see(&leaf.next, &mut leaf.assigns.keys().copied());
         }
         held
     }

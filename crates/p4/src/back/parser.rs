@@ -51,10 +51,8 @@ fn parser(
     if paths.len() > PATHS {
         return too_much(Span::default(), format!("{} paths through the parser, and there are {PATHS}", paths.len()));
     }
-    for groups in partitions(ways.len(), NODES) {
-        if let Some((first, nodes)) = selections(&ways, &groups) {
-            return Ok(Parser { first, nodes, paths, port_numbers: true });
-        }
+    if let Some((first, nodes)) = selections(&ways) {
+        return Ok(Parser { first, nodes, paths, port_numbers: true });
     }
     let what =
         format!("a parser of {} ways, which two selections of 8 bytes and 8 cases do not tell apart", ways.len());
@@ -136,55 +134,114 @@ fn apart(a: &Bytes, b: &Bytes) -> bool {
     a.iter().any(|(byte, (mask, value))| b.get(byte).is_some_and(|(m, v)| (v ^ value) & m & mask != 0))
 }
 
-/// Ways to cut a list into at most so many pieces, the fewest pieces first.
-fn partitions(count: usize, most: usize) -> Vec<Vec<std::ops::Range<usize>>> {
-    let mut all = Vec::new();
-    for pieces in 1..=most.min(count) {
-        let mut cuts: Vec<usize> = (1..pieces).collect();
-        loop {
-            let mut ends = vec![0];
-            ends.extend(&cuts);
-            ends.push(count);
-            all.push(ends.windows(2).map(|w| w[0]..w[1]).collect());
-            // The next choice of cuts.
-            let Some(at) = (0..cuts.len()).rev().find(|at| cuts[*at] + (cuts.len() - at) < count) else { break };
-            cuts[at] += 1;
-            for next in at + 1..cuts.len() {
-                cuts[next] = cuts[next - 1] + 1;
-            }
-        }
-    }
-    all
+/// Some ways in a row, and what they have in common: with it the first selection leads to one of the others.
+struct Group {
+    range: std::ops::Range<usize>,
+    common: Bytes,
+    least: u32,
+    select: Select,
 }
 
-fn selections(ways: &[Way], groups: &[std::ops::Range<usize>]) -> Option<(Select, Vec<Select>)> {
-    let mut first = Vec::new();
-    let mut nodes = Vec::new();
-    for (number, group) in groups.iter().enumerate() {
-        let mut common = ways[group.start].bytes.clone();
-        let mut least = ways[group.start].least;
-        for way in &ways[group.clone()] {
-            least = least.min(way.least);
-            common.retain(|byte, pattern| way.bytes.get(byte) == Some(pattern));
-        }
-        // What comes here and takes none of the group's ways goes on with those behind it.
-        let mut list = Vec::new();
-        for way in &ways[group.start..] {
-            if apart(&way.bytes, &common) {
-                continue;
-            }
-            let mut bytes = way.bytes.clone();
-            bytes.retain(|byte, pattern| common.get(byte) != Some(pattern));
-            let all = bytes.is_empty() && way.least <= least;
-            list.push((bytes, if way.least <= least { 0 } else { way.least }, way.path));
-            if all {
-                break;
-            }
-        }
-        nodes.push(select(&list)?);
-        first.push((common, least, number));
+/// Most choices of groups that are tried.
+const MOST_TRIES: usize = 20_000;
+
+/// The selections that take each packet the first of its ways.
+fn selections(ways: &[Way]) -> Option<(Select, Vec<Select>)> {
+    if ways.len() > NODES * SELECTORS {
+        return None;
     }
+    let mut groups = Vec::new();
+    for size in (2..=SELECTORS.min(ways.len())).rev() {
+        for from in 0..=ways.len() - size {
+            // What ways have in common may be single bits of a byte.
+            groups.extend([false, true].into_iter().filter_map(|bits| group(ways, from..from + size, bits)));
+        }
+    }
+    let mut tries = 0;
+    (0..NODES).find_map(|count| choose(ways, &groups, count, &mut Vec::new(), &mut tries))
+}
+
+/// Chooses so many groups more; what is in none goes to a selection of its own, the last.
+fn choose<'g>(
+    ways: &[Way],
+    groups: &'g [Group],
+    count: usize,
+    chosen: &mut Vec<&'g Group>,
+    tries: &mut usize,
+) -> Option<(Select, Vec<Select>)> {
+    if count > 0 {
+        for (at, group) in groups.iter().enumerate() {
+            let apart = |other: &&Group| other.range.end <= group.range.start || group.range.end <= other.range.start;
+            if chosen.iter().all(apart) {
+                chosen.push(group);
+                let found = choose(ways, &groups[at + 1..], count - 1, chosen, tries);
+                chosen.pop();
+                if found.is_some() || *tries > MOST_TRIES {
+                    return found;
+                }
+            }
+        }
+        return None;
+    }
+    *tries += 1;
+    let rest: Vec<&Way> = ways.iter().filter(|way| !chosen.iter().any(|group| takes(group, way))).collect();
+    let last = select(&within(&rest, &Bytes::new(), 0))?;
+    let mut first: Vec<(Bytes, u32, usize)> =
+        chosen.iter().enumerate().map(|(at, group)| (group.common.clone(), group.least, at)).collect();
+    first.push((Bytes::new(), 0, chosen.len()));
+    let mut nodes: Vec<Select> = chosen.iter().map(|group| group.select.clone()).collect();
+    nodes.push(last);
     Some((select(&first)?, nodes))
+}
+
+/// Whether all packets of a way have what a group asks for.
+fn takes(group: &Group, way: &Way) -> bool {
+    group.least <= way.least
+        && group.common.iter().all(|(byte, (mask, value))| {
+            way.bytes.get(byte).is_some_and(|(m, v)| m & mask == *mask && v & mask == *value)
+        })
+}
+
+fn group(ways: &[Way], range: std::ops::Range<usize>, bits: bool) -> Option<Group> {
+    let mut common = ways[range.start].bytes.clone();
+    let mut least = ways[range.start].least;
+    let mut parts = false;
+    for way in &ways[range.clone()] {
+        least = least.min(way.least);
+        common.retain(|byte, (mask, value)| {
+            let Some((other, is)) = way.bytes.get(byte) else { return false };
+            let equal = *mask & other & !(*value ^ is);
+            let whole = (*mask, *value) == (*other, *is);
+            parts |= !whole && equal != 0;
+            (*mask, *value) = (equal, *value & equal);
+            equal != 0 && (bits || whole)
+        });
+    }
+    // Without parts of bytes both are one.
+    if common.is_empty() || bits && !parts {
+        return None;
+    }
+    let all: Vec<&Way> = ways.iter().collect();
+    let select = select(&within(&all, &common, least))?;
+    Some(Group { range, common, least, select })
+}
+
+/// What is left to be asked of packets that have these bytes and this length, in the order of the ways.
+fn within(ways: &[&Way], common: &Bytes, least: u32) -> Vec<(Bytes, u32, usize)> {
+    let mut list = Vec::new();
+    for way in ways {
+        if apart(&way.bytes, common) {
+            continue;
+        }
+        let mut bytes = way.bytes.clone();
+        bytes.retain(|byte, pattern| common.get(byte) != Some(pattern));
+        let all = bytes.is_empty() && way.least <= least;
+        list.push((bytes, if way.least <= least { 0 } else { way.least }, way.path));
+        if all {
+            break;
+        }
+    }
+    list
 }
 
 fn select(list: &[(Bytes, u32, usize)]) -> Option<Select> {

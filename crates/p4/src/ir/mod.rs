@@ -4,7 +4,8 @@
 mod bits;
 mod graph;
 
-pub(crate) use bits::{Bits, Op, Operation, Seg, Src, When};
+pub(crate) use bits::{Bits, HASH, Op, Operation, Seg, Src, When};
 pub(crate) use graph::{
-    Access, Alt, Array, Change, Deparse, End, Graph, Leaf, Loc, LocInfo, Locs, Next, Node, Out, ParserPath, Test, Tree,
+    Access, Alt, Array, Bound, Change, Deparse, End, Graph, Leaf, Loc, LocInfo, Locs, Next, Node, Out, ParserPath,
+    Test, Tree,
 };

@@ -28,6 +28,7 @@ struct Place {
     taken: BTreeMap<Loc, u32>,
     at: u32,
     verified: Option<super::follow::Verified>,
+    hash: Option<(Bits, Bits)>,
     drop: bool,
     out: Vec<(usize, Vec<u32>)>,
 }
@@ -84,6 +85,7 @@ impl Explorer<'_> {
             taken: follower.taken.clone(),
             at: follower.at,
             verified: follower.verified.clone(),
+            hash: follower.hash,
             drop: follower.drop,
             out: follower.out,
         };
@@ -91,7 +93,7 @@ impl Explorer<'_> {
             Ok(leaf) => Came::Leaf(leaf, port_span),
             Err(Stop::Need(need)) => Came::Need(*need, Box::new(place), span),
             Err(Stop::Refused(refusal)) => return Err(*refusal),
-            Err(Stop::Exit | Stop::Parser(_)) => {
+            Err(Stop::Exit | Stop::Parser(_) | Stop::Drop) => {
                 let what = "a block that ends in a way that it cannot".to_string();
                 return Err(Refusal { span, kind: RefusalKind::NotThere, what });
             }
@@ -197,6 +199,14 @@ impl Explorer<'_> {
                     script.pop();
                 }
                 *span = at;
+                // What is found is no matter, to nobody.
+                if self.code.tables[table].direct.is_empty()
+                    && let Some((_, first)) = all.first()
+                    && all.iter().all(|(_, tree)| tree == first)
+                    && !has_data(first)
+                {
+                    return Ok(all.swap_remove(0).1);
+                }
                 Ok(Tree::Table(table, keys, all))
             }
             Came::Need(Need::Cut(mut leaf), place, at) => {
@@ -329,4 +339,11 @@ pub(super) fn give(all: &mut BTreeMap<u32, (u8, u8)>, wanted: &[(u32, Bits, Bits
         }
     }
     true
+}
+
+/// Whether anything of an entry's data is looked at.
+fn has_data(tree: &Tree) -> bool {
+    let mut has = false;
+    tree.each_leaf(&mut |leaf| has |= leaf.has_data());
+    has
 }

@@ -175,10 +175,15 @@ impl<'c> Follower<'c, '_> {
         header.set_valid(true);
         let mut at = self.at;
         let mut new = Vec::new();
+        // Elements of stacks change places: their fields are called by where they stand in the packet.
+        let moves = (0..path.len()).any(|depth| matches!(self.slots[slot].part(&path[..depth]), Some(V::Stack(..))));
         let locs = &mut self.locs;
         header.leaves(&mut path.clone(), &mut |path, bits| {
             let width = bits.width();
-            let loc = locs.of(LocInfo::Leaf(slot, path.to_vec()), width);
+            let loc = match moves {
+                true => locs.of(LocInfo::Look(at, width), width),
+                false => locs.of(LocInfo::Leaf(slot, path.to_vec()), width),
+            };
             *bits = Bits::of(width, Src::Loc(loc, 0));
             new.push((loc, at));
             at += width;
@@ -210,7 +215,7 @@ impl<'c> Follower<'c, '_> {
         }
         self.only_one(slot, &path);
         for (at, step) in target.place.steps.iter().enumerate() {
-            if matches!(step, crate::interpret::code::Step::Next) {
+            if matches!(step, crate::interpret::code::Step::Next(_)) {
                 let outer = path.len() - target.place.steps.len() + at;
                 let next = path[outer] + 1;
                 if let Some(V::Stack(at, _)) = self.slots[slot].part_mut(&path[..outer]) {

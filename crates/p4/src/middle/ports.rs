@@ -184,6 +184,10 @@ impl Finder<'_> {
             let var = match &seg.src {
                 Src::Loc(loc, low) if *low < PORT_BITS => self.var(*loc, scope.node),
                 Src::Param(number, low) if *low < PORT_BITS => self.param(*number, scope),
+                Src::Hash(data, _) => {
+                    self.numbers(data, scope, why);
+                    None
+                }
                 Src::Op(operation) => {
                     self.numbers(&operation.a, scope, why);
                     self.numbers(&operation.b, scope, why);

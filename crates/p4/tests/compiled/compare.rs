@@ -55,6 +55,7 @@ pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, 
         Ok(compiled) => compiled,
         Err(errors) => return Came::Refused(errors.to_string()),
     };
+    compiled.teach(&mut reference);
     let report = script.run(&mut reference);
     if !report.passed() {
         return Came::NoProgram(format!("{:?}", report.failures));
