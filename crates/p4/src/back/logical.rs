@@ -338,7 +338,8 @@ impl Plan {
                         let at = substituted(bits, data);
                         if usize::try_from(at).map_or(true, |at| !range.contains(&at)) {
                             let ends = format!("{} to {}", range.start, range.end - 1);
-                            found.get_or_insert(format!("an entry for {at}, and there are {ends}"));
+                            let name = &described.name;
+                            found.get_or_insert(format!("an entry of table `{name}` for {at}, and there are {ends}"));
                         }
                     }
                 };

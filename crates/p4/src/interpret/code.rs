@@ -206,6 +206,8 @@ pub(crate) struct Parser {
 #[derive(Debug)]
 pub(crate) struct State {
     pub body: Vec<St>,
+    /// Where its transition stands.
+    pub span: Span,
     pub transition: Transition,
 }
 

@@ -193,7 +193,9 @@ impl<'c> Follower<'c, '_> {
             self.bounds.push((index.clone(), 0..cells));
             let length = self.locs.of(LocInfo::Length, 16);
             let change = Change::Add { by: self.loc_bits(length), negate: false };
-            self.access = Some(Access { array: Array { object, bytes: true }, cells, index, change });
+            let array = Array { object, bytes: true };
+            self.locs.lines.look(array, self.span);
+            self.access = Some(Access { array, cells, index, change });
         }
         self.trail.push(u32::from(alt.hit));
         self.trail.push(alt.action as u32);

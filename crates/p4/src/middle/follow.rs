@@ -15,6 +15,15 @@ pub(crate) struct Refusal {
     pub span: Span,
     pub kind: RefusalKind,
     pub what: String,
+    /// What belongs to it, each perhaps with a place: who needs how much, what would fit.
+    pub notes: Vec<(Option<Span>, String)>,
+}
+
+impl Refusal {
+    /// One without notes.
+    pub fn new(span: Span, kind: RefusalKind, what: impl Into<String>) -> Refusal {
+        Refusal { span, kind, what: what.into(), notes: Vec::new() }
+    }
 }
 
 /// The kinds of refusals, each with its code.
@@ -77,6 +86,7 @@ pub(super) struct Sum {
     pub data: Bits,
     pub slot: usize,
     pub path: Vec<u32>,
+    pub span: Span,
 }
 
 /// A checksum that the parser's path verifies: over these bytes, with the sum among them.
@@ -121,6 +131,8 @@ pub(super) struct Follower<'c, 'l> {
     pub returned: V,
     pub drop: bool,
     pub at: u32,
+    /// Where the parser was left.
+    pub parsed_at: Span,
     pub least: u32,
     pub taken: BTreeMap<Loc, u32>,
     pub out: Vec<(usize, Vec<u32>)>,
@@ -157,6 +169,7 @@ impl<'c, 'l> Follower<'c, 'l> {
             returned: V::Fixed(Value::None),
             drop: false,
             at: 0,
+            parsed_at: Span::default(),
             least: 0,
             taken: BTreeMap::new(),
             out: Vec::new(),
@@ -174,7 +187,7 @@ impl<'c, 'l> Follower<'c, 'l> {
 
     pub fn refuse_at<T>(&self, span: Span, what: impl Into<String>) -> Way<T> {
         let kind = RefusalKind::NotThere;
-        Err(Stop::Refused(Box::new(Refusal { span, kind, what: what.into() })))
+        Err(Stop::Refused(Box::new(Refusal::new(span, kind, what))))
     }
 
     /// The next event of the script, or a stop that asks for it.
@@ -496,6 +509,7 @@ impl<'c, 'l> Follower<'c, 'l> {
             (Some(_), V::Bits(whole), V::Bits(part)) => *whole = whole.put(low, &part),
             _ => return self.refuse("a slice of what is no number"),
         }
+        self.locs.lines.write(slot, path, into.bits(), self.span);
         if is_header && !path.is_empty() {
             self.only_one(slot, path);
         }

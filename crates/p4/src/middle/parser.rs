@@ -26,6 +26,7 @@ impl<'c> Follower<'c, '_> {
                 return self.refuse("a parser that goes through more than 2,000 states");
             }
             self.statements(&state.body)?;
+            self.span = state.span;
             next = match &state.transition {
                 Transition::Direct(next) => *next,
                 Transition::Select(keys, cases) => {
@@ -184,6 +185,7 @@ impl<'c> Follower<'c, '_> {
             at += width;
         });
         self.at = at;
+        self.locs.lines.take(slot, &path, call.span);
         if let Some(value) = self.slots[slot].part_mut(&path) {
             *value = V::Fixed(crate::interpret::value::Value::None);
         }
