@@ -15,10 +15,10 @@ pub(super) fn refusal(graph: &Graph, code: &Code, levels: &[usize], there: usize
     let (first, rest) = (chain.iter().take(MOST_STEPS), chain.len().saturating_sub(MOST_STEPS));
     // The first visit behind the last stage; the chain has one on each level.
     let over = chain.iter().find(|at| levels[**at] == there).or(chain.last());
-    let span = over.map(|at| graph.spans[*at]).unwrap_or_default();
+    let span = over.map(|at| names::line(graph, *at)).unwrap_or_default();
     let what = format!("a chain of {} stages, and there are {there}", deepest + 1);
     let mut refusal = Refusal::new(span, RefusalKind::TooMuch, what);
-    refusal.notes = first.map(|at| (Some(graph.spans[*at]), names::visit(graph, *at, code))).collect();
+    refusal.notes = first.map(|at| (Some(names::line(graph, *at)), names::visit(graph, *at, code))).collect();
     if rest > 0 {
         refusal.notes.push((None, format!("and {rest} more")));
     }

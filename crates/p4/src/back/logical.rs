@@ -326,6 +326,7 @@ impl Plan {
             let mut found = None;
             each_table(&node.tree, &mut |table, trees| {
                 let described = &code.tables[table];
+                let line = self.graph.locs.lines.applied(table).unwrap_or(*span);
                 let values = |action: usize, data: &[Value]| -> Vec<Bits> {
                     let listed = &described.actions[action];
                     let parameters = &code.actions[listed.action].parameters[listed.bound.len()..];
@@ -339,7 +340,8 @@ impl Plan {
                         if usize::try_from(at).map_or(true, |at| !range.contains(&at)) {
                             let ends = format!("{} to {}", range.start, range.end - 1);
                             let name = &described.name;
-                            found.get_or_insert(format!("an entry of table `{name}` for {at}, and there are {ends}"));
+                            let what = format!("an entry of table `{name}` for {at}, and there are {ends}");
+                            found.get_or_insert((line, what));
                         }
                     }
                 };
@@ -351,8 +353,8 @@ impl Plan {
                 let (action, data) = &rows[table].default;
                 see(Alt { hit: false, action: *action }, &values(*action, data));
             });
-            if let Some(what) = found {
-                return too_much(*span, what);
+            if let Some((line, what)) = found {
+                return too_much(line, what);
             }
         }
         Ok(())

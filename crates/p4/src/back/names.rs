@@ -161,6 +161,12 @@ pub(super) fn visit(graph: &Graph, at: usize, code: &Code) -> String {
     }
 }
 
+/// Where a visit is: where its first table is applied, or where it has to decide or write something.
+pub(super) fn line(graph: &Graph, at: usize) -> Span {
+    let applied = tables(graph, at).first().and_then(|table| graph.locs.lines.applied(*table));
+    applied.unwrap_or(graph.spans[at])
+}
+
 /// The tables of a visit.
 pub(super) fn tables(graph: &Graph, at: usize) -> Vec<usize> {
     let mut tables = Vec::new();

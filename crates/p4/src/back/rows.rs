@@ -240,7 +240,7 @@ impl Plan {
         match tables.max_by_key(|(at, table)| (entries(*table), std::cmp::Reverse(*at))) {
             Some((at, table)) => {
                 let whose = format!("; table `{}` has {}", logical.tables[table].name, entries(table));
-                (self.graph.spans[at], whose)
+                (self.graph.locs.lines.applied(table).unwrap_or(self.graph.spans[at]), whose)
             }
             None => (first, String::new()),
         }

@@ -18,6 +18,7 @@ pub(crate) struct Lines {
     values: HashMap<(Path, Bits), Span>,
     cells: HashMap<Array, Span>,
     temps: HashMap<u32, Span>,
+    tables: HashMap<usize, Span>,
 }
 
 impl Lines {
@@ -47,6 +48,16 @@ impl Lines {
     /// A value waits for the next visit.
     pub fn keep(&mut self, number: u32, at: Span) {
         self.temps.entry(number).or_insert(at);
+    }
+
+    /// A table is applied.
+    pub fn apply(&mut self, table: usize, at: Span) {
+        self.tables.entry(table).or_insert(at);
+    }
+
+    /// Where a table is applied.
+    pub fn applied(&self, table: usize) -> Option<Span> {
+        self.tables.get(&table).copied()
     }
 
     /// Where a header, or one that a place is in, is extracted.

@@ -151,6 +151,7 @@ impl<'c> Follower<'c, '_> {
         let code = self.code;
         let table = &code.tables[at];
         let is_word = |follower: &Self, value: &V| value.bits().is_some_and(|bits| follower.has_word(bits));
+        self.locs.lines.apply(at, self.span);
         if table.has_selector {
             return self.refuse("an action selector");
         }

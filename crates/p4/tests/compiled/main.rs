@@ -6,4 +6,5 @@ mod fuzz;
 mod generate;
 mod limits;
 mod random;
+mod refusals;
 mod wrong;
