@@ -68,9 +68,7 @@ impl Program {
         ended("follow to a graph");
         let plan = plan(&code, graph, target, (first, last)).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("place");
-        let system = (first..=last).any(|stage| target.is_system(stage));
-        let role = if system { Role::System } else { Role::Tenant };
-        let compiled = Compiled { plan, sources: self.sources.clone(), role, target: *target };
+        let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last));
         // The entries of the program itself have to fit.
         compiled.unit(&self.reference(crate::Undefined::Zero, 1)?)?;
         ended("rows, checked");
@@ -79,6 +77,11 @@ impl Program {
 }
 
 impl Compiled {
+    pub(crate) fn new(plan: Plan, sources: Sources, target: &Target, (first, last): (usize, usize)) -> Compiled {
+        let system = (first..=last).any(|stage| target.is_system(stage));
+        Compiled { plan, sources, role: if system { Role::System } else { Role::Tenant }, target: *target }
+    }
+
     /// How many stages it needs, one behind the other.
     pub fn stages(&self) -> usize {
         let mut all = self.plan.stages.clone();

@@ -8,6 +8,7 @@ mod back;
 mod check;
 mod compile;
 mod error;
+mod fit;
 mod info;
 mod interpret;
 mod ir;
@@ -18,7 +19,7 @@ pub mod stf;
 mod syntax;
 
 pub use compile::{Compiled, Model};
-pub use error::{MOST_ERRORS, P4Error, P4Errors, Problem};
+pub use error::{MOST_ERRORS, Note, P4Error, P4Errors, Problem};
 pub use info::Info;
 pub use interpret::Sent;
 pub use reference::{Reference, Undefined};

@@ -38,6 +38,10 @@ struct Explorer<'c> {
     known: HashMap<Node, usize>,
     memo: HashMap<Place, Next>,
     ways: usize,
+    /// Most of them.
+    most: usize,
+    /// A statement that is left out.
+    without: Option<Span>,
     /// How often each place asked for something, and which.
     asked: HashMap<(u32, u32), (usize, Span)>,
 }
@@ -58,16 +62,32 @@ enum Came {
 
 /// The graph of a program, or why there is none.
 pub(crate) fn explore(code: &Code) -> Result<Graph, Refusal> {
-    let mut explorer = Explorer { code, graph: Graph::default(), known: HashMap::new(), memo: HashMap::new(), ways: 0, asked: HashMap::new() };
-    explorer.parser(&mut Vec::new(), BTreeMap::new(), BTreeMap::new())?;
-    Ok(explorer.graph)
+    explore_within(code, None, &mut MOST_WAYS.clone())
+}
+
+/// The same without a statement, and with at most so many ways, of which is left what was not followed.
+pub(crate) fn explore_within(code: &Code, without: Option<Span>, left: &mut usize) -> Result<Graph, Refusal> {
+    let mut explorer = Explorer {
+        code,
+        graph: Graph::default(),
+        known: HashMap::new(),
+        memo: HashMap::new(),
+        ways: 0,
+        most: *left,
+        without,
+        asked: HashMap::new(),
+    };
+    let came = explorer.parser(&mut Vec::new(), BTreeMap::new(), BTreeMap::new());
+    *left = left.saturating_sub(explorer.ways);
+    came.map(|()| explorer.graph)
 }
 
 impl Explorer<'_> {
     fn follow(&mut self, script: &[Event]) -> Result<(Came, Packet), Refusal> {
         self.ways += 1;
         let mut follower = Follower::new(self.code, &mut self.graph.locs, script);
-        if self.ways > MOST_WAYS || script.len() > MOST_DEPTH {
+        follower.without = self.without;
+        if self.ways > self.most || script.len() > MOST_DEPTH {
             return Err(self.too_many(script.len()));
         }
         let ended = follower.packet();

@@ -112,6 +112,8 @@ pub(super) struct Follower<'c, 'l> {
     /// Where in the program, statement by statement from outside in.
     pub trail: Vec<u32>,
     pub span: Span,
+    /// A statement that is left out, to see whether the program fits without it.
+    pub without: Option<Span>,
     /// Values that are being computed with, which a cut has to keep; those with `true` in one piece.
     pub pending: Vec<(Bits, bool)>,
     pub sums: Vec<Sum>,
@@ -156,6 +158,7 @@ impl<'c, 'l> Follower<'c, 'l> {
             refs: HashMap::new(),
             trail: Vec::new(),
             span: Span::default(),
+            without: None,
             pending: Vec::new(),
             sums: Vec::new(),
             verified: None,
@@ -202,7 +205,13 @@ impl<'c, 'l> Follower<'c, 'l> {
     }
 
     pub fn statements(&mut self, all: &'c [St]) -> Way<Flow> {
+        let mut left_out = false;
         for (at, statement) in all.iter().enumerate() {
+            match (statement, self.without) {
+                (St::Here(span), Some(without)) => left_out = span.is_at(without),
+                _ if left_out => continue,
+                _ => {}
+            }
             self.steps += 1;
             if self.steps > MOST_STEPS {
                 return self.refuse(format!("more than {MOST_STEPS} statements for one packet"));

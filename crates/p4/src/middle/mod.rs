@@ -17,5 +17,5 @@ mod tests;
 pub(crate) mod value;
 mod verify;
 
-pub(crate) use explore::explore;
+pub(crate) use explore::{explore, explore_within};
 pub(crate) use follow::{Refusal, RefusalKind};

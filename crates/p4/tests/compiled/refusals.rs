@@ -2,6 +2,10 @@
 
 use crate::compare::{ALONE, Came, Place, TENANT, run};
 use crate::limits::{HEADER, START, program, simple};
+use sluice_p4::Reader;
+use sluice_rmt::target::DEFAULT;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// The refusal of a program that is refused at the line with the mark.
 fn refusal(text: &str, entries: &str, place: Place) -> String {
@@ -31,7 +35,7 @@ fn tables(count: u32, marked: u32) -> String {
         )
     };
     let apply = |at: u32| format!("t{at}.apply();{}\n", if at == marked { " // here" } else { "" });
-    simple(&(0..count).map(one).collect::<String>(), &(0..count).map(apply).collect::<String>())
+    simple(&(0..count).map(one).collect::<String>(), &format!("\n{}", (0..count).map(apply).collect::<String>()))
 }
 
 #[test]
@@ -179,4 +183,41 @@ fn what_entries_ask_for_is_refused_at_its_object() {
     );
     let why = refusal(&cells, "add t hdr.h.a:1 n(at:9)", ALONE);
     assert!(why.contains("table `In.t` for 9, and there are 0 to 7"), "{why}");
+}
+
+/// What is told of a program that does not fit stages 1 to 3.
+fn told(text: &str) -> Vec<String> {
+    let program = Reader::new().text("random.p4", text).check(Path::new("random.p4")).unwrap();
+    assert_eq!(program.compile(&DEFAULT, 1, 3).err().map(|errors| errors.code()), Some("E0770"));
+    let begin = Instant::now();
+    let notes = program.would_fit(&DEFAULT, 1, 3);
+    assert!(begin.elapsed() < MOST, "{:?}", begin.elapsed());
+    notes.into_iter().map(|note| format!("{} {}", note.place.unwrap_or_default(), note.text)).collect()
+}
+
+/// Without optimisation and beside other tests; `cargo bench --bench compile` measures.
+const MOST: Duration = Duration::from_secs(20);
+
+#[test]
+fn what_is_told_to_fit_does_fit() {
+    let text = tables(4, 3);
+    let notes = told(&text);
+    assert_eq!(notes[0], " --stages 0-4 takes it as it is");
+    assert_eq!(notes[1], " --target wide --stages 1-10 takes it as it is");
+    let without: Vec<&String> = notes[2..].iter().collect();
+    assert_eq!(without.len(), 3, "{notes:?}");
+    // Each of them, left out, gives a program that compiles.
+    for note in without {
+        assert!(note.ends_with("without this statement it fits"), "{note}");
+        let line: usize = note.split(':').nth(1).unwrap().parse().unwrap();
+        let lines = text.lines().enumerate().filter(|(at, _)| at + 1 != line).map(|(_, text)| text);
+        let less = lines.collect::<Vec<_>>().join("\n");
+        let program = Reader::new().text("random.p4", less).check(Path::new("random.p4")).unwrap();
+        assert!(program.compile(&DEFAULT, 1, 3).is_ok(), "{note}");
+    }
+    // Of eleven tables in a row no single one is too many, and `wide` has ten stages.
+    let notes = told(&tables(11, 3));
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(notes[0].contains("--stages 0-4 does not take it either: ") && notes[0].contains("a chain of 11 stages"));
+    assert!(notes[1].contains("--target wide --stages 1-10 does not take it either"));
 }
