@@ -14,7 +14,7 @@ const EXPECTED: &[(&str, [&str; 3])] = &[
     ("flow_cache", ["E0750 line 62", "E0750 line 62", "E0750 line 62"]),
     ("link_monitor", ["E0750 line 123", "E0750 line 123", "E0750 line 123"]),
     ("load_balance", ["E0750 line 60", "E0750 line 60", "E0750 line 60"]),
-    ("mri", ["E0770 line 46", "E0770 line 46", "E0770 line 46"]),
+    ("mri", ["E0770 line 69", "E0770 line 69", "E0770 line 69"]),
     ("multicast", ["2", "2", "2"]),
     ("qos", ["2", "2", "2"]),
     ("source_routing", ["1", "1", "1"]),

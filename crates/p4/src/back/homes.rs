@@ -112,15 +112,14 @@ fn room(graph: &Graph, fields: &[Field]) -> u32 {
 
 /// The refusal of values that are too many: at the header, or variable, that needs most containers, with who needs how many.
 fn too_many(code: &Code, graph: &Graph, wanted: &BTreeSet<Loc>) -> Refusal {
-    let mut owners: BTreeMap<String, (Vec<Field>, Vec<Loc>)> = BTreeMap::new();
+    // Headers of a stack are apart from each other.
+    let mut owners: BTreeMap<String, (BTreeMap<Vec<u32>, Vec<Field>>, Vec<Loc>)> = BTreeMap::new();
     for loc in wanted {
         let owner = owners.entry(names::owner(graph, *loc, code)).or_default();
         match (graph.locs.info(*loc), field(code, graph, *loc)) {
             (LocInfo::Bad | LocInfo::QueueDepth, _) => {}
-            (LocInfo::Leaf(_, path), Some(((_, header), bit))) => {
-                // Headers of a stack are apart from each other.
-                let element = header.last().copied().unwrap_or(0) * u32::from(path.len() > header.len() + 1);
-                owner.0.push((bit + (element << 16), graph.locs.width(*loc), *loc));
+            (_, Some(((_, header), bit))) => {
+                owner.0.entry(header).or_default().push((bit, graph.locs.width(*loc), *loc));
             }
             _ => owner.1.push(*loc),
         }
@@ -128,11 +127,13 @@ fn too_many(code: &Code, graph: &Graph, wanted: &BTreeSet<Loc>) -> Refusal {
     let containers = |bits: u32| bits.div_ceil(48) as usize;
     let mut needs: Vec<(usize, String, Vec<Loc>)> = owners
         .into_iter()
-        .map(|(name, (fields, others))| {
-            let locs = fields.iter().map(|(.., loc)| *loc).chain(others.iter().copied()).collect();
-            let grouped: usize = groups(fields).iter().map(|group| containers(8 * bytes_of(group).len() as u32)).sum();
+        .map(|(name, (headers, others))| {
+            let locs = headers.values().flatten().map(|(.., loc)| *loc).chain(others.iter().copied()).collect();
+            let groups = headers.into_values().flat_map(groups);
+            let grouped: usize = groups.map(|group| containers(8 * bytes_of(&group).len() as u32)).sum();
             (grouped + others.iter().map(|loc| containers(graph.locs.width(*loc))).sum::<usize>(), name, locs)
         })
+        .filter(|(count, ..)| *count > 0)
         .collect();
     needs.sort_by_key(|(count, name, _)| (std::cmp::Reverse(*count), name.clone()));
     let line = |locs: &[Loc]| locs.iter().find_map(|loc| graph.locs.line(*loc, None));

@@ -8,6 +8,7 @@ mod chain;
 mod deparse;
 mod draw;
 mod homes;
+mod join;
 mod live;
 mod logical;
 mod names;
@@ -62,8 +63,13 @@ const TOO_MANY_KEYS: &str = "a stage whose keys lie in more containers than it l
 /// Most visits that are cut in two.
 const MOST_SPLITS: usize = 200;
 
-/// Places a graph in stages `first` to `last`.
-pub(crate) fn plan(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
+/// Places a graph in stages `first` to `last`, with visits joined if it fits so.
+pub(crate) fn plan(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
+    let joined = join::joined(&graph).and_then(|joined| search(code, joined, target, stages).ok());
+    joined.map_or_else(|| search(code, graph, target, stages), Ok)
+}
+
+fn search(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
     let mut delays = BTreeMap::new();
     let mut last = Span::default();
     for _ in 0..MOST_SPLITS {

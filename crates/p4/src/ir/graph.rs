@@ -31,7 +31,7 @@ pub(crate) enum LocInfo {
 }
 
 /// All variables, with their widths.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Locs {
     pub all: Vec<(LocInfo, u32)>,
     by: HashMap<LocInfo, Loc>,
@@ -277,7 +277,7 @@ pub(crate) struct ParserPath {
 }
 
 /// A program as the back end takes it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     pub locs: Locs,
     pub paths: Vec<ParserPath>,

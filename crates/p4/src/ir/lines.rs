@@ -9,7 +9,7 @@ use std::collections::HashMap;
 type Path = (usize, Vec<u32>);
 
 /// The statements.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
     taken: HashMap<Path, Span>,
     written: HashMap<Path, Span>,
