@@ -24,8 +24,11 @@ SCRIPT_RESULT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped", re.MUL
 SCRIPT_PASSED = re.compile(r"^\S+: ok on ", re.MULTILINE)
 PROOF_RESULT = re.compile(r"^formal: (\d+) passed, (\d+) failed$", re.MULTILINE)
 BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
-# Programs of programs/p4 that the compiler takes.
-P4_COMPILED = ("basic", "calc", "ecn", "multicast", "qos", "source_routing", "tunnel")
+# Programs of programs/p4 that the compiler takes, and with which flags.
+P4_COMPILED = {
+    "basic": (), "calc": (), "ecn": (), "load_balance": ("--hash", "target", "--power-of-two"), "multicast": (),
+    "qos": (), "source_routing": (), "tunnel": (),
+}  # fmt: skip
 # Work that begins when the first executables of Rust are there.
 BEHIND_RUST = 60.0
 # One worker, one core.
@@ -214,7 +217,7 @@ def script_jobs(sluice: Path) -> list[Job]:
         on_nic("l7, seconds", "default", "model", slow, "l7"),
         job("rmt alone", "rmt", ["script", "FILES", "--device", "both", "--top", "rmt"], alone, PLUGINS["rmt"][:1]),
         *(_p4_job(sluice, path) for path in sorted(ROOT.glob("programs/p4/*.stf"))),
-        *(_p4_rtl_job(sluice, ROOT / f"programs/p4/{name}.stf") for name in P4_COMPILED),
+        *(_p4_rtl_job(sluice, ROOT / f"programs/p4/{name}.stf", flags) for name, flags in P4_COMPILED.items()),
     ]
 
 
@@ -227,10 +230,10 @@ def _p4_job(sluice: Path, script: Path) -> Job:
     )  # fmt: skip
 
 
-def _p4_rtl_job(sluice: Path, script: Path) -> Job:
+def _p4_rtl_job(sluice: Path, script: Path, flags: tuple[str, ...]) -> Job:
     """A program of P4 with its script on the pipeline alone: model, RTL and reference give the same packets."""
     program = str(script.with_suffix(".p4").relative_to(ROOT))
-    command = [str(sluice), "p4", "test", "--device", "all", "--stages", "0-4", program]
+    command = [str(sluice), "p4", "test", "--device", "all", "--stages", "0-4", *flags, program]
     needs = PLUGINS["rmt"][:1]
     return Job(
         f"scripts p4 {script.stem} alone", "scripts", "rmt", command, needs=needs,

@@ -86,6 +86,7 @@ fn by_entries(logical: &Logical, key: &Key) -> Option<Led> {
     logical.stages[&1].iter().find_map(|case| match case {
         LogicalCase::Leads(leads) => led(std::slice::from_ref(leads), &[], key),
         LogicalCase::Looks(lookup) => looks(lookup),
+        LogicalCase::Hashes(_) => None,
     })
 }
 
@@ -147,7 +148,7 @@ fn some(kind: LogicalKind) -> Logical {
 fn first(logical: &mut Logical) -> &mut LogicalLookup {
     match &mut logical.stages.get_mut(&1).unwrap()[0] {
         LogicalCase::Looks(lookup) => lookup,
-        LogicalCase::Leads(_) => unreachable!("it looks a table up"),
+        _ => unreachable!("it looks a table up"),
     }
 }
 

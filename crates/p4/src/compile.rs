@@ -62,7 +62,8 @@ impl Program {
         let nothing = check::Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&nothing);
         let refused = |span, what: String| errors(Refusal::new(span, RefusalKind::NotThere, what), &self.sources);
-        let code = lower(&self.tree, facts, true).map_err(|refusal| refused(refusal.span, refusal.what))?;
+        let code =
+            lower(&self.tree, facts, &self.allowed, true).map_err(|refusal| refused(refusal.span, refusal.what))?;
         ended("lower");
         let graph = explore(&code).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("follow to a graph");
@@ -88,6 +89,14 @@ impl Compiled {
         all.sort_unstable();
         all.dedup();
         all.len()
+    }
+
+    /// Has a reference hash as this program does, where the target's hash is allowed.
+    pub fn teach(&self, reference: &mut Reference) {
+        let hashes = &mut reference.switch.machine.hashes;
+        if hashes.is_some() {
+            *hashes = Some(self.plan.hashes.clone());
+        }
     }
 
     /// The pipeline that it is for.

@@ -32,7 +32,9 @@ impl Program {
     /// it fits without them, the smallest first. Only what was tried is told; nothing if something is not there at all.
     pub fn would_fit(&self, target: &Target, first: usize, last: usize) -> Vec<Note> {
         let nothing = Facts::default();
-        let Ok(code) = lower(&self.tree, self.facts.as_ref().unwrap_or(&nothing), true) else { return Vec::new() };
+        let Ok(code) = lower(&self.tree, self.facts.as_ref().unwrap_or(&nothing), &self.allowed, true) else {
+            return Vec::new();
+        };
         let Ok(entries) = self.reference(Undefined::Zero, 1) else { return Vec::new() };
         let mut notes = Vec::new();
         let end = target.stages - 1;

@@ -4,6 +4,7 @@
 //! constants). What the choices were: docs/decisions/p4-front-end.md. `interpret` runs what is checked; `stf` are scripts
 //! of packets for it; `info` is what the control plane is told.
 
+mod allowed;
 mod back;
 mod check;
 mod compile;
@@ -18,6 +19,7 @@ mod source;
 pub mod stf;
 mod syntax;
 
+pub use allowed::Allowed;
 pub use compile::{Compiled, Model};
 pub use error::{MOST_ERRORS, Note, P4Error, P4Errors, Problem};
 pub use info::Info;
@@ -83,7 +85,11 @@ impl Reader {
         if check && notes.is_empty() {
             facts = Some(check::check(&tree, &sources, &mut notes));
         }
-        if notes.is_empty() { Ok(Program { tree, facts, sources }) } else { Err(notes.into_errors(&sources)) }
+        if notes.is_empty() {
+            Ok(Program { tree, facts, sources, allowed: Allowed::default() })
+        } else {
+            Err(notes.into_errors(&sources))
+        }
     }
 }
 
@@ -94,6 +100,7 @@ pub struct Program {
     /// What the checker found; nothing of a program that was only parsed.
     facts: Option<check::Facts>,
     sources: Sources,
+    allowed: Allowed,
 }
 
 impl PartialEq for Program {
@@ -125,6 +132,11 @@ impl Program {
             count(declaration, &mut counts);
         }
         counts
+    }
+
+    /// Has parts of what it asks for be enough.
+    pub fn allow(&mut self, allowed: Allowed) {
+        self.allowed = allowed;
     }
 
     /// Whether it has a package of the name `main`, as a program that runs has.

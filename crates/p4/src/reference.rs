@@ -38,9 +38,11 @@ impl Program {
     fn runs(&self, undefined: Undefined, seed: u64, traced: bool) -> Result<Reference, P4Errors> {
         let nothing = check::Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&nothing);
-        match lower(&self.tree, facts, traced) {
+        match lower(&self.tree, facts, &self.allowed, traced) {
             Ok(code) => {
-                let switch = Switch::new(code, seed, undefined == Undefined::Random);
+                let mut switch = Switch::new(code, seed, undefined == Undefined::Random);
+                // What the pipeline's are is told when it is compiled.
+                switch.machine.hashes = self.allowed.target_hash.then(Default::default);
                 Ok(Reference { switch, sources: self.sources.clone() })
             }
             Err(refused) => {

@@ -1,5 +1,6 @@
 //! `sluice p4 compile`: programs as modules of the rmt pipeline.
 
+use super::allow::AllowArgs;
 use super::{PlaceArgs, REFUSED, ReadArgs, failure, mistake_json, refused};
 use crate::failure::Failure;
 use crate::files;
@@ -27,6 +28,8 @@ pub struct Compile {
     read: ReadArgs,
     #[command(flatten)]
     place: PlaceArgs,
+    #[command(flatten)]
+    allow: AllowArgs,
     /// Entries of its tables, *.stf: `add`, `setdefault` and `remove`
     #[arg(long, value_name = "FILE")]
     entries: Option<PathBuf>,
@@ -48,7 +51,7 @@ impl Compile {
             files::check_other(&self.program, output)?;
         }
         let mut times = Times::default();
-        let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
+        let program = self.allow.check(&self.read, &self.program)?;
         times.pass("read and check");
         let compiled = match self.place.try_compile(&program, &mut |pass| times.pass(pass))? {
             Ok(compiled) => compiled,

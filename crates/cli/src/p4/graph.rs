@@ -1,5 +1,6 @@
 //! `sluice p4 graph`: where a program lies on the pipeline, as a picture.
 
+use super::allow::AllowArgs;
 use super::{PlaceArgs, ReadArgs, failure, refused};
 use crate::failure::Failure;
 use crate::files;
@@ -23,6 +24,8 @@ pub struct Graph {
     read: ReadArgs,
     #[command(flatten)]
     place: PlaceArgs,
+    #[command(flatten)]
+    allow: AllowArgs,
     /// File to write in place of standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -34,7 +37,7 @@ impl Graph {
         if let Some(output) = &self.output {
             files::check_other(&self.program, output)?;
         }
-        let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
+        let program = self.allow.check(&self.read, &self.program)?;
         let compiled = match self.place.compile(&program) {
             Ok(compiled) => compiled,
             Err(why) => return refused(out, &why),

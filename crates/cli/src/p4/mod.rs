@@ -1,5 +1,6 @@
 //! What `sluice p4` is made of.
 
+mod allow;
 mod alone;
 pub mod check;
 pub mod compile;

@@ -1,5 +1,6 @@
 //! `sluice p4 run`: captures through a program.
 
+use super::allow::AllowArgs;
 use super::alone::Alone;
 use super::device::Device;
 use super::{PlaceArgs, ReadArgs, failure, refused};
@@ -42,6 +43,8 @@ pub struct Run {
     device: Device,
     #[command(flatten)]
     place: PlaceArgs,
+    #[command(flatten)]
+    allow: AllowArgs,
     /// Port on which the packets arrive
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(..8))]
     port: u16,
@@ -69,7 +72,7 @@ struct Tally {
 impl Run {
     /// Reads, plays and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
+        let program = self.allow.check(&self.read, &self.program)?;
         if let Some(output) = &self.out {
             files::check_other(&self.input, output)?;
         }
@@ -85,11 +88,16 @@ impl Run {
             sluice_frontends::fill(&mut reference, file).map_err(|e| Failure::input(e.code, e.what))?;
         }
         let mut carrier: Option<Box<dyn Carrier>> = None;
-        if self.device != Device::Reference {
+        let mut compiled_for = None;
+        if self.device != Device::Reference || self.allow.asks_target() {
             let compiled = match self.place.compile(&program) {
                 Ok(compiled) => compiled,
                 Err(why) => return refused(out, &why),
             };
+            compiled.teach(&mut reference);
+            compiled_for = Some(compiled);
+        }
+        if let Some(compiled) = compiled_for.filter(|_| self.device != Device::Reference) {
             let mut new: Box<dyn Carrier> = match self.device {
                 Device::Model => Box::new(Model::new(compiled)),
                 device => Box::new(Alone::rtl(compiled, device != Device::Rtl, 1)?),

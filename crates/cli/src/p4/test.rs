@@ -1,5 +1,6 @@
 //! `sluice p4 test`: programs with their scripts.
 
+use super::allow::AllowArgs;
 use super::alone::Alone;
 use super::device::Device;
 use super::{PlaceArgs, REFUSED, ReadArgs, failure, refused};
@@ -46,6 +47,8 @@ pub struct Test {
     device: Device,
     #[command(flatten)]
     place: PlaceArgs,
+    #[command(flatten)]
+    allow: AllowArgs,
     /// What is read that the specification leaves undefined
     #[arg(long, value_enum, default_value = "zero")]
     undefined: UndefinedArg,
@@ -69,7 +72,7 @@ enum UndefinedArg {
 impl Test {
     /// Reads, runs and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let program = self.read.reader().check(&self.program).map_err(|errors| failure(&errors))?;
+        let program = self.allow.check(&self.read, &self.program)?;
         let path = self.script.clone().unwrap_or_else(|| self.program.with_extension("stf"));
         if path.extension().is_some_and(|ending| ending == "pkt") {
             return self.packet_script(out, &path);
@@ -103,13 +106,17 @@ impl Test {
             Ok(reference) => reference,
             Err(errors) => return self.refused(out, &failure(&errors)),
         };
-        let report = if self.device == Device::Reference {
-            script.run(&mut reference)
-        } else {
-            let compiled = match self.place.compile(program) {
-                Ok(compiled) => compiled,
+        let mut compiled = None;
+        if self.device != Device::Reference || self.allow.asks_target() {
+            match self.place.compile(program) {
+                Ok(found) => {
+                    found.teach(&mut reference);
+                    compiled = Some(found);
+                }
                 Err(why) => return self.refused(out, &why),
-            };
+            }
+        }
+        let report = if let Some(compiled) = compiled.filter(|_| self.device != Device::Reference) {
             let in_lockstep = self.device != Device::Rtl;
             match self.device {
                 // What is shown is the reference's, so it carries the packets, too.
@@ -120,6 +127,8 @@ impl Test {
                 }
                 _ => script.run_on(&mut reference, &mut Alone::rtl(compiled, in_lockstep, seed)?),
             }
+        } else {
+            script.run(&mut reference)
         };
         let name = path.display().to_string();
         if self.json {

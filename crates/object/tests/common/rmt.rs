@@ -120,7 +120,12 @@ pub fn logical(rng: &mut Rng) -> Logical {
         true => LogicalCase::Looks(lookup(rng, &tables, guard as u8)),
         false => LogicalCase::Leads(leads(rng, guard as u8, 0xff, false)),
     });
-    Logical { stages: [(1, cases.collect())].into(), tables }
+    let mut cases: Vec<LogicalCase> = cases.collect();
+    if rng.chance(1, 4) {
+        // Bits that no case asks for: nothing is exact any more.
+        cases.push(LogicalCase::Hashes(LogicalValue::of(rng.range(1, 255).into()).shifted(160)));
+    }
+    Logical { stages: [(1, cases)].into(), tables }
 }
 
 fn asked(rng: &mut Rng, key: &LogicalKey) -> LogicalMatch {

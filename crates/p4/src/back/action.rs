@@ -2,7 +2,7 @@
 
 use super::cells::{Place, cell_of};
 use super::{NOWHERE, ends_at, homes::Homes, homes::Piece, too_much};
-use crate::ir::{Array, Bits, Deparse, End, Leaf, Loc, Next, Op, Operation, Seg, Src};
+use crate::ir::{Array, Bits, Deparse, End, HASH, Leaf, Loc, Next, Op, Operation, Seg, Src};
 use crate::middle::Refusal;
 use crate::source::Span;
 use sluice_object::rmt::logical::LogicalMove;
@@ -30,6 +30,8 @@ pub(crate) struct Made {
 
 pub(super) struct Maker<'a> {
     pub(super) homes: &'a Homes,
+    /// The visit.
+    node: usize,
     span: Span,
     pub(super) action: Action,
     images: Vec<Image>,
@@ -85,10 +87,11 @@ pub(crate) fn make(
     homes: &Homes,
     ends: &[Deparse],
     cells: &BTreeMap<Array, Place>,
-    span: Span,
+    (node, span): (usize, Span),
 ) -> Result<Made, Unmade> {
     let mut maker = Maker {
         homes,
+        node,
         span,
         action: Action::default(),
         images: Vec::new(),
@@ -362,6 +365,15 @@ impl Maker<'_> {
                     return self.refuse("a computed value beside others in one container");
                 }
                 self.operation(own, at, mask, &operation.clone())
+            }
+            Src::Hash(..) => {
+                let whole = at == 0 && mask == ones(HASH) && own.class() != Class::C2;
+                if !whole || !self.cross(Cross::Hash, 0) {
+                    return self.refuse("a hash beside other values");
+                }
+                let node = B::Imm(super::hash::of_node(self.node).into());
+                self.action.alus.push(Alu { a: A::X, ..Alu::field(own, AluOp::Xor, node, mask) });
+                Ok(())
             }
             _ => self.moved(own, at, mask, &bits),
         }

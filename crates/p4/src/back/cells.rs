@@ -58,8 +58,10 @@ fn too_many(graph: &Graph, code: &Code, places: &BTreeMap<Array, Place>, stage: 
         places.iter().filter(|(_, place)| place.stage == stage).map(|(array, place)| (*array, place.cells)).collect();
     here.sort_by_key(|(array, cells)| (std::cmp::Reverse(*cells), *array));
     let most = here.first().map(|(array, _)| *array);
-    let mut refusal = Refusal::new(most.map_or(Span::default(), |array| line(graph, array)), RefusalKind::TooMuch, what);
-    refusal.notes = here.iter()
+    let mut refusal =
+        Refusal::new(most.map_or(Span::default(), |array| line(graph, array)), RefusalKind::TooMuch, what);
+    refusal.notes = here
+        .iter()
         .map(|(array, cells)| (Some(line(graph, *array)), format!("{} has {cells}", names::cells(*array, code))))
         .collect();
     refusal
@@ -252,12 +254,7 @@ pub(super) fn between(graph: &Graph, code: &Code) -> Result<Option<(usize, Leaf)
 }
 
 /// Visits that look at the same cells are of one level: the highest of them.
-pub(super) fn level(
-    graph: &Graph,
-    code: &Code,
-    looks: &[(usize, Array)],
-    levels: &mut [usize],
-) -> Result<(), Refusal> {
+pub(super) fn level(graph: &Graph, code: &Code, looks: &[(usize, Array)], levels: &mut [usize]) -> Result<(), Refusal> {
     let mut highest: BTreeMap<Array, usize> = BTreeMap::new();
     for (at, array) in looks {
         let level = highest.entry(*array).or_default();

@@ -137,7 +137,9 @@ impl Plan {
         for (loc, pieces) in &self.homes.pieces {
             for piece in pieces {
                 let (low, high) = (piece.at, piece.at + piece.width - 1);
-                held.entry(piece.container).or_default().push(format!("{} [{high}:{low}]", names::name(&self.graph, *loc, code)));
+                held.entry(piece.container)
+                    .or_default()
+                    .push(format!("{} [{high}:{low}]", names::name(&self.graph, *loc, code)));
             }
         }
         let container = |container: &Container| format!("c{}[{}]", container.bytes(), container.0 % 8);

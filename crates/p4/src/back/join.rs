@@ -59,11 +59,12 @@ fn before(bits: &Bits, written: &BTreeMap<Loc, Bits>) -> Option<Bits> {
                 None => Bits { segs: vec![seg.clone()] },
             },
             Src::Const(_) => Bits { segs: vec![seg.clone()] },
-            Src::Param(..) | Src::Cell(..) | Src::Op(_) => return None,
+            Src::Param(..) | Src::Cell(..) | Src::Op(_) | Src::Hash(..) => return None,
         });
     }
     let whole = matches!(&out.segs[..], [seg] if matches!(seg.src, Src::Cell(_, 0)) && seg.width == 32);
-    (!out.has_op() && (whole || !out.has_cell())).then_some(out)
+    let moved = out.segs.iter().all(|seg| matches!(seg.src, Src::Const(_) | Src::Param(..) | Src::Loc(..)));
+    (whole || moved).then_some(out)
 }
 
 /// The graph without visits that no packet comes to.
@@ -75,7 +76,8 @@ fn reached(mut graph: Graph) -> Graph {
             graph.nodes[at].tree.each_leaf(&mut |leaf| open.extend(node_of(&leaf.next)));
         }
     }
-    let number: Vec<usize> = (0..is_reached.len()).map(|at| is_reached[..at].iter().filter(|is| **is).count()).collect();
+    let number: Vec<usize> =
+        (0..is_reached.len()).map(|at| is_reached[..at].iter().filter(|is| **is).count()).collect();
     let change = |next: &mut Next| {
         if let Next::Node(at) = next {
             *at = number[*at];

@@ -73,8 +73,12 @@ impl Plan {
             }
             looked.extend(all.iter().filter_map(|case| match case {
                 LogicalCase::Looks(lookup) => Some(usize::from(lookup.table)),
-                LogicalCase::Leads(_) => None,
+                LogicalCase::Leads(_) | LogicalCase::Hashes(_) => None,
             }));
+            let hashed = super::hash::mask(&self.graph, &self.homes, &self.stages, number, key);
+            if hashed != LogicalValue::default() {
+                all.push(LogicalCase::Hashes(hashed));
+            }
             logical.stages.insert(number as u8, all);
         }
         // Entries of tables that no packet comes to lead nowhere.
@@ -335,13 +339,11 @@ impl Plan {
                 let mut see = |alt: Alt, data: &[Bits]| {
                     let tree = trees.iter().find(|(other, _)| *other == alt);
                     let leaves = tree.map_or_else(Vec::new, |(_, tree)| super::leaves_of(tree));
-                    for (bits, range) in leaves.iter().flat_map(|leaf| &leaf.bounds) {
+                    for (bits, bound) in leaves.iter().flat_map(|leaf| &leaf.bounds) {
                         let at = substituted(bits, data);
-                        if usize::try_from(at).map_or(true, |at| !range.contains(&at)) {
-                            let ends = format!("{} to {}", range.start, range.end - 1);
+                        if let Some(allowed) = bound.broken_by(at) {
                             let name = &described.name;
-                            let what = format!("an entry of table `{name}` for {at}, and there are {ends}");
-                            found.get_or_insert((line, what));
+                            found.get_or_insert((line, format!("an entry of table `{name}` for {at}, and {allowed}")));
                         }
                     }
                 };

@@ -7,6 +7,7 @@ pub(crate) mod cells;
 mod chain;
 mod deparse;
 mod draw;
+mod hash;
 mod homes;
 mod join;
 mod live;
@@ -16,6 +17,7 @@ mod parser;
 mod rows;
 mod split;
 
+use crate::interpret::HashLayouts;
 use crate::interpret::code::Code;
 use crate::interpret::tables::Rows;
 use crate::ir::{Array, Deparse, Graph, Leaf, Loc, Next, Tree};
@@ -48,6 +50,8 @@ pub(crate) struct Plan {
     pub cells: BTreeMap<Array, cells::Place>,
     parser: sluice_rmt::parser::Parser,
     keys: Vec<rows::StageKey>,
+    /// Where hashed bits lie.
+    pub hashes: HashLayouts,
     /// Tables without entries, and what stages do with them; actions of each stage.
     logical: Logical,
     actions: Vec<Vec<Action>>,
@@ -150,7 +154,15 @@ fn place(
         let homes = Homes::new(code, &graph, &wanted, &larger, &held)?;
         match rows::keys(&graph, &homes, &stage_of, target) {
             Ok(keys) => {
+                if let Some(at) = hash::crowded(&graph, &homes, &stage_of, &keys) {
+                    if delays.get(&at).copied().unwrap_or(0) <= levels[at] && levels[at] + 1 < there {
+                        return Ok(Placed::Delay(Box::new(graph), at, levels[at] + 1));
+                    }
+                    return too_much(graph.spans[at], "`hash` in a stage that looks at something else");
+                }
+                let hashes = hash::layouts(&graph, &homes, &stage_of, &keys)?;
                 let mut plan = Plan {
+                    hashes,
                     homes,
                     stages: stage_of,
                     made: HashMap::new(),
@@ -188,7 +200,11 @@ fn place(
                         if !alone && delays.get(&at).copied().unwrap_or(0) <= levels[at] && levels[at] + 1 < there {
                             return Ok(Placed::Delay(Box::new(graph), at, levels[at] + 1));
                         }
-                        return too_much(graph.spans[at], format!("{TOO_MANY_KEYS}: {listed}"));
+                        let span = graph.spans[at];
+                        if split::decisions(&mut graph, at) {
+                            return Ok(Placed::Split(Box::new(graph), span));
+                        }
+                        return too_much(span, format!("{TOO_MANY_KEYS}: {listed}"));
                     }
                 }
             }
@@ -210,7 +226,7 @@ impl Plan {
     fn make(&mut self) -> Option<(usize, Leaf, action::Unmade)> {
         for (at, leaves) in leaves(&self.graph).into_iter().enumerate() {
             for leaf in leaves {
-                match action::make(&leaf, &self.homes, &self.ends, &self.cells, self.graph.spans[at]) {
+                match action::make(&leaf, &self.homes, &self.ends, &self.cells, (at, self.graph.spans[at])) {
                     Ok(made) => self.made.insert(leaf, made),
                     Err(unmade) => return Some((at, leaf, unmade)),
                 };

@@ -13,6 +13,7 @@ use sluice_rmt::program::Stage;
 use sluice_rmt::stage::{Exact, Key, KeySpec, Leads, Left, PIECE_AT, Predicate, Right, TRUTH_P0, TRUTH_P1, Ternary};
 use sluice_rmt::state::Relation;
 use sluice_rmt::target::Target;
+use std::collections::BTreeSet;
 
 /// Why a stage has no key.
 pub(super) enum KeyRefused {
@@ -29,6 +30,8 @@ pub(crate) struct StageKey {
     pieces: [Option<u8>; 6],
     pub(super) tests: Vec<Test>,
     predicates: Vec<Predicate>,
+    /// Bits of the key that visits look at, but for their number.
+    pub(super) looked: BTreeSet<u32>,
     pub(super) used: bool,
 }
 
@@ -53,20 +56,19 @@ pub(super) fn keys(
         let key = &mut keys[stages[at]];
         key.used = true;
         key.pieces[0] = Some(homes.node % 8);
-        let refuse = |what: &str| {
-            KeyRefused::Refused(Refusal::new(graph.spans[at], RefusalKind::TooMuch, what))
-        };
+        let refuse = |what: &str| KeyRefused::Refused(Refusal::new(graph.spans[at], RefusalKind::TooMuch, what));
         let mut read = Vec::new();
         looked_at(&node.tree, &mut read, &mut key.tests);
         for &(loc, low, width) in &read {
-            for Piece { container, .. } in homes.of(loc, low, width) {
+            for Piece { container, at: at_bit, width, .. } in homes.of(loc, low, width) {
                 let (class, place) = (usize::from(container.0 / 8), container.0 % 8);
                 let mut places = 2 * class..2 * class + 2;
-                if places.clone().any(|i| key.pieces[i] == Some(place)) {
-                    continue;
-                }
-                match places.find(|i| key.pieces[*i].is_none()) {
-                    Some(i) => key.pieces[i] = Some(place),
+                let have = places.clone().find(|i| key.pieces[*i] == Some(place));
+                match have.or_else(|| places.find(|i| key.pieces[*i].is_none())) {
+                    Some(i) => {
+                        key.pieces[i] = Some(place);
+                        key.looked.extend((at_bit..at_bit + width).map(|bit| PIECE_AT[i] + bit));
+                    }
                     None => {
                         let beside = |other: &&(Loc, u32, u32)| {
                             let pieces = homes.of(other.0, other.1, other.2);
@@ -115,7 +117,7 @@ fn looked_at(tree: &Tree, read: &mut Vec<(Loc, u32, u32)>, tests: &mut Vec<Test>
             keys.iter().for_each(&mut see);
             all.iter().for_each(|(_, tree)| looked_at(tree, read, tests));
         }
-        Tree::Leaf(_) => {}
+        Tree::Leaf(leaf) => leaf.assigns.values().flat_map(Bits::hashed).for_each(see),
     }
 }
 

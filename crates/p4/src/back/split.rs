@@ -54,6 +54,73 @@ fn replace_test(tree: &mut Tree, old: &Test, new: &Test) {
     }
 }
 
+/// Leaves what a visit decides behind its first test, or behind its table, to visits of their own; false if that is nothing.
+pub(super) fn decisions(graph: &mut Graph, at: usize) -> bool {
+    let mut tree = graph.nodes[at].tree.clone();
+    let done = match &mut tree {
+        Tree::Test(test, yes, no) => {
+            let mut done = behind(graph, at, yes);
+            done |= behind(graph, at, no);
+            // A test of values in several places is several tests.
+            if !done
+                && let Test::Is(bits, value) = &*test
+                && bits.segs.len() > 1
+            {
+                let low = bits.width() - bits.segs[0].width;
+                let of = |bits: &Bits| (bits.slice(low, bits.width() - low), bits.slice(0, low));
+                let ((first, rest), (is, and)) = (of(bits), of(value));
+                **yes = Tree::Test(Test::Is(rest, and), yes.clone(), no.clone());
+                done = behind(graph, at, yes);
+                *test = Test::Is(first, is);
+            }
+            done
+        }
+        Tree::Table(_, _, all) => {
+            let mut done = false;
+            for (_, tree) in all {
+                done |= behind(graph, at, tree);
+            }
+            done
+        }
+        Tree::Leaf(_) => false,
+    };
+    graph.nodes[at].tree = tree;
+    done
+}
+
+/// Has a visit of its own decide, if there is something to decide and it needs no entry's data.
+fn behind(graph: &mut Graph, at: usize, tree: &mut Tree) -> bool {
+    let mut data = false;
+    tree.each_leaf(&mut |leaf| data |= leaf.has_data());
+    // Below a table of its own there may be data.
+    let is_own = matches!(tree, Tree::Table(..));
+    if matches!(tree, Tree::Leaf(_)) || (data && !is_own && !has_table(tree)) {
+        return false;
+    }
+    let node = Node { tree: tree.clone(), needs: Vec::new() };
+    let number = add(graph, at, node);
+    *tree = Tree::Leaf(Leaf::to(Next::Node(number)));
+    true
+}
+
+fn has_table(tree: &Tree) -> bool {
+    match tree {
+        Tree::Test(_, yes, no) => has_table(yes) || has_table(no),
+        Tree::Table(..) => true,
+        Tree::Leaf(_) => false,
+    }
+}
+
+/// A visit, which may be there already.
+fn add(graph: &mut Graph, at: usize, node: Node) -> usize {
+    if let Some(number) = graph.nodes.iter().position(|other| *other == node) {
+        return number;
+    }
+    graph.nodes.push(node);
+    graph.spans.push(graph.spans[at]);
+    graph.nodes.len() - 1
+}
+
 /// Cuts a leaf of a node; false if nothing of it can be done first.
 pub(super) fn split(graph: &mut Graph, at: usize, leaf: &Leaf, waits: Waits) -> bool {
     let only_moves = waits.later.is_empty() && !waits.port;
@@ -102,14 +169,7 @@ pub(super) fn split(graph: &mut Graph, at: usize, leaf: &Leaf, waits: Waits) -> 
         *whole = whole.put(part.low, &part.bits);
     }
     let node = Node { tree: Tree::Leaf(Leaf { access: behind, bounds: Vec::new(), assigns, next }), needs: Vec::new() };
-    let number = match graph.nodes.iter().position(|other| *other == node) {
-        Some(number) => number,
-        None => {
-            graph.nodes.push(node);
-            graph.spans.push(graph.spans[at]);
-            graph.nodes.len() - 1
-        }
-    };
+    let number = add(graph, at, node);
     let new = Leaf { access, bounds: leaf.bounds.clone(), assigns: now, next: Next::Node(number) };
     graph.nodes[at].tree.each_leaf_mut(&mut |other| {
         if other == leaf {
@@ -167,6 +227,7 @@ fn map(bits: &Bits, with: &mut dyn FnMut(u32, &Src) -> Option<Bits>) -> Bits {
                 let (a, b) = (map(&operation.a, with), map(&operation.b, with));
                 Bits::of(seg.width, Src::Op(Rc::new(Operation { op: operation.op, a, b })))
             }
+            (None, Src::Hash(data, low)) => Bits::of(seg.width, Src::Hash(Rc::new(map(data, with)), *low)),
             (None, src) => Bits::of(seg.width, src.clone()),
         };
         out = out.concat(one);

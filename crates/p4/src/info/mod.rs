@@ -39,7 +39,7 @@ impl Program {
     pub fn info(&self) -> Result<Info, P4Errors> {
         let nothing = check::Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&nothing);
-        let told = match lower(&self.tree, facts, false) {
+        let told = match lower(&self.tree, facts, &self.allowed, false) {
             Ok(code) => build::message(&self.tree, facts, &code),
             Err(why) => Err((why.span, Problem::Reference { what: why.what })),
         };

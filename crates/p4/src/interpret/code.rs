@@ -6,6 +6,7 @@ use super::native::Native;
 use super::shape::Shape;
 use super::told::Told;
 use super::value::{Number, Value};
+use crate::allowed::Allowed;
 use crate::source::Span;
 use crate::syntax::ast::{Binary, Direction, Unary};
 use std::rc::Rc;
@@ -15,8 +16,16 @@ use std::rc::Rc;
 pub(crate) enum Step {
     Part(u32),
     Index(Ex),
-    Next,
+    /// With the number of elements from which on a packet is dropped.
+    Next(Option<u32>),
     Last,
+}
+
+impl Step {
+    /// Whether this element of a stack is one that a packet with is dropped.
+    pub fn is_beyond(&self, at: u32) -> bool {
+        matches!(self, Step::Next(Some(bound)) if at >= *bound)
+    }
 }
 
 /// Where a value is kept.
@@ -138,7 +147,7 @@ pub(crate) enum St {
     Update(Target, usize, Ex),
     /// A variable without value.
     Fresh(usize, Shape),
-    Set(usize, Ex),
+    Set(usize, Ex, Shape),
     If(Ex, Vec<St>, Vec<St>),
     Block(Vec<St>),
     Return(Option<Ex>),
@@ -366,4 +375,6 @@ pub(crate) struct Code {
     pub errors: Vec<Rc<str>>,
     pub pipeline: Pipeline,
     pub told: Told,
+    /// What may be had in part.
+    pub allowed: Allowed,
 }

@@ -30,8 +30,13 @@ pub(crate) enum Src {
     Param(u32, u32),
     /// The cell that the visit looks at, as it was or as it becomes: there behind the visit.
     Cell(When, u32),
+    /// The target's hash of some bits, which the visit has in its key: there behind the visit.
+    Hash(Rc<Bits>, u32),
     Op(Rc<Operation>),
 }
+
+/// Bits of the target's hash.
+pub(crate) const HASH: u32 = 32;
 
 /// Before or after a cell is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -134,6 +139,7 @@ impl Bits {
                     Some(seg.src.clone())
                 }
                 (Src::Cell(a, low), Src::Cell(b, next)) if a == b && *low == next + seg.width => Some(seg.src.clone()),
+                (Src::Hash(a, low), Src::Hash(b, next)) if a == b && *low == next + seg.width => Some(seg.src.clone()),
                 _ => None,
             };
             if let Some(src) = joined {
@@ -239,6 +245,7 @@ impl Bits {
                     operation.a.locs(see);
                     operation.b.locs(see);
                 }
+                Src::Hash(data, _) => data.locs(see),
                 Src::Const(_) | Src::Param(..) | Src::Cell(..) => {}
             }
         }
@@ -255,7 +262,15 @@ impl Bits {
 
     /// Whether an entry's data, or something computed, is among them.
     pub fn is_made(&self) -> bool {
-        self.segs.iter().any(|seg| matches!(seg.src, Src::Param(..) | Src::Cell(..) | Src::Op(_)))
+        self.segs.iter().any(|seg| matches!(seg.src, Src::Param(..) | Src::Cell(..) | Src::Hash(..) | Src::Op(_)))
+    }
+
+    /// What they hash.
+    pub fn hashed(&self) -> impl Iterator<Item = &Bits> {
+        self.segs.iter().filter_map(|seg| match &seg.src {
+            Src::Hash(data, _) => Some(&**data),
+            _ => None,
+        })
     }
 
     /// Whether something computed is among them.
@@ -271,6 +286,7 @@ fn cut(seg: &Seg, low: u32, width: u32) -> Bits {
         Src::Loc(loc, at) => Bits::of(width, Src::Loc(*loc, at + low)),
         Src::Param(param, at) => Bits::of(width, Src::Param(*param, at + low)),
         Src::Cell(when, at) => Bits::of(width, Src::Cell(*when, at + low)),
+        Src::Hash(data, at) => Bits::of(width, Src::Hash(data.clone(), at + low)),
         Src::Op(_) if low == 0 && width == seg.width => Bits::of(width, seg.src.clone()),
         Src::Op(op) => match op.op {
             // The low bits of a sum are the sum of the low bits.
@@ -291,6 +307,15 @@ impl Bits {
         let zero = Bits::constant(low + width, 0);
         let marked = Operation { op: Op::Or, a: Bits::of(low + width, Src::Op(all)), b: zero };
         Bits::of(width, Src::Op(Rc::new(marked)))
+    }
+
+    /// Whether an entry's data is among them.
+    pub fn has_data(&self) -> bool {
+        self.segs.iter().any(|seg| match &seg.src {
+            Src::Param(..) => true,
+            Src::Op(operation) => operation.a.has_data() || operation.b.has_data(),
+            _ => false,
+        })
     }
 
     /// Whether upper bits of a sum are among them, which no ALU gives by themselves.

@@ -136,12 +136,33 @@ impl Access {
     }
 }
 
+/// What a value of an entry may be.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Bound {
+    /// An index or a group.
+    Within(Range<usize>),
+    PowerOfTwo,
+}
+
+impl Bound {
+    /// What is allowed, if it is something else.
+    pub fn broken_by(&self, value: u128) -> Option<String> {
+        match self {
+            Bound::Within(range) if usize::try_from(value).map_or(true, |value| !range.contains(&value)) => {
+                Some(format!("there are {} to {}", range.start, range.end - 1))
+            }
+            Bound::PowerOfTwo if !value.is_power_of_two() => Some("powers of two are allowed".to_string()),
+            _ => None,
+        }
+    }
+}
+
 /// What is done, at once, and what comes next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Leaf {
     pub access: Option<Access>,
-    /// Bits of an entry's data that are an index or a group, and what they may be: entries with others are refused.
-    pub bounds: Vec<(Bits, Range<usize>)>,
+    /// Bits of an entry's data, and what they may be: entries with others are refused.
+    pub bounds: Vec<(Bits, Bound)>,
     pub assigns: BTreeMap<Loc, Bits>,
     pub next: Next,
 }
@@ -205,6 +226,16 @@ impl Leaf {
             end.port.locs(see);
             end.group.locs(see);
         }
+    }
+
+    /// Whether it needs an entry's data.
+    pub fn has_data(&self) -> bool {
+        let access = self.access.iter().flat_map(Access::bits);
+        let goal = match &self.next {
+            Next::End(end) => vec![&end.port, &end.group],
+            _ => Vec::new(),
+        };
+        !self.bounds.is_empty() || self.assigns.values().chain(access).chain(goal).any(Bits::has_data)
     }
 
     /// One that does nothing.

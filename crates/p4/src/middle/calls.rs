@@ -5,7 +5,7 @@ use super::follow::{Event, Flow, Follower, Need, Stop, Way};
 use super::value::V;
 use crate::interpret::code::{Argument, Call, Callee, ObjectKind, Parameter};
 use crate::interpret::value::Value;
-use crate::ir::{Access, Array, Bits, Change, LocInfo, Src};
+use crate::ir::{Access, Array, Bits, Bound, Change, LocInfo, Src};
 use crate::syntax::ast::Direction;
 
 /// Most entries of a table with a direct counter of bytes, if it has no size.
@@ -191,7 +191,7 @@ impl<'c> Follower<'c, '_> {
             let index = Bits::of(16, Src::Param(data.len() as u32, 0));
             let cells =
                 table.size.map_or(MOST_ENTRIES, |size| MOST_ENTRIES.min(size as usize)).max(table.entries.len());
-            self.bounds.push((index.clone(), 0..cells));
+            self.bounds.push((index.clone(), Bound::Within(0..cells)));
             let length = self.locs.of(LocInfo::Length, 16);
             let change = Change::Add { by: self.loc_bits(length), negate: false };
             let array = Array { object, bytes: true };

@@ -5,7 +5,7 @@ use super::follow::{Follower, Way};
 use super::value::V;
 use crate::interpret::code::{Argument, Call, NativeCall, ObjectKind, Owner};
 use crate::interpret::value::Number;
-use crate::ir::{Access, Array, Bits, Change, LocInfo, Op, Src, When};
+use crate::ir::{Access, Array, Bits, Bound, Change, LocInfo, Op, Src, When};
 use crate::source::Span;
 
 impl<'c> Follower<'c, '_> {
@@ -202,7 +202,7 @@ impl<'c> Follower<'c, '_> {
         if let [seg] = &index.segs[..]
             && matches!(seg.src, Src::Param(..))
         {
-            self.bounds.push((index.clone(), 0..cells));
+            self.bounds.push((index.clone(), Bound::Within(0..cells)));
             return Ok(Some(index));
         }
         index = self.kept(index, true)?;

@@ -104,6 +104,7 @@ impl Follower<'_, '_> {
             self.keep(&mut verified.sum, false, &changed, &mut assigns);
         }
         self.verified = verified;
+        self.hash = self.hash.take().filter(|(data, _)| stays(data, &changed));
         assigns
     }
 
@@ -183,6 +184,6 @@ fn stays(bits: &Bits, changed: &BTreeSet<Loc>) -> bool {
     bits.segs.iter().all(|seg| match &seg.src {
         Src::Const(_) => true,
         Src::Loc(loc, _) => !changed.contains(loc),
-        Src::Param(..) | Src::Cell(..) | Src::Op(_) => false,
+        Src::Param(..) | Src::Cell(..) | Src::Hash(..) | Src::Op(_) => false,
     })
 }

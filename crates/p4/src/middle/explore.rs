@@ -28,6 +28,7 @@ struct Place {
     taken: BTreeMap<Loc, u32>,
     at: u32,
     verified: Option<super::follow::Verified>,
+    hash: Option<(Bits, Bits)>,
     drop: bool,
     out: Vec<(usize, Vec<u32>)>,
 }
@@ -105,6 +106,7 @@ impl Explorer<'_> {
             taken: follower.taken.clone(),
             at: follower.at,
             verified: follower.verified.clone(),
+            hash: follower.hash,
             drop: follower.drop,
             out: follower.out,
         };
@@ -117,7 +119,7 @@ impl Explorer<'_> {
                 Came::Need(*need, Box::new(place), span)
             }
             Err(Stop::Refused(refusal)) => return Err(*refusal),
-            Err(Stop::Exit | Stop::Parser(_)) => {
+            Err(Stop::Exit | Stop::Parser(_) | Stop::Drop) => {
                 let what = "a block that ends in a way that it cannot".to_string();
                 return Err(Refusal::new(span, RefusalKind::NotThere, what));
             }
@@ -212,7 +214,8 @@ impl Explorer<'_> {
         let (came, _) = self.follow(script)?;
         match came {
             Came::Leaf(leaf, last) => {
-                *span = leaf.assigns.iter().find_map(|(loc, bits)| self.graph.locs.line(*loc, Some(bits))).unwrap_or(last);
+                *span =
+                    leaf.assigns.iter().find_map(|(loc, bits)| self.graph.locs.line(*loc, Some(bits))).unwrap_or(last);
                 Ok(Tree::Leaf(leaf))
             }
             Came::Need(Need::Test(test), _, at) => {
@@ -234,6 +237,14 @@ impl Explorer<'_> {
                     script.pop();
                 }
                 *span = at;
+                // What is found is no matter, to nobody.
+                if self.code.tables[table].direct.is_empty()
+                    && let Some((_, first)) = all.first()
+                    && all.iter().all(|(_, tree)| tree == first)
+                    && !has_data(first)
+                {
+                    return Ok(all.swap_remove(0).1);
+                }
                 Ok(Tree::Table(table, keys, all))
             }
             Came::Need(Need::Cut(mut leaf), place, at) => {
@@ -366,4 +377,11 @@ pub(super) fn give(all: &mut BTreeMap<u32, (u8, u8)>, wanted: &[(u32, Bits, Bits
         }
     }
     true
+}
+
+/// Whether anything of an entry's data is looked at.
+fn has_data(tree: &Tree) -> bool {
+    let mut has = false;
+    tree.each_leaf(&mut |leaf| has |= leaf.has_data());
+    has
 }

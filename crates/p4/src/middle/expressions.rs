@@ -32,11 +32,7 @@ impl<'c> Follower<'c, '_> {
 
     fn value_here(&mut self, ex: &'c Ex) -> Way<V> {
         Ok(match ex {
-            Ex::Constant(value) => match value {
-                Value::Bool(bit) => V::Bits(Bits::constant(1, u128::from(*bit))),
-                // Its width is that of what it is used with.
-                other => V::Fixed(other.clone()),
-            },
+            Ex::Constant(value) => V::known_as(value),
             Ex::Read(place) => return self.read(place),
             Ex::Part(value, at) => {
                 let value = self.value(value)?;
@@ -232,6 +228,9 @@ impl<'c> Follower<'c, '_> {
             }
             (V::Header(valid, all), Shape::Header(fields)) => {
                 V::Header(valid, all.into_iter().zip(&fields.shapes).map(|(v, s)| self.shaped(v, s)).collect())
+            }
+            (V::Union(all), Shape::Union(fields)) => {
+                V::Union(all.into_iter().zip(&fields.shapes).map(|(v, s)| self.shaped(v, s)).collect())
             }
             (V::Stack(next, all), Shape::Stack(element, _)) => {
                 V::Stack(next, all.into_iter().map(|v| self.shaped(v, element)).collect())

@@ -4,7 +4,7 @@ use super::value::V;
 use crate::interpret::code::{Case, Code, Ex, Place, St, Step, Target};
 use crate::interpret::numbers;
 use crate::interpret::value::{Number, Value};
-use crate::ir::{Access, Alt, Bits, Leaf, Loc, LocInfo, Locs, Seg, Src, Test};
+use crate::ir::{Access, Alt, Bits, Bound, Leaf, Loc, LocInfo, Locs, Seg, Src, Test};
 use crate::source::Span;
 use crate::syntax::ast::Binary;
 use std::collections::{BTreeMap, HashMap};
@@ -64,6 +64,8 @@ pub(super) enum Stop {
     Need(Box<Need>),
     Exit,
     Parser(u32),
+    /// The packet is dropped in the parser.
+    Drop,
     Refused(Box<Refusal>),
 }
 
@@ -121,10 +123,12 @@ pub(super) struct Follower<'c, 'l> {
     pub verified: Option<Verified>,
     /// What the packet is known to have, by byte: mask and value.
     pub given: BTreeMap<u32, (u8, u8)>,
+    /// What was hashed and has not changed since, and the variable that has the hash.
+    pub hash: Option<(Bits, Bits)>,
     /// The cell that this visit looks at.
     pub access: Option<Access>,
     /// Indices and groups from the entry that it found, and what they may be.
-    pub bounds: Vec<(Bits, std::ops::Range<usize>)>,
+    pub bounds: Vec<(Bits, Bound)>,
     /// What is known of the packet at this stage.
     pub facts: Vec<(Test, bool)>,
     pub comparisons: u32,
@@ -163,6 +167,7 @@ impl<'c, 'l> Follower<'c, 'l> {
             sums: Vec::new(),
             verified: None,
             given: BTreeMap::new(),
+            hash: None,
             access: None,
             bounds: Vec::new(),
             facts: Vec::new(),
@@ -245,7 +250,10 @@ impl<'c, 'l> Follower<'c, 'l> {
                 self.write(target, slot, &path, low, value)?;
             }
             St::Fresh(slot, shape) => self.slots[*slot] = V::fresh(shape),
-            St::Set(slot, ex) => self.slots[*slot] = self.value(ex)?,
+            St::Set(slot, ex, shape) => {
+                let value = self.value(ex)?;
+                self.slots[*slot] = self.shaped(value, shape);
+            }
             St::If(condition, yes, no) => {
                 let holds = self.truth(condition)?;
                 self.trail.push(u32::from(holds));
@@ -413,13 +421,14 @@ impl<'c, 'l> Follower<'c, 'l> {
                     let index = self.value(index)?;
                     self.index(&index, &self.slots[slot].clone(), &path)?
                 }
-                Step::Next | Step::Last => {
+                Step::Next(_) | Step::Last => {
                     let (next, size) = match self.slots[slot].part_mut(&path) {
                         Some(V::Stack(next, elements)) => (*next, elements.len() as u32),
                         _ => (0, 0),
                     };
-                    let at = if matches!(step, Step::Next) { Some(next) } else { next.checked_sub(1) };
+                    let at = if matches!(step, Step::Next(_)) { Some(next) } else { next.checked_sub(1) };
                     match at.filter(|at| *at < size) {
+                        Some(at) if step.is_beyond(at) => return Err(Stop::Drop),
                         Some(at) => at,
                         None if self.in_parser => return Err(self.parser_error("StackOutOfBounds")),
                         None => {
@@ -463,6 +472,7 @@ impl<'c, 'l> Follower<'c, 'l> {
         let (slot, path) = self.path(place)?;
         let value = match self.slots[slot].part(&path) {
             Some(value) => value.clone(),
+            None if self.slots[slot].is_formless(&path) => return self.refuse("a part of a value of this form"),
             None => V::fresh(&place.shape),
         };
         if self.is_of_sum(&value) {
@@ -491,6 +501,7 @@ impl<'c, 'l> Follower<'c, 'l> {
     pub fn current(&mut self, target: &Target, slot: usize, path: &[u32], low: u32) -> Way<V> {
         let whole = match self.slots[slot].part(path) {
             Some(value) => value.clone(),
+            None if self.slots[slot].is_formless(path) => return self.refuse("a part of a value of this form"),
             None => V::fresh(&target.place.shape),
         };
         match (&target.slice, whole) {
@@ -512,6 +523,9 @@ impl<'c, 'l> Follower<'c, 'l> {
             None => self.shaped(value, &target.place.shape),
         };
         let is_header = matches!(value, V::Header(..));
+        if self.slots[slot].is_formless(path) {
+            return self.refuse("a part of a value of this form");
+        }
         let Some(into) = self.slots[slot].part_mut(path) else { return Ok(()) };
         match (&target.slice, &mut *into, value) {
             (None, into, value) => *into = value,

@@ -8,6 +8,7 @@ mod cut;
 mod explore;
 mod expressions;
 mod follow;
+mod hash;
 mod hold;
 mod natives;
 mod numbers;

@@ -58,6 +58,7 @@ impl<'c> Follower<'c, '_> {
             Native::MeterRead => self.color(call, 0)?,
             Native::RegisterRead => self.read_register(native, call)?,
             Native::RegisterWrite => self.write_register(native, call)?,
+            Native::Hash => self.hash(call)?,
             Native::Assert | Native::Assume => return self.refuse_at(call.span, "`assert` and `assume`"),
             other => return self.refuse_at(call.span, word(other).to_string()),
         }
@@ -155,7 +156,6 @@ fn word(native: Native) -> &'static str {
     match native {
         Native::ExtractSized => "headers of a length that the packet says (varbit)",
         Native::Length => "`length` of a packet",
-        Native::Hash => "`hash`",
         Native::Random => "`random`",
         Native::Digest => "`digest`",
         Native::Truncate => "`truncate`",

@@ -4,7 +4,7 @@ use super::follow::{Event, Flow, Follower, Need, Stop, Sum, Way};
 use super::natives::DROP;
 use super::value::V;
 use crate::interpret::code::{Argument, Call, Ex};
-use crate::ir::{Bits, Deparse, End, Leaf, Loc, LocInfo, Next, Out, Src};
+use crate::ir::{Bits, Bound, Deparse, End, Leaf, Loc, LocInfo, Next, Out, Src};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,15 +51,19 @@ impl<'c> Follower<'c, '_> {
             }
         }
         self.in_parser = true;
+        let mut dropped = false;
         match self.states(pipeline.parser) {
             Ok(()) | Err(Stop::Exit) => {}
+            Err(Stop::Drop) => dropped = true,
             Err(Stop::Parser(error)) => self.set_standard("parser_error", Bits::constant(32, u128::from(error))),
             Err(stop) => return Err(stop),
         }
         self.parsed_at = self.span;
         // What is verified is bytes of the packet as it came.
         let slots = [hdr, meta, standard];
-        self.block(pipeline.verify, &slots, 0)?;
+        if !dropped {
+            self.block(pipeline.verify, &slots, 0)?;
+        }
         self.in_parser = false;
         self.trail.clear();
         self.refs.clear();
@@ -67,8 +71,10 @@ impl<'c> Follower<'c, '_> {
             Event::Parsed => {}
             other => return self.refuse(format!("a way that cannot be followed again ({other:?})")),
         }
-        self.block(pipeline.ingress, &slots, 1)?;
-        if self.drop {
+        if !dropped {
+            self.block(pipeline.ingress, &slots, 1)?;
+        }
+        if dropped || self.drop {
             return Ok(self.leave(Next::Drop));
         }
         if let Some(group) = self.group()? {
@@ -103,7 +109,7 @@ impl<'c> Follower<'c, '_> {
         if let [seg] = &group.segs[..]
             && matches!(seg.src, Src::Param(..))
         {
-            self.bounds.push((group.clone(), 1..1 << 16));
+            self.bounds.push((group.clone(), Bound::Within(1..1 << 16)));
             return Ok(Some(group));
         }
         if group.is_known() {

@@ -212,7 +212,7 @@ impl<'c> Follower<'c, '_> {
         }
         self.only_one(slot, &path);
         for (at, step) in target.place.steps.iter().enumerate() {
-            if matches!(step, crate::interpret::code::Step::Next) {
+            if matches!(step, crate::interpret::code::Step::Next(_)) {
                 let outer = path.len() - target.place.steps.len() + at;
                 let next = path[outer] + 1;
                 if let Some(V::Stack(at, _)) = self.slots[slot].part_mut(&path[..outer]) {

@@ -45,6 +45,9 @@ impl V {
             (Value::Stack(stack), Shape::Stack(element, _)) => {
                 V::Stack(stack.next, stack.elements.iter().map(|value| V::of(value, element)).collect())
             }
+            (Value::Union(parts), Shape::Union(fields)) => {
+                V::Union(parts.iter().zip(&fields.shapes).map(|(value, shape)| V::of(value, shape)).collect())
+            }
             (Value::Bits(_) | Value::Wide(_) | Value::Bool(_), shape) => match shape {
                 Shape::Bool => V::Bits(Bits::constant(1, value.bits())),
                 Shape::Error | Shape::Enum(_) => V::Bits(Bits::constant(32, value.bits())),
@@ -53,6 +56,28 @@ impl V {
             },
             _ => V::Fixed(value.clone()),
         }
+    }
+
+    /// A value that is known, whose numbers are as wide as what they are used with.
+    pub fn known_as(value: &Value) -> V {
+        let all = |parts: &[Value]| parts.iter().map(V::known_as).collect();
+        match value {
+            Value::Bool(bit) => V::Bits(Bits::constant(1, u128::from(*bit))),
+            Value::Struct(parts) => V::Parts(all(parts)),
+            Value::Header(header) => V::Header(header.valid, all(&header.fields)),
+            Value::Stack(stack) => V::Stack(stack.next, all(&stack.elements)),
+            Value::Union(parts) => V::Union(all(parts)),
+            other => V::Fixed(other.clone()),
+        }
+    }
+
+    /// Whether a path leads into a value that has no parts of which anything is known.
+    pub fn is_formless(&self, path: &[u32]) -> bool {
+        let end = path.iter().try_fold(self, |value, at| match value {
+            V::Fixed(_) => Err(true),
+            _ => value.parts().get(*at as usize).ok_or(false),
+        });
+        end.err().unwrap_or(false)
     }
 
     /// The bits, if it is a number, a bool, an enum or an error.

@@ -32,7 +32,7 @@ pub const LONG: Place = (&WIDE, 0, 11);
 
 /// A refusal; it stands at a line that has to do with it, and no program here begins with one.
 fn refused(why: String) -> Came {
-    assert!(!why.contains(":1:1\n"), "a refusal that no line causes: {why}");
+    assert!(!why.contains(".p4:1:1\n"), "a refusal that no line causes: {why}");
     Came::Refused(why)
 }
 
@@ -55,6 +55,7 @@ pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, 
         Ok(compiled) => compiled,
         Err(errors) => return refused(errors.to_string()),
     };
+    compiled.teach(&mut reference);
     let script = match Script::parse("random.stf", entries) {
         Ok(script) => script,
         Err(errors) => return Came::NoProgram(errors.to_string()),

@@ -2,6 +2,7 @@
 
 mod compare;
 mod features;
+mod flags;
 mod fuzz;
 mod generate;
 mod limits;

@@ -64,7 +64,8 @@ fn values_that_are_too_many_are_refused_at_the_header_that_needs_most() {
 #[test]
 fn ways_without_end_are_refused_where_they_part() {
     let headers = "header h_t { bit<16> a; bit<8> b; bit<8> c; } header g_t { bit<16> x; bit<16> y; }";
-    let ifs: String = (0..14).map(|at| format!("if (hdr.h.a[{at}:{at}] == 1) {{ hdr.h.b = hdr.h.b + {at}; }}\n")).collect();
+    let ifs: String =
+        (0..14).map(|at| format!("if (hdr.h.a[{at}:{at}] == 1) {{ hdr.h.b = hdr.h.b + {at}; }}\n")).collect();
     let ifs = ifs.replacen("hdr.h.b + 13; }", "hdr.h.b + 13; } // here", 1);
     let text = program(headers, "h_t h; g_t g;", START, "", &ifs, "packet.emit(hdr);");
     refused(&text, &["ways through it"]);
@@ -74,8 +75,9 @@ fn ways_without_end_are_refused_where_they_part() {
 fn a_parser_is_refused_where_the_way_that_is_too_many_ends() {
     let ways = |count: u32, marked: u32| {
         let cases: String = (0..count).map(|at| format!("{at}: x{at}; ")).collect();
-        let mut states =
-            format!("state start {{ packet.extract(hdr.h); transition select(hdr.h.a) {{ {cases} default: accept; }} }}");
+        let mut states = format!(
+            "state start {{ packet.extract(hdr.h); transition select(hdr.h.a) {{ {cases} default: accept; }} }}"
+        );
         for at in 0..count {
             let mark = if at == marked { " // here" } else { "" };
             states += &format!("state x{at} {{ meta.a = {}; transition accept; }}{mark}\n", at + 1);
@@ -103,8 +105,9 @@ fn packets_that_grow_by_an_odd_number_are_refused_at_the_header_that_is_new() {
 #[test]
 fn ways_to_put_a_packet_together_are_refused_at_a_header_that_parts_them() {
     let many: String = (0..6).map(|at| format!("g_t g{at}; ")).collect();
-    let set: String =
-        (0..6).map(|at| format!("if (hdr.h.a[{at}:{at}] == 1) {{ hdr.g{at}.setValid(); hdr.g{at}.x = {at}; }}\n")).collect();
+    let set: String = (0..6)
+        .map(|at| format!("if (hdr.h.a[{at}:{at}] == 1) {{ hdr.g{at}.setValid(); hdr.g{at}.x = {at}; }}\n"))
+        .collect();
     let emits = "packet.emit(hdr.h);
         packet.emit(hdr.g0); // here
         packet.emit(hdr.g1);
@@ -149,7 +152,8 @@ fn entries_that_are_too_many_are_refused_where_their_table_is_applied() {
 #[test]
 fn keys_that_are_too_wide_are_refused_with_their_names() {
     let headers = "header h_t { bit<48> a; bit<48> b; bit<48> c; bit<48> d; bit<32> e; bit<8> f; bit<8> g; }";
-    let locals = "table t { key = { hdr.h.a: exact; hdr.h.b: exact; hdr.h.c: exact; hdr.h.d: exact; } actions = { NoAction; } }";
+    let locals =
+        "table t { key = { hdr.h.a: exact; hdr.h.b: exact; hdr.h.c: exact; hdr.h.d: exact; } actions = { NoAction; } }";
     let apply = "if (t.apply().hit) { hdr.h.f = 1; } // here
         ";
     let text = program(headers, "h_t h;", START, locals, apply, "packet.emit(hdr);");
@@ -171,7 +175,11 @@ fn what_cannot_be_read_is_refused_where_it_is_read() {
 #[test]
 fn what_entries_ask_for_is_refused_at_its_object() {
     let group = simple("", "hdr.h.b = 1;\n standard.mcast_grp = 1; // here\n");
-    let why = refusal(&group, "mc_mgrp_create 1\nmc_node_create 0 2 2\nmc_node_create 1 2\nmc_node_associate 1 0\nmc_node_associate 1 1", ALONE);
+    let why = refusal(
+        &group,
+        "mc_mgrp_create 1\nmc_node_create 0 2 2\nmc_node_create 1 2\nmc_node_associate 1 0\nmc_node_associate 1 1",
+        ALONE,
+    );
     assert!(why.contains("port 2 in group 1"), "{why}");
     let meter = simple("meter(8, MeterType.packets) m; // here\n", "m.execute_meter((bit<32>)hdr.h.a[2:0], hdr.h.b);");
     let why = refusal(&meter, "meter_set_rates In.m 1 0.5:1 0.5:2", ALONE);

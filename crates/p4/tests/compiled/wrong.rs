@@ -244,3 +244,42 @@ fn state_in_egress_of_copies_is_refused() {
         }
     }
 }
+
+/// Found by a tester with programs of others: what was declared with constants had no parts, so its fields were zero and writes were lost.
+#[test]
+fn variables_that_begin_with_constants_have_parts() {
+    for apply in [
+        "h_t l = { 1, 2, 3 }; l.a = hdr.h.b; hdr.h.c = l.a; hdr.h.b = l.b;",
+        "h_t l = { 1, 2, 3 }; l.setInvalid(); l.setValid(); l.b = hdr.h.a; hdr.h.c = l.b;",
+        "headers_t l = { { 1, 2, 3 } }; l.h.b = hdr.h.a; if (hdr.h.isValid()) { hdr.h = l.h; }",
+        "headers_t l = { { 1, 2, 3 } }; if (hdr.h.a == 1) { l.h.c = 9; } hdr.h.b = l.h.c; hdr.h.c = l.h.a;",
+        "tuple<bit<8>, bit<8>> l = { 4, 5 }; hdr.h.b = l[1]; hdr.h.c = l[0];",
+        "bit<8> l = 0xff; l[7:4] = hdr.h.a[3:0]; hdr.h.b = l;",
+        "h_t l = { 1, 2, 3 }; if (l == hdr.h) { hdr.h.a = 7; } else { hdr.h.b = 8; }",
+        "for (bit<8> l in (list<bit<8>>) { 3, 4 }) { hdr.h.a = hdr.h.a + l; }",
+        "for (headers_t l in (list<headers_t>) { { { 1, 2, 3 } }, { { 4, 5, 6 } } }) { hdr.h.a = hdr.h.a + l.h.b; }",
+    ] {
+        println!("{apply}");
+        agree("", apply, "");
+        agree("", &format!("h_t other = {{ 5, 6, 7 }}; hdr.h.a = other.a; {apply}"), "");
+    }
+    agree("h_t l = { 1, 2, 3 };", "l.a = hdr.h.b; hdr.h.c = l.a; hdr.h.b = l.b;", "");
+}
+
+/// What a table finds is no matter where all of its actions do the same, unless it is counted.
+#[test]
+fn tables_that_decide_nothing_count_all_the_same() {
+    let entries = "add t hdr.h.a:1 NoAction()";
+    for locals in [
+        "table t { key = { hdr.h.a: exact; } actions = { NoAction; } }",
+        "direct_counter(CounterType.packets) d;
+        table t { key = { hdr.h.a: exact; } actions = { NoAction; } counters = d; }",
+    ] {
+        agree(locals, "t.apply(); hdr.h.b = 1;", entries);
+        agree(locals, "if (t.apply().hit) { hdr.h.b = 1; }", entries);
+    }
+    // An index that an entry gives is a cell that is counted.
+    let locals = "counter(4, CounterType.packets) c; action a(bit<8> at) { c.count((bit<32>) at); }
+        table t { key = { hdr.h.a: exact; } actions = { a; } default_action = a(0); }";
+    agree(locals, "t.apply();", "add t hdr.h.a:1 a(2)");
+}

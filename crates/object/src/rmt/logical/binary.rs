@@ -19,6 +19,7 @@ const DEFAULT_ONLY: u8 = 1;
 const TABLE_ONLY: u8 = 2;
 const RANGE: u8 = 1;
 const LOOKS: u8 = 1;
+const HASHES: u8 = 2;
 const HIT: u8 = 1;
 /// A piece of a key that is known, in the place of a bit's number.
 const KNOWN: u8 = 0xff;
@@ -61,6 +62,10 @@ pub(crate) fn write_logical(w: &mut Writer, logical: &Logical) {
             LogicalCase::Looks(lookup) => {
                 w.u8(LOOKS);
                 write_lookup(w, lookup);
+            }
+            LogicalCase::Hashes(bits) => {
+                w.u8(HASHES);
+                w.put(&bits.0.0);
             }
         });
     }
@@ -139,9 +144,14 @@ pub(crate) fn read_logical(r: &mut Reader) -> Result<Logical, ObjectError> {
     let tables = read_list(r, LEAST, "tables", read_table)?;
     let stages = rising(r, LEAST, "stages", |r| {
         let number = r.u8("stage")?;
-        let cases = read_list(r, LEAST, "cases", |r| match read_flags(r, LOOKS, "kind of a case")? {
-            LOOKS => Ok(LogicalCase::Looks(read_lookup(r)?)),
-            _ => Ok(LogicalCase::Leads(read_leads(r)?)),
+        let cases = read_list(r, LEAST, "cases", |r| {
+            let at = r.at();
+            match r.u8("kind of a case")? {
+                0 => Ok(LogicalCase::Leads(read_leads(r)?)),
+                LOOKS => Ok(LogicalCase::Looks(read_lookup(r)?)),
+                HASHES => Ok(LogicalCase::Hashes(read_value(r)?)),
+                kind => Err(wrong(at, format!("kind {kind}"), "kinds of cases 0 to 2")),
+            }
         })?;
         Ok((number, cases))
     })?;

@@ -46,6 +46,7 @@ impl Logical {
                 match case {
                     LogicalCase::Leads(leads) => leads.check(&at, stage, &[])?,
                     LogicalCase::Looks(lookup) => lookup.check(&at, &self.tables, stage)?,
+                    LogicalCase::Hashes(bits) => fits(&at, bits, KEY_BITS)?,
                 }
             }
             let mut meant = stage.clone();

@@ -30,7 +30,7 @@ pub struct LogicalRow {
 /// Rows of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogicalRows {
-    /// Bits of the key that any row asks for.
+    /// Bits of the key that any row asks for, or that are hashed.
     pub mask: RmtKey,
     /// Rows that ask for all of them, and that no ternary row before them takes packets from.
     pub exact: Vec<LogicalRow>,
@@ -62,6 +62,13 @@ impl LogicalValue {
     /// The lowest bits, all set.
     pub fn ones(bits: u32) -> Self {
         (0..bits).fold(Self::default(), Self::with)
+    }
+
+    /// The value moved up by some whole bytes.
+    #[must_use]
+    pub fn shifted(self, bits: u32) -> Self {
+        let by = (bits / 8) as usize;
+        Self(Wide(std::array::from_fn(|i| i.checked_sub(by).map_or(0, |from| self.0.0[from]))))
     }
 
     /// The bits above the lowest 128 left out.
@@ -207,15 +214,17 @@ impl Logical {
         // Rows that nobody counts share one.
         let nobody = numbers.len() as u16;
         let mut cases = Cases::default();
+        let mut hashed = RmtKey::default();
         for case in self.stages.get(&stage).map_or(&[][..], Vec::as_slice) {
             match case {
                 LogicalCase::Leads(leads) => {
                     cases.lead(stage, Asked::default(), std::slice::from_ref(leads), (&[], nobody))?;
                 }
                 LogicalCase::Looks(lookup) => self.look(stage, lookup, &numbers, &mut cases)?,
+                LogicalCase::Hashes(bits) => hashed = bits.0,
             }
         }
-        let mut rows = LogicalRows::default();
+        let mut rows = LogicalRows { mask: hashed, ..LogicalRows::default() };
         for row in &cases.all {
             rows.mask = Wide(std::array::from_fn(|i| rows.mask.0[i] | row.mask.0[i]));
         }
@@ -284,7 +293,7 @@ impl Logical {
 
 fn table_of(case: &LogicalCase) -> Option<usize> {
     match case {
-        LogicalCase::Leads(_) => None,
+        LogicalCase::Leads(_) | LogicalCase::Hashes(_) => None,
         LogicalCase::Looks(lookup) => Some(lookup.table.into()),
     }
 }

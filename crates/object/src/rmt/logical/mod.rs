@@ -168,6 +168,8 @@ pub enum LogicalCase {
     Leads(LogicalLeads),
     /// It looks a table up.
     Looks(LogicalLookup),
+    /// It leads nowhere: these bits of the stage's key are part of what is hashed.
+    Hashes(LogicalValue),
 }
 
 /// Where a case leads.

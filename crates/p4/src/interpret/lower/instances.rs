@@ -59,7 +59,7 @@ impl<'p> Lowerer<'p> {
         let kind = match &*word {
             "counter" => {
                 let (packets, bytes) = self.counted(&given, 1);
-                ObjectKind::Counter { cells: self.cells(&given, span)?, packets, bytes, direct: false }
+                ObjectKind::Counter { cells: self.cells(&given, name, span)?, packets, bytes, direct: false }
             }
             "direct_counter" => {
                 let (packets, bytes) = self.counted(&given, 0);
@@ -67,12 +67,12 @@ impl<'p> Lowerer<'p> {
             }
             "meter" => {
                 let bytes = self.counts_bytes(&given, 1)?;
-                ObjectKind::Meter { cells: self.cells(&given, span)?, bytes, direct: false }
+                ObjectKind::Meter { cells: self.cells(&given, name, span)?, bytes, direct: false }
             }
             "direct_meter" => ObjectKind::Meter { cells: 0, bytes: self.counts_bytes(&given, 0)?, direct: true },
             "register" => {
                 let shape = types.first().map_or(Shape::Nothing, |ty| self.shape(ty));
-                ObjectKind::Register { cells: self.cells(&given, span)?, shape }
+                ObjectKind::Register { cells: self.cells(&given, name, span)?, shape }
             }
             "action_profile" => ObjectKind::Profile { selects: false },
             "action_selector" => ObjectKind::Profile { selects: true },
@@ -85,10 +85,13 @@ impl<'p> Lowerer<'p> {
         Ok(Binding::Object(self.code.objects.len() - 1))
     }
 
-    fn cells(&mut self, given: &Given<'p>, span: Span) -> Lowered<usize> {
+    fn cells(&mut self, given: &Given<'p>, name: &str, span: Span) -> Lowered<usize> {
         let Some(size) = given.of(0, "size") else { return Ok(0) };
         match self.constant_of(size)? {
-            cells if cells <= MOST_CELLS => Ok(cells as usize),
+            cells if cells <= MOST_CELLS => {
+                let bound = self.code.allowed.cells(&self.path(name)).map_or(usize::MAX, |cells| cells as usize);
+                Ok((cells as usize).min(bound))
+            }
             cells => self.refuse(span, format!("{cells} cells, at most {MOST_CELLS}")),
         }
     }

@@ -17,6 +17,7 @@ mod tell;
 use super::code::{Code, Ex};
 use super::shape::Shape;
 use super::value::Value;
+use crate::allowed::Allowed;
 use crate::check::{DefId, Facts, Type, substitute};
 use crate::source::Span;
 use crate::syntax::ast::{
@@ -78,10 +79,10 @@ struct Lowerer<'p> {
 }
 
 /// Lowers a program for `V1Switch`; one that is traced can tell what its packets do.
-pub(crate) fn lower(tree: &Program, facts: &Facts, traced: bool) -> Lowered<Code> {
+pub(crate) fn lower(tree: &Program, facts: &Facts, allowed: &Allowed, traced: bool) -> Lowered<Code> {
     let mut lowerer = Lowerer {
         facts,
-        code: Code { errors: facts.errors.clone(), ..Code::default() },
+        code: Code { errors: facts.errors.clone(), allowed: allowed.clone(), ..Code::default() },
         frames: vec![Frame::default()],
         blocks: HashMap::new(),
         given: HashMap::new(),
@@ -92,7 +93,10 @@ pub(crate) fn lower(tree: &Program, facts: &Facts, traced: bool) -> Lowered<Code
         traced,
     };
     lowerer.program(tree)?;
-    Ok(lowerer.code)
+    match lowerer.code.allowed.unknown() {
+        Some(what) => lowerer.refuse(Span::default(), what),
+        None => Ok(lowerer.code),
+    }
 }
 
 impl<'p> Lowerer<'p> {

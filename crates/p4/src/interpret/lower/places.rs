@@ -37,7 +37,7 @@ impl<'p> Lowerer<'p> {
                 }
                 let Some(mut place) = self.steps(owner)? else { return Ok(None) };
                 let step = match (self.type_of(owner), &*member.text) {
-                    (Type::Stack(..), "next") => Step::Next,
+                    (Type::Stack(..), "next") => Step::Next(self.bound(owner)),
                     (Type::Stack(..), "last") => Step::Last,
                     (Type::Stack(..), _) => return Ok(None),
                     (ty, name) => match self.field(&ty, name) {
@@ -59,6 +59,21 @@ impl<'p> Lowerer<'p> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// How many elements of a stack a packet may have, if that is fewer than there are.
+    fn bound(&mut self, stack: &Expr) -> Option<u32> {
+        let mut name = Vec::new();
+        let mut rest = stack;
+        while let ExprKind::Member(owner, member) = &rest.kind {
+            name.push(&*member.text);
+            rest = owner;
+        }
+        if let ExprKind::Name { name: first, .. } = &rest.kind {
+            name.push(&*first.text);
+        }
+        name.reverse();
+        self.code.allowed.bound(&name.join("."))
     }
 
     fn step(&self, place: &mut Place, step: Step) {

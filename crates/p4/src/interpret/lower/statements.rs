@@ -108,7 +108,7 @@ impl<'p> Lowerer<'p> {
                 let ty = self.put(ty);
                 let (shape, slot) = (self.shape(&ty), self.slot());
                 out.push(match value {
-                    Some(value) => St::Set(slot, self.value(value, Some(&ty))?),
+                    Some(value) => St::Set(slot, self.value(value, Some(&ty))?, shape.clone()),
                     None => St::Fresh(slot, shape.clone()),
                 });
                 self.bind(id, Binding::Slot(slot, shape));

@@ -13,7 +13,7 @@ mod trace;
 use super::code::{Code, ObjectKind};
 use super::shape::Noise;
 use super::tables::Rows;
-use super::v1model::{Cells, Requests};
+use super::v1model::{Cells, HashLayouts, Requests};
 use super::value::Value;
 use crate::source::Span;
 pub(crate) use packet::Packet;
@@ -29,6 +29,8 @@ pub(crate) enum Stop {
     Exit,
     /// An error of a parser, by its number.
     Parser(u32),
+    /// The packet is dropped.
+    Drop,
     /// It cannot go on.
     Fatal(Box<(Span, String)>),
 }
@@ -76,6 +78,8 @@ pub(crate) struct Machine {
     /// What value sets hold: for each a list of values, one for each key.
     pub value_sets: Vec<Vec<Vec<u128>>>,
     pub packet: Packet,
+    /// The target's hash in place of the algorithms'.
+    pub hashes: Option<HashLayouts>,
     /// What a packet asks of the architecture.
     pub requests: Requests,
     pub errors: CoreErrors,
@@ -99,6 +103,7 @@ impl Machine {
             objects: code.objects.iter().map(|object| cells(&object.kind)).collect(),
             value_sets: vec![Vec::new(); code.value_sets.len()],
             packet: Packet::default(),
+            hashes: None,
             requests: Requests::default(),
             errors: CoreErrors::new(code),
             noise: is_random.then(|| Noise::new(seed)),

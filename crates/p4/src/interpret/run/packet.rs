@@ -92,7 +92,9 @@ impl Machine {
     /// Stacks whose `next` was extracted go on to the next one.
     fn advance_stacks(&mut self, place: &Place, path: &[u32]) {
         for (i, step) in place.steps.iter().enumerate() {
-            if let (Step::Next, Some(Value::Stack(stack))) = (step, part_mut(&mut self.slots[place.slot], &path[..i])) {
+            if let (Step::Next(_), Some(Value::Stack(stack))) =
+                (step, part_mut(&mut self.slots[place.slot], &path[..i]))
+            {
                 stack.next = path[i] + 1;
             }
         }

@@ -42,13 +42,14 @@ impl Machine {
                     let index = self.value(code, index)?;
                     u32::try_from(index.bits()).unwrap_or(u32::MAX)
                 }
-                Step::Next | Step::Last => {
+                Step::Next(_) | Step::Last => {
                     let (next, size) = match part_mut(&mut self.slots[place.slot], &path) {
                         Some(Value::Stack(stack)) => (stack.next, stack.elements.len() as u32),
                         _ => (0, 0),
                     };
-                    let at = if matches!(step, Step::Next) { Some(next) } else { next.checked_sub(1) };
+                    let at = if matches!(step, Step::Next(_)) { Some(next) } else { next.checked_sub(1) };
                     match at.filter(|at| *at < size) {
+                        Some(at) if step.is_beyond(at) => return Err(Stop::Drop),
                         Some(at) => at,
                         None => return Err(Stop::Parser(self.errors.stack_out_of_bounds)),
                     }

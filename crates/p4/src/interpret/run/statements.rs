@@ -37,7 +37,7 @@ impl Machine {
                 self.write(target, &found, value);
             }
             St::Fresh(slot, shape) => self.slots[*slot] = shape.fresh(&mut self.noise),
-            St::Set(slot, ex) => self.slots[*slot] = self.value(code, ex)?,
+            St::Set(slot, ex, _) => self.slots[*slot] = self.value(code, ex)?,
             St::If(condition, yes, no) => {
                 let branch = if self.value(code, condition)?.is_true() { yes } else { no };
                 return self.statements(code, branch);

@@ -2,6 +2,8 @@
 
 use num_bigint::BigUint;
 use sluice_packet::checksum::checksum;
+use sluice_rmt::stage::Key;
+use std::collections::BTreeMap;
 
 /// CRC-32 as Ethernet has it.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
@@ -21,6 +23,21 @@ pub(crate) fn crc16(bytes: &[u8]) -> u16 {
 pub(crate) fn xor16(bytes: &[u8]) -> u16 {
     let words = bytes.chunks(2).map(|pair| u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
     words.fold(0, |all, word| all ^ word)
+}
+
+/// Where bits that are hashed lie in a stage's key, the lowest first and nothing for constants; by how many they are.
+pub(crate) type HashLayouts = BTreeMap<usize, Vec<Option<u8>>>;
+
+/// The target's hash of bits, the lowest first; 0 where no packet comes to.
+pub(crate) fn target(layouts: &HashLayouts, bits: &[bool]) -> u32 {
+    let Some(places) = layouts.get(&bits.len()) else { return 0 };
+    let mut key = Key::default();
+    for (place, _) in places.iter().zip(bits).filter(|(_, bit)| **bit) {
+        if let Some(at) = place {
+            key.0[usize::from(at / 8)] |= 1 << (at % 8);
+        }
+    }
+    key.hash()
 }
 
 /// The value of an algorithm of fixed width by its name.

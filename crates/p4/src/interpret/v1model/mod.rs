@@ -7,7 +7,7 @@ mod natives;
 mod replication;
 
 pub(crate) use cells::{Cells, MeterRates};
-pub(crate) use hash::crc16;
+pub(crate) use hash::{HashLayouts, by_name as hash_by_name, crc16};
 pub(crate) use keep::Keep;
 pub(crate) use replication::{Node, Replication, Session};
 
@@ -121,7 +121,7 @@ impl Switch {
             };
             done.map_err(|stop| match stop {
                 Stop::Fatal(why) => Stopped { span: why.0, what: why.1 },
-                Stop::Exit | Stop::Parser(_) => {
+                Stop::Exit | Stop::Parser(_) | Stop::Drop => {
                     Stopped { span: Span::default(), what: "a block ended in a way that it cannot".to_string() }
                 }
             })?;
@@ -264,7 +264,10 @@ impl Switch {
         let Job { bytes, mut meta, mut standard, rounds, .. } = job;
         let pipeline = self.code.pipeline;
         self.machine.requests = Requests::default();
-        let mut headers = self.parse(&bytes, &mut meta, &mut standard)?;
+        let mut headers = match self.parse(&bytes, &mut meta, &mut standard) {
+            Err(Stop::Drop) => return Ok(()),
+            parsed => parsed?,
+        };
         self.control(pipeline.verify, &mut [&mut headers, &mut meta])?;
         if self.machine.requests.checksum_error {
             self.set(&mut standard, "checksum_error", 1);

@@ -1,7 +1,7 @@
 //! Functions and methods of v1model.
 
 use super::hash;
-use super::{Cells, DROP, Keep};
+use super::{Cells, DROP, HashLayouts, Keep};
 use crate::interpret::bits::Bits;
 use crate::interpret::code::NativeCall;
 use crate::interpret::native::Native;
@@ -20,7 +20,10 @@ impl Machine {
             }
             Native::MarkToDropOld => self.requests.drop = true,
             Native::Hash => {
-                let hash = self.hash(&values[1], shapes[1], &values[3], shapes[3], false);
+                let hash = match &self.hashes {
+                    Some(layouts) => target_hash(layouts, (&values[1], shapes[1]), (&values[3], shapes[3])),
+                    None => self.hash(&values[1], shapes[1], &values[3], shapes[3], false),
+                };
                 let (base, max) = (values[2].big(), values[4].big());
                 let within = if max == BigUint::default() { max } else { hash % max };
                 values[0] = Value::of_big(base + within, shapes[0].number().width);
@@ -104,10 +107,7 @@ impl Machine {
         if payload {
             bits.push_bytes(self.packet.payload());
         }
-        let name = match names {
-            Shape::Enum(names) => names.get(algorithm.bits() as usize).map_or("", |name| name),
-            _ => "",
-        };
+        let name = name_of(algorithm, names);
         // A number of bits that is no whole number of bytes is a number all the same.
         let unused = (8 - bits.len() % 8) % 8;
         match name {
@@ -133,6 +133,30 @@ impl Machine {
             Some(Cells::Meter(meters)) => meters.color(at, bytes, time),
             _ => 0,
         }
+    }
+}
+
+fn name_of<'s>(algorithm: &Value, names: &'s Shape) -> &'s str {
+    match names {
+        Shape::Enum(names) => names.get(algorithm.bits() as usize).map_or("", |name| name),
+        _ => "",
+    }
+}
+
+/// The target's hash in place of an algorithm: the lower 32 bits of it for crc32, the upper 16 for crc16.
+fn target_hash(
+    layouts: &HashLayouts,
+    (algorithm, names): (&Value, &Shape),
+    (data, shape): (&Value, &Shape),
+) -> BigUint {
+    let mut bits = Bits::default();
+    shape.pack(data, &mut bits);
+    let bytes = bits.bytes();
+    let all: Vec<bool> = (0..bits.len()).rev().map(|at| bytes[at / 8] >> (7 - at % 8) & 1 == 1).collect();
+    let hash = hash::target(layouts, &all);
+    match name_of(algorithm, names) {
+        "crc32" | "crc32_custom" => hash.into(),
+        _ => (hash >> 16).into(),
     }
 }
 
