@@ -168,7 +168,7 @@ fn what_does_not_fit_is_told_with_its_chain_and_what_would_fit() {
         "  chain.p4:19:9: table `In.fourth`",
         "  --stages 0-4 takes it as it is",
         "  --target wide --stages 1-10 takes it as it is",
-        "  chain.p4:19:9: without this statement it fits",
+        "  chain.p4:18:9: without this statement it fits",
     ] {
         assert!(called.err.lines().any(|line| line.starts_with(words)), "{words}\n{}", called.err);
     }
@@ -180,7 +180,7 @@ fn what_does_not_fit_is_told_with_its_chain_and_what_would_fit() {
     let has = |place: Option<&str>, what: &str| notes.iter().any(|n| n["place"].as_str() == place && n["what"] == what);
     assert!(has(Some("chain.p4:17:9"), "table `In.second`"), "{notes:?}");
     assert!(has(None, "--stages 0-4 takes it as it is"), "{notes:?}");
-    assert!(has(Some("chain.p4:19:9"), "without this statement it fits"), "{notes:?}");
+    assert!(has(Some("chain.p4:18:9"), "without this statement it fits"), "{notes:?}");
     let called = f.sluice(&["p4", "compile", "chain.p4", "--stages", "0-4", "--json", "-o", "chain.slob"]).ok();
     let value: serde_json::Value = serde_json::from_str(&called).unwrap();
     assert_eq!((&value["passed"], &value["stages"]), (&true.into(), &4.into()));

@@ -35,6 +35,10 @@ impl Program {
         let Ok(code) = lower(&self.tree, self.facts.as_ref().unwrap_or(&nothing), &self.allowed, true) else {
             return Vec::new();
         };
+        // A program that cannot be followed to its end is followed no further on other pipelines.
+        if explore_within(&code, None, &mut MOST_WAYS.clone()).is_err() {
+            return Vec::new();
+        }
         let Ok(entries) = self.reference(Undefined::Zero, 1) else { return Vec::new() };
         let mut notes = Vec::new();
         let end = target.stages - 1;

@@ -53,7 +53,11 @@ impl Compile {
         let mut times = Times::default();
         let program = self.allow.check(&self.read, &self.program)?;
         times.pass("read and check");
-        let compiled = match self.place.try_compile(&program, &mut |pass| times.pass(pass))? {
+        let tried = match self.place.try_compile(&program, &mut |pass| times.pass(pass)) {
+            Ok(tried) => tried,
+            Err(why) => return refused(out, &why),
+        };
+        let compiled = match tried {
             Ok(compiled) => compiled,
             Err(errors) if self.json => {
                 let all: Vec<Value> = errors.0.iter().map(mistake_json).collect();
