@@ -127,6 +127,66 @@ fn a_program_is_compiled_and_runs_on_the_pipelines_model() {
     assert_eq!(f.sluice(&["p4", "compile", "--stages", "4-0", "programs/p4/calc.p4"]).code, 2);
 }
 
+/// Four tables in a row, which three stages do not hold.
+const CHAIN: &str = r"#include <v1model.p4>
+header h_t { bit<16> a; bit<8> b; bit<8> c; }
+struct headers_t { h_t h; }
+struct meta_t { }
+parser Parse(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    state start { packet.extract(hdr.h); transition accept; }
+}
+control Verify(inout headers_t hdr, inout meta_t meta) { apply { } }
+control In(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    action set(bit<8> x) { hdr.h.b = x; }
+    table first { key = { hdr.h.a: exact; } actions = { set; NoAction; } }
+    table second { key = { hdr.h.b: exact; } actions = { set; NoAction; } }
+    table third { key = { hdr.h.b: exact; } actions = { set; NoAction; } }
+    table fourth { key = { hdr.h.b: exact; } actions = { set; NoAction; } }
+    apply {
+        first.apply();
+        second.apply();
+        third.apply();
+        fourth.apply();
+    }
+}
+control Out(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply { } }
+control Update(inout headers_t hdr, inout meta_t meta) { apply { } }
+control Deparse(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr); } }
+V1Switch(Parse(), Verify(), In(), Out(), Update(), Deparse()) main;
+";
+
+#[test]
+fn what_does_not_fit_is_told_with_its_chain_and_what_would_fit() {
+    let f = Folder::new();
+    f.write("chain.p4", CHAIN);
+    let called = f.sluice(&["p4", "compile", "chain.p4"]);
+    assert_eq!(called.code, 3, "{}", called.err);
+    for words in [
+        "error[E0770]: does not fit the pipeline: a chain of 4 stages, and there are 3",
+        " --> chain.p4:19:9",
+        "  chain.p4:16:9: table `In.first`",
+        "  chain.p4:19:9: table `In.fourth`",
+        "  --stages 0-4 takes it as it is",
+        "  --target wide --stages 1-10 takes it as it is",
+        "  chain.p4:18:9: without this statement it fits",
+    ] {
+        assert!(called.err.lines().any(|line| line.starts_with(words)), "{words}\n{}", called.err);
+    }
+    let called = f.sluice(&["p4", "compile", "chain.p4", "--json"]);
+    assert_eq!(called.code, 3, "{}", called.err);
+    let value: serde_json::Value = serde_json::from_str(&called.out).unwrap();
+    assert_eq!((&value["passed"], &value["errors"][0]["line"]), (&false.into(), &19.into()));
+    let notes = value["errors"][0]["notes"].as_array().unwrap();
+    let has = |place: Option<&str>, what: &str| notes.iter().any(|n| n["place"].as_str() == place && n["what"] == what);
+    assert!(has(Some("chain.p4:17:9"), "table `In.second`"), "{notes:?}");
+    assert!(has(None, "--stages 0-4 takes it as it is"), "{notes:?}");
+    assert!(has(Some("chain.p4:18:9"), "without this statement it fits"), "{notes:?}");
+    let called = f.sluice(&["p4", "compile", "chain.p4", "--stages", "0-4", "--json", "-o", "chain.slob"]).ok();
+    let value: serde_json::Value = serde_json::from_str(&called).unwrap();
+    assert_eq!((&value["passed"], &value["stages"]), (&true.into(), &4.into()));
+    f.sluice(&["object", "show", "chain.slob"]).ok();
+}
+
 /// Alone on the pipeline, and in the stages of tenants; on a small pipeline.
 #[test]
 fn a_program_runs_on_the_pipeline_in_rtl_and_all_devices_agree() {

@@ -1,7 +1,7 @@
 //! Programs on the pipeline: compiled once, with entries as they come and go.
 
 use crate::back::{Plan, plan};
-use crate::error::{Notes, P4Errors, Problem};
+use crate::error::{Note, Notes, P4Errors, Problem, place};
 use crate::interpret::{Cells, Sent, lower};
 use crate::middle::{Refusal, RefusalKind, explore};
 use crate::ports::{PIPELINE_PORTS, PortMap, Ports};
@@ -29,9 +29,11 @@ pub struct Compiled {
     ports: Ports,
 }
 
-fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
+pub(crate) fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
     let mut notes = Notes::default();
     let what = refusal.what;
+    let noted = |(at, text): (Option<Span>, String)| Note { place: at.map(|at| place(at, sources)), text };
+    let belongs: Vec<Note> = refusal.notes.into_iter().map(noted).collect();
     notes.push(
         refusal.span,
         match refusal.kind {
@@ -39,7 +41,11 @@ fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
             RefusalKind::TooMuch => Problem::TooMuch { what },
         },
     );
-    notes.into_errors(sources)
+    let mut errors = notes.into_errors(sources);
+    if let Some(first) = errors.0.first_mut() {
+        first.notes = belongs;
+    }
+    errors
 }
 
 impl Program {
@@ -58,7 +64,7 @@ impl Program {
     ) -> Result<Compiled, P4Errors> {
         let nothing = check::Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&nothing);
-        let refused = |span, what: String| errors(Refusal { span, kind: RefusalKind::NotThere, what }, &self.sources);
+        let refused = |span, what: String| errors(Refusal::new(span, RefusalKind::NotThere, what), &self.sources);
         let code =
             lower(&self.tree, facts, &self.allowed, true).map_err(|refusal| refused(refusal.span, refusal.what))?;
         ended("lower");
@@ -68,9 +74,7 @@ impl Program {
         ended("number ports");
         let plan = plan(&code, graph, target, (first, last)).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("place");
-        let system = (first..=last).any(|stage| target.is_system(stage));
-        let role = if system { Role::System } else { Role::Tenant };
-        let compiled = Compiled { plan, sources: self.sources.clone(), role, target: *target, ports };
+        let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), ports);
         // The entries of the program itself have to fit.
         compiled.unit(&self.reference(crate::Undefined::Zero, 1)?)?;
         ended("rows, checked");
@@ -79,6 +83,17 @@ impl Program {
 }
 
 impl Compiled {
+    pub(crate) fn new(
+        plan: Plan,
+        sources: Sources,
+        target: &Target,
+        (first, last): (usize, usize),
+        ports: Ports,
+    ) -> Compiled {
+        let system = (first..=last).any(|stage| target.is_system(stage));
+        Compiled { plan, sources, role: if system { Role::System } else { Role::Tenant }, target: *target, ports }
+    }
+
     /// How many stages it needs, one behind the other.
     pub fn stages(&self) -> usize {
         let mut all = self.plan.stages.clone();
@@ -112,6 +127,7 @@ impl Compiled {
         if !self.plan.has_groups() {
             return Ok(groups);
         }
+        let span = self.plan.line_of_group(&entries.switch.code);
         // A group that nobody made has no copies.
         let numbers: BTreeSet<u16> = replication.groups.keys().copied().chain(self.plan.groups_named()).collect();
         for number in &numbers {
@@ -122,14 +138,14 @@ impl Compiled {
                 let Some(bit) = bit.filter(|bit| group.destinations & bit == 0) else {
                     let what =
                         format!("port {port} in group {number}; a copy goes to each of ports 0 to 7 once at most");
-                    return Err(self.refused(RefusalKind::NotThere, what));
+                    return Err(self.refused(span, RefusalKind::NotThere, what));
                 };
                 group.destinations |= bit;
                 group.tags[usize::from(place)] = rid;
             }
             if usize::from(*number) >= self.target.groups {
                 let what = format!("group {number}; there are groups 1 to {}", self.target.groups - 1);
-                return Err(self.refused(RefusalKind::TooMuch, what));
+                return Err(self.refused(span, RefusalKind::TooMuch, what));
             }
             groups.insert(*number, group);
         }
@@ -158,22 +174,26 @@ impl Compiled {
     }
 
     fn tables(&self, entries: &Reference) -> Result<Logical, P4Errors> {
-        let machine = &entries.switch.machine;
-        let members = machine.value_sets.iter().any(|members| !members.is_empty());
-        let rates = machine.objects.iter().any(|cells| matches!(cells, Cells::Meter(meters) if meters.has_rates()));
-        for (is, what) in [
-            (members, "members of a value set: the parser's rows stand when the program is compiled"),
-            (rates, "rates of a meter, whose packets are all green here"),
+        let (machine, told) = (&entries.switch.machine, &entries.switch.code.told);
+        let members = machine.value_sets.iter().zip(&told.value_sets).find(|(members, _)| !members.is_empty());
+        let has_rates = |cells: &Cells| matches!(cells, Cells::Meter(meters) if meters.has_rates());
+        let rates = machine.objects.iter().zip(&told.objects).find(|(cells, _)| has_rates(cells));
+        for (at, what) in [
+            (
+                members.map(|(_, set)| set.span),
+                "members of a value set: the parser's rows stand when the program is compiled",
+            ),
+            (rates.map(|(_, meter)| meter.span), "rates of a meter, whose packets are all green here"),
         ] {
-            if is {
-                return Err(self.refused(RefusalKind::NotThere, what.to_string()));
+            if let Some(span) = at {
+                return Err(self.refused(span, RefusalKind::NotThere, what.to_string()));
             }
         }
         let switch = &entries.switch;
         let tables = self.plan.tables(&switch.code, &switch.machine.tables);
         let mut tables = tables.map_err(|refusal| errors(refusal, &self.sources))?;
         let translated = self.ports.translate(&mut tables);
-        translated.map_err(|what| self.refused(RefusalKind::NotThere, what))?;
+        translated.map_err(|what| self.refused(Span::default(), RefusalKind::NotThere, what))?;
         Ok(tables)
     }
 
@@ -234,13 +254,14 @@ impl Compiled {
         Ok(None)
     }
 
+    /// What the pipeline's checker refuses, where it says it: at a stage, a path or a row.
     fn unfit(&self, problem: &str) -> P4Errors {
-        self.refused(RefusalKind::TooMuch, format!("what the pipeline's checker refuses: {problem}"))
+        let what = format!("what the pipeline's checker refuses: {problem}");
+        self.refused(self.plan.line_of(problem), RefusalKind::TooMuch, what)
     }
 
-    /// An error that no place in the program causes.
-    fn refused(&self, kind: RefusalKind, what: String) -> P4Errors {
-        errors(Refusal { span: Span::default(), kind, what }, &self.sources)
+    fn refused(&self, span: Span, kind: RefusalKind, what: String) -> P4Errors {
+        errors(Refusal::new(span, kind, what), &self.sources)
     }
 
     fn unit_of(&self, tables: &Logical, entries: &Reference) -> Result<Unit, P4Errors> {

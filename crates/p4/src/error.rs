@@ -111,6 +111,15 @@ problems! {
     Info "E0796" "P4Info, {what}: {why}" { what, why }
 }
 
+/// What belongs to a mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// `FILE:LINE:COLUMN`, if it is about a place.
+    pub place: Option<String>,
+    /// In words.
+    pub text: String,
+}
+
 /// One mistake, where it is, and how the text there came into the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct P4Error {
@@ -118,6 +127,8 @@ pub struct P4Error {
     pub mistake: Mistake<Problem>,
     /// Includes and macros from that line outwards, in words.
     pub from: Vec<String>,
+    /// Of a program that does not fit: who needs how much, and what would fit.
+    pub notes: Vec<Note>,
 }
 
 impl P4Error {
@@ -130,7 +141,11 @@ impl P4Error {
 impl fmt::Display for P4Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.mistake)?;
-        self.from.iter().try_for_each(|step| write!(f, "\n  {step}"))
+        self.from.iter().try_for_each(|step| write!(f, "\n  {step}"))?;
+        self.notes.iter().try_for_each(|note| match &note.place {
+            Some(place) => write!(f, "\n  {place}: {}", note.text),
+            None => write!(f, "\n  {}", note.text),
+        })
     }
 }
 
@@ -222,5 +237,5 @@ fn located(span: Span, problem: Problem, sources: &Sources) -> P4Error {
         });
         next = &sources.text(at.text).from;
     }
-    P4Error { mistake, from }
+    P4Error { mistake, from, notes: Vec::new() }
 }

@@ -9,6 +9,7 @@ mod back;
 mod check;
 mod compile;
 mod error;
+mod fit;
 mod info;
 mod interpret;
 mod ir;
@@ -22,7 +23,7 @@ mod traffic;
 
 pub use allowed::Allowed;
 pub use compile::{Compiled, Model};
-pub use error::{MOST_ERRORS, P4Error, P4Errors, Problem};
+pub use error::{MOST_ERRORS, Note, P4Error, P4Errors, Problem};
 pub use info::Info;
 pub use interpret::Sent;
 pub use ports::PortMap;

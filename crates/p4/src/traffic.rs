@@ -31,7 +31,7 @@ pub(crate) fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>
             None => Ok(Ports { goals: plain.params, ..Ports::default() }),
             Some((port, span)) => {
                 let what = format!("port {port}; the pipeline has ports 0 to 7");
-                Err(Refusal { span: *span, kind: RefusalKind::NotThere, what })
+                Err(Refusal::new(*span, RefusalKind::NotThere, what))
             }
         };
     };
@@ -54,16 +54,16 @@ pub(crate) fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>
         used.remove(&DROP_PORT);
         let all = used.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
         let what = format!("{} different ports ({all}); the pipeline has {PIPELINE_PORTS}", used.len());
-        return Err(Refusal { span: at, kind: RefusalKind::TooMuch, what });
+        return Err(Refusal::new(at, RefusalKind::TooMuch, what));
     };
     if map.is_plain() {
         return Ok(Ports { goals: plain.params, ..Ports::default() });
     }
     let moved = arrivals.iter().any(|port| map.to_pipeline(*port) != *port);
     let all = if moved { uses(graph, code, true) } else { plain.clone() };
-    if let Some(Refusal { span, kind, what }) = all.both {
+    if let Some(Refusal { span, kind, what, .. }) = all.both {
         let what = format!("{what}, where ports get the pipeline's numbers: {map}");
-        return Err(Refusal { span, kind, what });
+        return Err(Refusal::new(span, kind, what));
     }
     for given in &given {
         for (key, asked) in given.matches.iter().enumerate() {
@@ -74,7 +74,7 @@ pub(crate) fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>
                 let what = format!(
                     "{SOME_PORTS} in table `{table}`, line {line} of the script, where ports get the pipeline's numbers: {map}"
                 );
-                return Err(Refusal { span: *span, kind: RefusalKind::NotThere, what });
+                return Err(Refusal::new(*span, RefusalKind::NotThere, what));
             }
         }
     }

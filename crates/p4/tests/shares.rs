@@ -14,7 +14,7 @@ const EXPECTED: &[(&str, [&str; 3])] = &[
     ("flow_cache", ["E0750 line 62", "E0750 line 62", "E0750 line 62"]),
     ("link_monitor", ["E0750 line 123", "E0750 line 123", "E0750 line 123"]),
     ("load_balance", ["E0750 line 60", "E0750 line 60", "E0750 line 60"]),
-    ("mri", ["E0770 line 1", "E0770 line 1", "E0770 line 1"]),
+    ("mri", ["E0770 line 69", "E0770 line 69", "E0770 line 69"]),
     ("multicast", ["2", "2", "2"]),
     ("qos", ["2", "2", "2"]),
     ("source_routing", ["1", "1", "1"]),
@@ -23,7 +23,7 @@ const EXPECTED: &[(&str, [&str; 3])] = &[
 
 /// The same with the flags that accept a part.
 const IN_PART: &[(&str, &str, [&str; 3])] = &[
-    ("firewall", "--hash target", ["E0770 line 115", "E0770 line 115", "E0770 line 75"]),
+    ("firewall", "--hash target", ["E0770 line 114", "E0770 line 115", "E0770 line 75"]),
     ("load_balance", "--hash target --power-of-two", ["E0770 line 82", "5", "5"]),
     ("mri", "--bound traces=8", ["2", "2", "2"]),
     ("tunnel", "--cells passed=512", ["2", "2", "2"]),

@@ -1,12 +1,12 @@
 //! `sluice p4 check`: what programs have, or what is wrong with them.
 
-use super::{ReadArgs, failure};
+use super::{ReadArgs, failure, mistake_json};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
 use clap::Args;
 use serde_json::{Value, json};
-use sluice_p4::{P4Error, P4Errors, Program};
+use sluice_p4::{P4Errors, Program};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -65,19 +65,9 @@ fn text(name: &str, program: &Program) -> String {
 }
 
 fn report_json(name: &str, result: &Result<Program, P4Errors>) -> Value {
-    let mistake = |e: &P4Error| {
-        json!({
-            "code": e.code(),
-            "file": e.mistake.file,
-            "line": e.mistake.position.line,
-            "column": e.mistake.position.column,
-            "what": e.mistake.problem.to_string(),
-            "from": e.from,
-        })
-    };
     match result {
         Err(errors) => {
-            let all: Vec<Value> = errors.0.iter().map(mistake).collect();
+            let all: Vec<Value> = errors.0.iter().map(mistake_json).collect();
             json!({ "file": name, "passed": false, "errors": all })
         }
         Ok(program) => {

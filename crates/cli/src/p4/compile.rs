@@ -1,13 +1,14 @@
 //! `sluice p4 compile`: programs as modules of the rmt pipeline.
 
 use super::allow::AllowArgs;
-use super::{PlaceArgs, ReadArgs, failure, refused};
+use super::{PlaceArgs, REFUSED, ReadArgs, failure, mistake_json, refused};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
 use crate::printable;
 use clap::Args;
-use sluice_p4::{Program, Undefined};
+use serde_json::{Value, json};
+use sluice_p4::{Compiled, Program, Undefined};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -38,6 +39,9 @@ pub struct Compile {
     /// Shows on standard error how long each pass took
     #[arg(long)]
     time: bool,
+    /// One JSON document on standard output: whether it compiled, or what is wrong and what would fit; the module itself goes to --output only
+    #[arg(short = 'j', long)]
+    json: bool,
 }
 
 impl Compile {
@@ -49,20 +53,37 @@ impl Compile {
         let mut times = Times::default();
         let program = self.allow.check(&self.read, &self.program)?;
         times.pass("read and check");
-        let bytes = match self.compile(&program, &mut times) {
+        let tried = match self.place.try_compile(&program, None, &mut |pass| times.pass(pass)) {
+            Ok(tried) => tried,
+            Err(why) => return refused(out, &why),
+        };
+        let compiled = match tried {
+            Ok(compiled) => compiled,
+            Err(errors) if self.json => {
+                let all: Vec<Value> = errors.0.iter().map(mistake_json).collect();
+                out.json(&json!({ "passed": false, "errors": all }))?;
+                return Ok(ExitCode::from(REFUSED));
+            }
+            Err(errors) => return refused(out, &failure(&errors)),
+        };
+        let bytes = match self.bytes(&program, &compiled, &mut times) {
             Ok(bytes) => bytes,
             Err(why) => return refused(out, &why),
         };
         if self.time {
             printable::tell(times.text());
         }
+        if self.json {
+            out.json(&json!({ "passed": true, "stages": compiled.stages() }))?;
+        }
         out.flush()?;
-        files::write(self.output.as_deref().unwrap_or(Path::new("-")), &bytes)?;
+        if self.output.is_some() || !self.json {
+            files::write(self.output.as_deref().unwrap_or(Path::new("-")), &bytes)?;
+        }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn compile(&self, program: &Program, times: &mut Times) -> Result<Vec<u8>, Failure> {
-        let compiled = self.place.compile_timed(program, None, &mut |pass| times.pass(pass))?;
+    fn bytes(&self, program: &Program, compiled: &Compiled, times: &mut Times) -> Result<Vec<u8>, Failure> {
         let mut entries = program.reference(Undefined::Zero, 1).map_err(|errors| failure(&errors))?;
         if let Some(file) = &self.entries {
             sluice_frontends::fill(&mut entries, file).map_err(|e| Failure::input(e.code, e.what))?;

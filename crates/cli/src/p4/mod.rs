@@ -15,8 +15,8 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
 use clap::Args;
-use serde_json::{Map, Value};
-use sluice_p4::{Compiled, P4Errors, PortMap, Program, Reader, Traffic};
+use serde_json::{Map, Value, json};
+use sluice_p4::{Compiled, Note, P4Error, P4Errors, PortMap, Program, Reader, Traffic};
 use sluice_rmt::target::Target;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -64,13 +64,28 @@ impl PlaceArgs {
         traffic: Option<&Traffic>,
         ended: &mut dyn FnMut(&'static str),
     ) -> Result<Compiled, Failure> {
+        self.try_compile(program, traffic, ended)?.map_err(|errors| failure(&errors))
+    }
+
+    /// The same; a program that the pipeline does not run comes back as what is wrong with it, with what would fit.
+    pub fn try_compile(
+        &self,
+        program: &Program,
+        traffic: Option<&Traffic>,
+        ended: &mut dyn FnMut(&'static str),
+    ) -> Result<Result<Compiled, P4Errors>, Failure> {
         let last = self.target.stages - 1;
         let (first, end) = self.stages.unwrap_or((1, last - 1));
         if end > last {
             let what = format!("--stages {first}-{end}: target {} has stages 0 to {last}", self.target.name);
             return Err(Failure::input("E0770", what));
         }
-        program.compile_for(&self.target, (first, end), traffic, ended).map_err(|errors| failure(&errors))
+        Ok(program.compile_for(&self.target, (first, end), traffic, ended).map_err(|mut errors| {
+            if let Some(error) = errors.0.first_mut().filter(|error| error.code() == "E0770") {
+                error.notes.extend(program.would_fit(&self.target, first, end));
+            }
+            errors
+        }))
     }
 }
 
@@ -112,6 +127,20 @@ pub fn tell_ports(out: &mut Output, ports: &PortMap) -> Result<(), Failure> {
 /// The same as JSON: ports of the program, and their numbers.
 pub fn ports_json(ports: &PortMap) -> Value {
     ports.pairs().map(|(port, number)| (port.to_string(), Value::from(number))).collect::<Map<_, _>>().into()
+}
+
+/// A mistake as programs read it.
+pub fn mistake_json(e: &P4Error) -> Value {
+    let note = |note: &Note| json!({ "place": note.place, "what": note.text });
+    json!({
+        "code": e.code(),
+        "file": e.mistake.file,
+        "line": e.mistake.position.line,
+        "column": e.mistake.position.column,
+        "what": e.mistake.problem.to_string(),
+        "from": e.from,
+        "notes": e.notes.iter().map(note).collect::<Vec<_>>(),
+    })
 }
 
 /// All that is wrong with a program.

@@ -1,9 +1,11 @@
 //! Registers and counters: which stage keeps which cells, and a visit's look at one as the stage's state access.
 
 use super::action::Maker;
-use super::{leaves, too_much};
+use super::{leaves, names, too_much};
+use crate::interpret::code::Code;
 use crate::ir::{Access, Array, Bits, Change, Graph, Leaf, Loc, Next, Src, When as Cell};
-use crate::middle::Refusal;
+use crate::middle::{Refusal, RefusalKind};
+use crate::source::Span;
 use sluice_rmt::action::{Cross, When};
 use sluice_rmt::phv::Class;
 use sluice_rmt::state::{Access as Atom, Choice, IndexSource, Operand, StateOp, Update};
@@ -23,7 +25,12 @@ pub(crate) struct Place {
 }
 
 /// All arrays, each in the stage of the visits that look at it.
-pub(super) fn places(graph: &Graph, stages: &[usize], target: &Target) -> Result<BTreeMap<Array, Place>, Refusal> {
+pub(super) fn places(
+    graph: &Graph,
+    code: &Code,
+    stages: &[usize],
+    target: &Target,
+) -> Result<BTreeMap<Array, Place>, Refusal> {
     let mut places: BTreeMap<Array, Place> = BTreeMap::new();
     let mut used = vec![0; target.stages];
     for (at, leaves) in leaves(graph).into_iter().enumerate() {
@@ -38,11 +45,37 @@ pub(super) fn places(graph: &Graph, stages: &[usize], target: &Target) -> Result
             let there = REACH.min(target.words);
             if used[stage] > there {
                 let what = format!("{} cells in one stage, and there are {there}", used[stage]);
-                return too_much(graph.spans[at], what);
+                return Err(too_many(graph, code, &places, stage, what));
             }
         }
     }
     Ok(places)
+}
+
+/// The refusal of cells that are too many in a stage: at those of which there are most, with who has how many.
+fn too_many(graph: &Graph, code: &Code, places: &BTreeMap<Array, Place>, stage: usize, what: String) -> Refusal {
+    let mut here: Vec<(Array, usize)> =
+        places.iter().filter(|(_, place)| place.stage == stage).map(|(array, place)| (*array, place.cells)).collect();
+    here.sort_by_key(|(array, cells)| (std::cmp::Reverse(*cells), *array));
+    let most = here.first().map(|(array, _)| *array);
+    let mut refusal =
+        Refusal::new(most.map_or(Span::default(), |array| line(graph, array)), RefusalKind::TooMuch, what);
+    refusal.notes = here
+        .iter()
+        .map(|(array, cells)| (Some(line(graph, *array)), format!("{} has {cells}", names::cells(*array, code))))
+        .collect();
+    refusal
+}
+
+/// Where cells are looked at.
+fn line(graph: &Graph, array: Array) -> Span {
+    graph.locs.lines.cells(array).unwrap_or_default()
+}
+
+/// The refusal of cells that a packet comes to twice.
+fn twice<T>(graph: &Graph, code: &Code, array: Array) -> Result<T, Refusal> {
+    let what = "a register, or counter, that a packet looks at in two stages";
+    too_much(line(graph, array), format!("{what}: {}", names::cells(array, code)))
 }
 
 /// Pages of 64 words that a stage needs.
@@ -185,7 +218,7 @@ pub(super) fn looks(graph: &Graph) -> Vec<(usize, Array)> {
 }
 
 /// A visit that looks at cells at which another way from it looks further behind: its look has to wait, too.
-pub(super) fn between(graph: &Graph) -> Result<Option<(usize, Leaf)>, Refusal> {
+pub(super) fn between(graph: &Graph, code: &Code) -> Result<Option<(usize, Leaf)>, Refusal> {
     let leaves = leaves(graph);
     // What is looked at from a visit on.
     let mut from: Vec<BTreeSet<Array>> = vec![BTreeSet::new(); leaves.len()];
@@ -210,7 +243,7 @@ pub(super) fn between(graph: &Graph) -> Result<Option<(usize, Leaf)>, Refusal> {
         for leaf in leaves {
             let Some(access) = &leaf.access else { continue };
             if behind(&from, leaf).contains(&access.array) {
-                return too_much(graph.spans[at], "a register, or counter, that a packet looks at in two stages");
+                return twice(graph, code, access.array);
             }
             if leaves.iter().any(|other| behind(&from, other).contains(&access.array)) {
                 return Ok(Some((at, leaf.clone())));
@@ -221,7 +254,7 @@ pub(super) fn between(graph: &Graph) -> Result<Option<(usize, Leaf)>, Refusal> {
 }
 
 /// Visits that look at the same cells are of one level: the highest of them.
-pub(super) fn level(graph: &Graph, looks: &[(usize, Array)], levels: &mut [usize]) -> Result<(), Refusal> {
+pub(super) fn level(graph: &Graph, code: &Code, looks: &[(usize, Array)], levels: &mut [usize]) -> Result<(), Refusal> {
     let mut highest: BTreeMap<Array, usize> = BTreeMap::new();
     for (at, array) in looks {
         let level = highest.entry(*array).or_default();
@@ -230,7 +263,7 @@ pub(super) fn level(graph: &Graph, looks: &[(usize, Array)], levels: &mut [usize
     for (at, array) in looks {
         levels[*at] = highest[array];
         if levels[*at] > MOST_LEVELS {
-            return too_much(graph.spans[*at], "a register, or counter, that a packet looks at in two stages");
+            return twice(graph, code, *array);
         }
     }
     Ok(())

@@ -1,13 +1,14 @@
 //! Rows of the deparser: what of the outgoing headers is still where it was, and what containers bring.
 
-use super::{homes::Homes, too_much};
-use crate::ir::{Deparse, Loc, Out};
-use crate::middle::Refusal;
+use super::{Plan, homes::Homes, names, too_much};
+use crate::interpret::code::Code;
+use crate::ir::{Deparse, Graph, Loc, LocInfo, Out};
+use crate::middle::{Refusal, RefusalKind};
 use crate::source::Span;
 use sluice_rmt::deparser::{DeparseRow, Pattern, Update};
 use sluice_rmt::parser::Path;
 use sluice_rmt::target::PATTERNS;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of the shortest packet that leaves through a row that shrinks packets.
 const SHRUNK: u32 = 12;
@@ -31,12 +32,11 @@ pub(crate) struct Shape {
 }
 
 /// How the row of an end looks, where these variables are written somewhere.
-pub(crate) fn shape(end: &Deparse, written: &BTreeSet<Loc>) -> Result<Shape, Refusal> {
+pub(crate) fn shape(end: &Deparse, written: &BTreeSet<Loc>) -> Result<Shape, String> {
     let length = end.outs.iter().map(|out| out.width).sum::<u32>() / 8;
     let delta = length as i32 - end.parsed as i32;
     if delta % 2 != 0 || delta.abs() > 64 {
-        let what = format!("packets that grow or shrink by {delta} bytes; an even number up to 64 is possible");
-        return too_much(Span::default(), what);
+        return Err(format!("packets that grow or shrink by {delta} bytes; an even number up to 64 is possible"));
     }
     // For each byte where it comes from, if nothing of it is written anywhere.
     let summed = |byte: u32| end.sums.iter().any(|(_, _, at)| byte == *at || byte == at + 1);
@@ -83,14 +83,63 @@ pub(crate) fn shape(end: &Deparse, written: &BTreeSet<Loc>) -> Result<Shape, Ref
     Ok(Shape { delta, split, bytes, outs: end.outs.clone(), brought, carried, sums: end.sums.clone() })
 }
 
+/// The refusal of packets that change their length in a way that no row can: at the header that is new, or at one that is left out.
+pub(crate) fn growth(graph: &Graph, code: &Code, end: &Deparse, what: String) -> Refusal {
+    let lines = &graph.locs.lines;
+    let mut new: BTreeMap<String, (u32, Span)> = BTreeMap::new();
+    let mut emitted = BTreeSet::new();
+    for out in &end.outs {
+        let LocInfo::Leaf(slot, path) = graph.locs.info(out.loc) else { continue };
+        let owner = names::owner(graph, out.loc, code);
+        emitted.insert(owner.clone());
+        if lines.taken(*slot, path).is_none() {
+            new.entry(owner).or_insert((0, names::emitted(graph, out.loc))).0 += out.width;
+        }
+    }
+    let odd = |bits: u32| !(bits / 8).is_multiple_of(2);
+    let most = new.iter().max_by_key(|(_, (bits, _))| (odd(*bits), *bits));
+    if let Some((name, (bits, span))) = most {
+        return Refusal::new(*span, RefusalKind::TooMuch, format!("{what}; `{name}` is new, {} bytes", bits / 8));
+    }
+    let left = graph.paths.iter().filter(|path| path.least == end.parsed).flat_map(|path| path.taken.keys());
+    let left = left.copied().find(|loc| !emitted.contains(&names::owner(graph, *loc, code)));
+    match left {
+        Some(loc) => {
+            let what = format!("{what}; `{}` does not go out", names::owner(graph, loc, code));
+            Refusal::new(graph.locs.line(loc, None).unwrap_or_default(), RefusalKind::TooMuch, what)
+        }
+        None => Refusal::new(way(graph, end.parsed), RefusalKind::TooMuch, what),
+    }
+}
+
+/// Where the parser is left by packets of so many bytes.
+fn way(graph: &Graph, least: u32) -> Span {
+    graph.paths.iter().find(|path| path.least == least).or(graph.paths.last()).map_or(Span::default(), |path| path.span)
+}
+
+/// The refusal of rows that are too many: at the header that is in some of them and not in others.
+fn too_many(graph: &Graph, code: &Code, ends: &[Deparse], what: String) -> Refusal {
+    let mut rows: BTreeMap<String, (BTreeSet<usize>, Loc)> = BTreeMap::new();
+    for (at, end) in ends.iter().enumerate() {
+        for out in &end.outs {
+            rows.entry(names::owner(graph, out.loc, code)).or_insert((BTreeSet::new(), out.loc)).0.insert(at);
+        }
+    }
+    let mut parted: Vec<(String, usize, Loc)> =
+        rows.into_iter().map(|(name, (rows, loc))| (name, rows.len().min(ends.len() - rows.len()), loc)).collect();
+    parted.sort_by_key(|(name, parted, _)| (std::cmp::Reverse(*parted), name.clone()));
+    let Some((_, _, loc)) = parted.first() else { return Refusal::new(Span::default(), RefusalKind::TooMuch, what) };
+    let span = names::emitted(graph, *loc);
+    let some = names::listed(parted.into_iter().filter(|(_, parted, _)| *parted > 0).map(|(name, ..)| name));
+    let what = if some.is_empty() { what } else { format!("{what}; {some} in some of them and not in others") };
+    Refusal::new(span, RefusalKind::TooMuch, what)
+}
+
 /// Which packets leave through which row: by the word `headers`, and by the parser's path where a row would not do for others.
-pub(crate) fn patterns(
-    rows: &[DeparseRow],
-    paths: &[Path],
-    reached: &[BTreeSet<usize>],
-) -> Result<Vec<Pattern>, Refusal> {
+pub(crate) fn patterns(plan: &Plan, code: &Code) -> Result<Vec<Pattern>, Refusal> {
+    let (rows, paths) = (&plan.rows, &plan.parser.paths);
     let mut all = Vec::new();
-    for (number, (row, reached)) in rows.iter().zip(reached).enumerate() {
+    for (number, (row, reached)) in rows.iter().zip(&plan.reached()).enumerate() {
         let leaves = |path: &Path| i32::from(path.least) + i32::from(row.delta);
         for path in reached.iter().map(|at| &paths[*at]) {
             // No packet comes without a byte.
@@ -98,7 +147,14 @@ pub(crate) fn patterns(
             if from < i32::from(row.least) {
                 let least = row.least;
                 let what = format!("packets of {from} bytes that leave where {least} are the fewest");
-                return too_much(Span::default(), what);
+                // What is brought from containers makes a row long; else it is one that shrinks packets.
+                let brought = (0..plan.ends[number].outs.len()).rev().map(|at| &plan.ends[number].outs[at]);
+                let brought = brought.filter(|out| !plan.homes.of(out.loc, 0, out.width).is_empty()).map(|out| out.loc);
+                let span = match brought.into_iter().next().filter(|_| row.delta >= 0) {
+                    Some(loc) => names::emitted(&plan.graph, loc),
+                    None => way(&plan.graph, path.least.into()),
+                };
+                return too_much(span, what);
             }
         }
         let value = (number as u32 + 1) << 4;
@@ -112,7 +168,7 @@ pub(crate) fn patterns(
     }
     if all.len() > PATTERNS {
         let what = format!("{} ways to put packets together, and there are {PATTERNS}", all.len());
-        return too_much(Span::default(), what);
+        return Err(too_many(&plan.graph, code, &plan.ends, what));
     }
     Ok(all)
 }
@@ -126,7 +182,8 @@ impl Shape {
             == (other.delta, other.split, &other.sums, put(other), &other.brought)
     }
 
-    pub fn row(&self, homes: &Homes) -> Result<DeparseRow, Refusal> {
+    /// The row; or a field that goes out and what is wrong with it.
+    pub fn row(&self, homes: &Homes) -> Result<DeparseRow, (Loc, &'static str)> {
         let mut row = DeparseRow { delta: self.delta as i8, split: self.split as u8, ..DeparseRow::default() };
         let shortest = if self.delta < 0 { SHRUNK } else { LEAST };
         let mut least = shortest.max(self.split + self.delta.max(0) as u32);
@@ -142,15 +199,12 @@ impl Shape {
                     }
                     let at = piece.at + i;
                     if at % 8 != in_byte {
-                        return too_much(
-                            Span::default(),
-                            "a field that goes out at another bit of a byte than it is kept",
-                        );
+                        return Err((out.loc, "a field that goes out at another bit of a byte than it is kept"));
                     }
                     let lane = (piece.container, (piece.container.bytes() as u32 - 1 - at / 8) as u8);
                     match row.lanes[byte as usize] {
                         Some(other) if other != lane => {
-                            return too_much(Span::default(), "fields of one outgoing byte that are kept apart");
+                            return Err((out.loc, "fields of one outgoing byte that are kept apart"));
                         }
                         _ => row.lanes[byte as usize] = Some(lane),
                     }
@@ -161,7 +215,8 @@ impl Shape {
         }
         for (at, brought) in self.bytes.iter().enumerate() {
             if *brought && row.lanes[at].is_none() {
-                return too_much(Span::default(), "an outgoing byte that nothing holds");
+                let loc = self.brought.first().map_or(Loc(0), |(_, loc, _)| *loc);
+                return Err((loc, "an outgoing byte that nothing holds"));
             }
         }
         for (slot, (start, words, at)) in row.checksums.iter_mut().zip(&self.sums) {

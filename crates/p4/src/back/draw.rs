@@ -1,10 +1,9 @@
 //! A program's place on the pipeline as a picture: the parser's paths, what visits each stage has and where they lead, rows of the
 //! deparser; below, which fields lie in which container, and what state each stage keeps.
 
-use super::{NOWHERE, Plan, ends_at, leaves, leaves_of};
-use crate::interpret::Shape;
+use super::{NOWHERE, Plan, ends_at, leaves, leaves_of, names};
 use crate::interpret::code::Code;
-use crate::ir::{Loc, LocInfo, Next, Tree};
+use crate::ir::{Next, Tree};
 use sluice_rmt::phv::Container;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -138,7 +137,9 @@ impl Plan {
         for (loc, pieces) in &self.homes.pieces {
             for piece in pieces {
                 let (low, high) = (piece.at, piece.at + piece.width - 1);
-                held.entry(piece.container).or_default().push(format!("{} [{high}:{low}]", self.name(*loc, code)));
+                held.entry(piece.container)
+                    .or_default()
+                    .push(format!("{} [{high}:{low}]", names::name(&self.graph, *loc, code)));
             }
         }
         let container = |container: &Container| format!("c{}[{}]", container.bytes(), container.0 % 8);
@@ -150,36 +151,6 @@ impl Plan {
             format!("stage {}  {name}{bytes}: {} words from {}", place.stage, place.cells, place.base)
         }));
         lines
-    }
-
-    /// A variable as the program has it.
-    fn name(&self, loc: Loc, code: &Code) -> String {
-        match self.graph.locs.info(loc) {
-            LocInfo::Leaf(slot, path) => {
-                let parameters = &code.parsers[code.pipeline.parser].parameters;
-                let Some(parameter) = parameters.iter().find(|parameter| parameter.slot == *slot) else {
-                    return "local".to_string();
-                };
-                let (mut name, mut shape) = (parameter.name.to_string(), &parameter.shape);
-                for at in path {
-                    match shape.fields().and_then(|fields| fields.names.get(*at as usize)) {
-                        Some(field) => name = format!("{name}.{field}"),
-                        None => name = format!("{name}[{at}]"),
-                    }
-                    shape = match shape {
-                        Shape::Stack(element, _) => element,
-                        other => other.part(*at),
-                    };
-                }
-                name
-            }
-            LocInfo::Look(at, _) => format!("packet bit {at}"),
-            LocInfo::Temp(..) => "value on its way".to_string(),
-            LocInfo::Port => "port of arrival".to_string(),
-            LocInfo::Length => "length".to_string(),
-            LocInfo::Bad | LocInfo::QueueDepth | LocInfo::CopyPort => "word".to_string(),
-            LocInfo::Opaque(name) => (*name).to_string(),
-        }
     }
 }
 

@@ -75,10 +75,8 @@ pub(super) fn layouts(
     for at in 0..leaves(graph).len() {
         for data in hashed(graph, at) {
             let width = data.width();
-            let refuse = |what: &str| Refusal {
-                span: graph.spans[at],
-                kind: RefusalKind::TooMuch,
-                what: format!("`hash` of {width} bits {what}"),
+            let refuse = |what: &str| {
+                Refusal::new(graph.spans[at], RefusalKind::TooMuch, format!("`hash` of {width} bits {what}"))
             };
             let Some(places) = places(&data, homes, &keys[stages[at]]) else {
                 return Err(refuse("that lie in no containers"));

@@ -1,12 +1,11 @@
 //! Which container holds which bits.
 
 use super::live::Held;
-use super::too_much;
+use super::names;
 use crate::interpret::Shape;
 use crate::interpret::code::Code;
 use crate::ir::{Graph, Loc, LocInfo};
-use crate::middle::Refusal;
-use crate::source::Span;
+use crate::middle::{Refusal, RefusalKind};
 use sluice_rmt::phv::{Class, Container, Word};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,6 +52,11 @@ fn field(code: &Code, graph: &Graph, loc: Loc) -> Option<((usize, Vec<u32>), u32
     match graph.locs.info(loc) {
         // A header of its own: not every way that looks at these bytes looks at as many.
         LocInfo::Look(at, width) => Some(((usize::MAX, vec![*at, *width]), *at)),
+        LocInfo::Element(slot, path, header, at) => {
+            let mut of = path.clone();
+            of.extend([u32::MAX, *header]);
+            Some(((*slot, of), at - header))
+        }
         LocInfo::Leaf(slot, path) => {
             let parameter = &code.parsers[code.pipeline.parser].parameters[1];
             if parameter.slot != *slot {
@@ -81,6 +85,8 @@ fn field(code: &Code, graph: &Graph, loc: Loc) -> Option<((usize, Vec<u32>), u32
 /// A field of a header: its first bit there, its width, its variable.
 type Field = (u32, u32, Loc);
 
+/// Most headers and variables that a refusal lists.
+const MOST_SHOWN: usize = 6;
 /// Most bytes of a container that are before one at its lower end.
 const MOST_ROOM: u32 = 5;
 
@@ -110,6 +116,48 @@ fn room(graph: &Graph, fields: &[Field]) -> u32 {
     first.map(|at| (at - bit % 8) / 8).min().unwrap_or(u32::MAX / 2)
 }
 
+/// The refusal of values that are too many: at the header, or variable, that needs most containers, with who needs how many.
+fn too_many(code: &Code, graph: &Graph, wanted: &BTreeSet<Loc>) -> Refusal {
+    // Headers of a stack are apart from each other.
+    let mut owners: BTreeMap<String, (BTreeMap<Vec<u32>, Vec<Field>>, Vec<Loc>)> = BTreeMap::new();
+    for loc in wanted {
+        let owner = owners.entry(names::owner(graph, *loc, code)).or_default();
+        match (graph.locs.info(*loc), field(code, graph, *loc)) {
+            (LocInfo::Bad | LocInfo::QueueDepth, _) => {}
+            (_, Some(((_, header), bit))) => {
+                owner.0.entry(header).or_default().push((bit, graph.locs.width(*loc), *loc));
+            }
+            _ => owner.1.push(*loc),
+        }
+    }
+    let containers = |bits: u32| bits.div_ceil(48) as usize;
+    let mut needs: Vec<(usize, String, Vec<Loc>)> = owners
+        .into_iter()
+        .map(|(name, (headers, others))| {
+            let locs = headers.values().flatten().map(|(.., loc)| *loc).chain(others.iter().copied()).collect();
+            let groups = headers.into_values().flat_map(groups);
+            let grouped: usize = groups.map(|group| containers(8 * bytes_of(&group).len() as u32)).sum();
+            (grouped + others.iter().map(|loc| containers(graph.locs.width(*loc))).sum::<usize>(), name, locs)
+        })
+        .filter(|(count, ..)| *count > 0)
+        .collect();
+    needs.sort_by_key(|(count, name, _)| (std::cmp::Reverse(*count), name.clone()));
+    let line = |locs: &[Loc]| locs.iter().find_map(|loc| graph.locs.line(*loc, None));
+    let span = needs.iter().find_map(|(.., locs)| line(locs)).unwrap_or_default();
+    let what = "more values at a time than there are containers (8 of 2, 4 and 6 bytes each)";
+    let mut refusal = Refusal::new(span, RefusalKind::TooMuch, what);
+    refusal.notes = needs
+        .iter()
+        .take(MOST_SHOWN)
+        .map(|(count, name, locs)| {
+            let fields = names::listed(locs.iter().map(|loc| names::name(graph, *loc, code)));
+            let of = if fields == format!("`{name}`") { String::new() } else { format!(", for {fields}") };
+            (line(locs), format!("`{name}` needs {count}{of}"))
+        })
+        .collect();
+    refusal
+}
+
 impl Homes {
     /// A container for each variable; those in `larger` lie so many sizes above the smallest that holds them.
     /// A container holds values that are not needed at one time one after the other.
@@ -120,6 +168,16 @@ impl Homes {
         larger: &BTreeMap<Loc, usize>,
         held: &BTreeMap<Loc, Held>,
     ) -> Result<Homes, Refusal> {
+        Homes::build(code, graph, wanted, larger, held).ok_or_else(|| too_many(code, graph, wanted))
+    }
+
+    fn build(
+        code: &Code,
+        graph: &Graph,
+        wanted: &BTreeSet<Loc>,
+        larger: &BTreeMap<Loc, usize>,
+        held: &BTreeMap<Loc, Held>,
+    ) -> Option<Homes> {
         let mut homes = Homes { held: held.clone(), ..Homes::default() };
         homes.node = homes.take(2, 0, Held::always())?.0;
         let mut headers: BTreeMap<(usize, Vec<u32>), Vec<Field>> = BTreeMap::new();
@@ -165,12 +223,12 @@ impl Homes {
             }
             homes.pieces.insert(loc, pieces);
         }
-        Ok(homes)
+        Some(homes)
     }
 
     /// Fields that share bytes.
-    fn group(&mut self, fields: &[Field], larger: &BTreeMap<Loc, usize>, room: u32) -> Result<(), Refusal> {
-        let Some(first) = fields.first() else { return Ok(()) };
+    fn group(&mut self, fields: &[Field], larger: &BTreeMap<Loc, usize>, room: u32) -> Option<()> {
+        let Some(first) = fields.first() else { return Some(()) };
         let bytes = bytes_of(fields);
         let (begin, end) = (bytes.start, bytes.end);
         let up = fields.iter().filter_map(|(_, _, loc)| larger.get(loc).copied()).max().unwrap_or(0);
@@ -202,7 +260,7 @@ impl Homes {
             }
             at += bytes;
         }
-        Ok(())
+        Some(())
     }
 
     /// On which ways a variable is held; all of them if nothing is known of it.
@@ -210,7 +268,7 @@ impl Homes {
         self.held.get(loc).cloned().unwrap_or_else(Held::always)
     }
 
-    fn take(&mut self, bytes: u32, larger: usize, held: Held) -> Result<Container, Refusal> {
+    fn take(&mut self, bytes: u32, larger: usize, held: Held) -> Option<Container> {
         let smallest = (bytes.div_ceil(2) - 1) as usize;
         let from = (smallest + larger).min(2).max(smallest);
         for class in (from..3).chain(smallest..from) {
@@ -219,10 +277,10 @@ impl Homes {
             let place = used.iter().position(Held::is_never).or(used.iter().position(|used| !used.meets(&held)));
             if let Some(place) = place {
                 used[place].join(&held);
-                return Ok(Container::of(Class::ALL[class], place as u8));
+                return Some(Container::of(Class::ALL[class], place as u8));
             }
         }
-        too_much(Span::default(), "more values at a time than there are containers (8 of 2, 4 and 6 bytes each)")
+        None
     }
 
     /// Where some bits of a variable lie, the highest first.

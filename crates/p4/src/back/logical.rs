@@ -331,6 +331,7 @@ impl Plan {
             let mut found = None;
             each_table(&node.tree, &mut |table, trees| {
                 let described = &code.tables[table];
+                let line = self.graph.locs.lines.applied(table).unwrap_or(*span);
                 let values = |action: usize, data: &[Value]| -> Vec<Bits> {
                     let listed = &described.actions[action];
                     let parameters = &code.actions[listed.action].parameters[listed.bound.len()..];
@@ -342,7 +343,8 @@ impl Plan {
                     for (bits, bound) in leaves.iter().flat_map(|leaf| &leaf.bounds) {
                         let at = substituted(bits, data);
                         if let Some(allowed) = bound.broken_by(at) {
-                            found.get_or_insert(format!("an entry for {at}, and {allowed}"));
+                            let name = &described.name;
+                            found.get_or_insert((line, format!("an entry of table `{name}` for {at}, and {allowed}")));
                         }
                     }
                 };
@@ -354,8 +356,8 @@ impl Plan {
                 let (action, data) = &rows[table].default;
                 see(Alt { hit: false, action: *action }, &values(*action, data));
             });
-            if let Some(what) = found {
-                return too_much(*span, what);
+            if let Some((line, what)) = found {
+                return too_much(line, what);
             }
         }
         Ok(())

@@ -4,12 +4,15 @@
 
 mod action;
 pub(crate) mod cells;
+mod chain;
 mod deparse;
 mod draw;
 mod hash;
 mod homes;
+mod join;
 mod live;
 pub(crate) mod logical;
+mod names;
 mod parser;
 mod rows;
 mod split;
@@ -56,7 +59,7 @@ pub(crate) struct Plan {
 }
 
 pub(super) fn too_much<T>(span: Span, what: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal { span, kind: RefusalKind::TooMuch, what: what.into() })
+    Err(Refusal::new(span, RefusalKind::TooMuch, what))
 }
 
 /// Why a stage's keys do not fit.
@@ -64,28 +67,34 @@ const TOO_MANY_KEYS: &str = "a stage whose keys lie in more containers than it l
 /// Most visits that are cut in two.
 const MOST_SPLITS: usize = 200;
 
-/// Places a graph in stages `first` to `last`.
-pub(crate) fn plan(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
+/// Places a graph in stages `first` to `last`, with visits joined if it fits so.
+pub(crate) fn plan(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
+    let joined = join::joined(&graph).and_then(|joined| search(code, joined, target, stages).ok());
+    joined.map_or_else(|| search(code, graph, target, stages), Ok)
+}
+
+fn search(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
     let mut delays = BTreeMap::new();
+    let mut last = Span::default();
     for _ in 0..MOST_SPLITS {
         let placed = place(code, graph, target, stages, &delays)?;
         match placed {
             Placed::Plan(plan) => return Ok(*plan),
-            Placed::Split(again) => graph = *again,
+            Placed::Split(again, at) => (graph, last) = (*again, at),
             Placed::Delay(again, at, level) => {
                 graph = *again;
                 delays.insert(at, level);
             }
         }
     }
-    too_much(Span::default(), "a program whose actions are cut too often")
+    too_much(last, "a program whose actions are cut too often; the last time here")
 }
 
 /// What came of placing.
 enum Placed {
     Plan(Box<Plan>),
-    /// The graph with a visit in two parts.
-    Split(Box<Graph>),
+    /// The graph with a visit in two parts, and where that visit is.
+    Split(Box<Graph>, Span),
     /// The graph with a visit that has to be of that level at least, since others there leave no room for its key.
     Delay(Box<Graph>, usize, usize),
 }
@@ -97,19 +106,18 @@ fn place(
     stages: (usize, usize),
     delays: &BTreeMap<usize, usize>,
 ) -> Result<Placed, Refusal> {
-    if let Some((at, leaf)) = cells::between(&graph)? {
+    if let Some((at, leaf)) = cells::between(&graph, code)? {
+        let span = graph.spans[at];
         split::later(&mut graph, at, &leaf);
-        return Ok(Placed::Split(Box::new(graph)));
+        return Ok(Placed::Split(Box::new(graph), span));
     }
-    let levels = levels(&graph, delays)?;
-    let deepest = levels.iter().copied().max().map_or(0, |level| level + 1);
+    let levels = levels(&graph, code, delays)?;
     let there = stages.1 + 1 - stages.0;
-    if deepest > there {
-        let at = levels.iter().position(|level| level + 1 == deepest).map_or(Span::default(), |at| graph.spans[at]);
-        return too_much(at, format!("a chain of {deepest} stages up to here, and there are {there}"));
+    if levels.iter().any(|level| *level >= there) {
+        return Err(chain::refusal(&graph, code, &levels, there));
     }
     let written = written(&graph);
-    let shapes = one_of_each(&mut graph, &written)?;
+    let shapes = one_of_each(&mut graph, code, &written)?;
     let ends = ends(&graph);
     let mut wanted = live::read_by(&graph);
     wanted.extend(written.iter().copied());
@@ -119,9 +127,11 @@ fn place(
         bits.locs(&mut |loc| is |= *graph.locs.info(loc) == crate::ir::LocInfo::Bad);
         is
     };
-    if all_leaves(&graph).iter().any(|leaf| leaf.assigns.values().any(bad)) {
-        let (span, kind) = (Span::default(), RefusalKind::NotThere);
-        return Err(Refusal { span, kind, what: "`checksum_error` as a value that is kept".to_string() });
+    let leaves = all_leaves(&graph);
+    let kept = leaves.iter().find_map(|leaf| leaf.assigns.iter().find(|(_, bits)| bad(bits)));
+    if let Some((loc, bits)) = kept {
+        let span = graph.locs.line(*loc, Some(bits)).unwrap_or_default();
+        return Err(Refusal::new(span, RefusalKind::NotThere, "`checksum_error` as a value that is kept"));
     }
     for loc in &wanted {
         let name = match graph.locs.info(*loc) {
@@ -130,15 +140,16 @@ fn place(
             _ => None,
         };
         if let Some(name) = name {
-            let kind = RefusalKind::NotThere;
-            return Err(Refusal { span: Span::default(), kind, what: format!("a program that reads {name}") });
+            let span = names::read(&graph, |other| other == *loc).unwrap_or_default();
+            return Err(Refusal::new(span, RefusalKind::NotThere, format!("a program that reads {name}")));
         }
     }
     let mut larger: BTreeMap<Loc, usize> = BTreeMap::new();
     let stage_of: Vec<usize> = levels.iter().map(|level| stages.0 + level).collect();
-    let places = cells::places(&graph, &stage_of, target)?;
+    let places = cells::places(&graph, code, &stage_of, target)?;
     let live = live::Live::new(&graph, &ends, &shapes);
     let held = live.held(&graph, &ends);
+    let mut last = Span::default();
     for _ in 0..24 {
         let homes = Homes::new(code, &graph, &wanted, &larger, &held)?;
         match rows::keys(&graph, &homes, &stage_of, target) {
@@ -168,15 +179,19 @@ fn place(
                 };
                 if let Some((at, leaf, unmade)) = plan.make() {
                     let mut graph = plan.graph;
+                    let part = unmade.waits.later.first().map(|part| (part.loc, &part.bits));
+                    let span = names::statement(&graph, &leaf, part).unwrap_or(graph.spans[at]);
                     return match split::split(&mut graph, at, &leaf, unmade.waits) {
-                        true => Ok(Placed::Split(Box::new(graph))),
-                        false => Err(unmade.why),
+                        true => Ok(Placed::Split(Box::new(graph), span)),
+                        false => Err(Refusal { span, ..unmade.why }),
                     };
                 }
                 plan.fill(code, &shapes, &live)?;
                 return Ok(Placed::Plan(Box::new(plan)));
             }
             Err(rows::KeyRefused::Move(at, all)) => {
+                last = graph.spans[at];
+                let listed = names::listed(all.iter().map(|loc| names::name(&graph, *loc, code)));
                 let mut free = all.into_iter().filter(|loc| larger.get(loc).copied().unwrap_or(0) < 2);
                 match free.next() {
                     Some(loc) => *larger.entry(loc).or_default() += 1,
@@ -185,10 +200,11 @@ fn place(
                         if !alone && delays.get(&at).copied().unwrap_or(0) <= levels[at] && levels[at] + 1 < there {
                             return Ok(Placed::Delay(Box::new(graph), at, levels[at] + 1));
                         }
+                        let span = graph.spans[at];
                         if split::decisions(&mut graph, at) {
-                            return Ok(Placed::Split(Box::new(graph)));
+                            return Ok(Placed::Split(Box::new(graph), span));
                         }
-                        return too_much(graph.spans[at], TOO_MANY_KEYS);
+                        return too_much(span, format!("{TOO_MANY_KEYS}: {listed}"));
                     }
                 }
             }
@@ -196,13 +212,13 @@ fn place(
             Err(rows::KeyRefused::Apart(at, test)) => {
                 let span = graph.spans[at];
                 return match split::side_by_side(&mut graph, at, &test) {
-                    true => Ok(Placed::Split(Box::new(graph))),
+                    true => Ok(Placed::Split(Box::new(graph), span)),
                     false => too_much(span, "a comparison of values that lie at different bits of their containers"),
                 };
             }
         }
     }
-    too_much(Span::default(), TOO_MANY_KEYS)
+    too_much(last, TOO_MANY_KEYS)
 }
 
 impl Plan {
@@ -221,10 +237,14 @@ impl Plan {
 
     fn fill(&mut self, code: &Code, shapes: &[deparse::Shape], live: &live::Live) -> Result<(), Refusal> {
         for shape in shapes {
-            self.rows.push(shape.row(&self.homes)?);
+            let row = shape.row(&self.homes).map_err(|(loc, what)| {
+                let what = format!("{what}: `{}`", names::name(&self.graph, loc, code));
+                Refusal::new(names::emitted(&self.graph, loc), RefusalKind::TooMuch, what)
+            });
+            self.rows.push(row?);
         }
         self.parser = parser::build(&self.graph, &self.homes, &self.ends, live)?;
-        self.patterns = deparse::patterns(&self.rows, &self.parser.paths, &self.reached())?;
+        self.patterns = deparse::patterns(self, code)?;
         (self.logical, self.actions) = self.logical(code)?;
         Ok(())
     }
@@ -233,6 +253,29 @@ impl Plan {
     pub fn has_groups(&self) -> bool {
         let is_group = |next: &Next| matches!(next, Next::End(end) if end.group.known() != Some(0));
         nexts(&self.graph).iter().any(is_group)
+    }
+
+    /// Where the multicast group of a packet is written.
+    pub fn line_of_group(&self, code: &Code) -> Span {
+        let standard = &code.parsers[code.pipeline.parser].parameters[3];
+        let names = standard.shape.fields().map_or(&[][..], |fields| &fields.names);
+        let at = names.iter().position(|name| &**name == "mcast_grp").map(|at| at as u32);
+        at.and_then(|at| self.graph.locs.lines.written(standard.slot, &[at])).unwrap_or_default()
+    }
+
+    /// The line that a part of the pipeline's program comes from, which the checker names: `stages[2].actions[0]`, `parser.paths[1]`.
+    pub fn line_of(&self, part: &str) -> Span {
+        let number = |name: &str| {
+            let rest = part.split_once(name)?.1;
+            rest.split_once(']')?.0.parse::<usize>().ok()
+        };
+        if let Some(stage) = number("stages[") {
+            return self.largest(stage, &self.logical).0;
+        }
+        if let Some(end) = number("rows[").and_then(|row| self.ends.get(row)) {
+            return end.outs.last().map_or(Span::default(), |out| names::emitted(&self.graph, out.loc));
+        }
+        self.graph.paths.first().map_or(Span::default(), |path| path.span)
     }
 
     /// Groups that the program itself names.
@@ -300,7 +343,7 @@ impl Plan {
 }
 
 /// How far each node is from the parser, at most, but not before its delay.
-fn levels(graph: &Graph, delays: &BTreeMap<usize, usize>) -> Result<Vec<usize>, Refusal> {
+fn levels(graph: &Graph, code: &Code, delays: &BTreeMap<usize, usize>) -> Result<Vec<usize>, Refusal> {
     let mut levels: Vec<usize> = (0..graph.nodes.len()).map(|at| delays.get(&at).copied().unwrap_or(0)).collect();
     let mut leads = Vec::new();
     for (at, leaves) in leaves(graph).into_iter().enumerate() {
@@ -314,7 +357,7 @@ fn levels(graph: &Graph, delays: &BTreeMap<usize, usize>) -> Result<Vec<usize>, 
     loop {
         let before = levels.clone();
         leads.iter().for_each(|(at, next)| levels[*next] = levels[*next].max(levels[*at] + 1));
-        cells::level(graph, &looks, &mut levels)?;
+        cells::level(graph, code, &looks, &mut levels)?;
         if levels == before {
             return Ok(levels);
         }
@@ -343,12 +386,12 @@ fn ends_at(ends: &[Deparse], end: &Deparse) -> usize {
 }
 
 /// Ends that are put together in the same way become one; the shapes are in the order of the ends that are left.
-fn one_of_each(graph: &mut Graph, written: &BTreeSet<Loc>) -> Result<Vec<deparse::Shape>, Refusal> {
+fn one_of_each(graph: &mut Graph, code: &Code, written: &BTreeSet<Loc>) -> Result<Vec<deparse::Shape>, Refusal> {
     let mut shapes: Vec<deparse::Shape> = Vec::new();
     let mut firsts: Vec<Deparse> = Vec::new();
     let mut other = HashMap::new();
     for end in ends(graph) {
-        let shape = deparse::shape(&end, written)?;
+        let shape = deparse::shape(&end, written).map_err(|what| deparse::growth(graph, code, &end, what))?;
         match shapes.iter().position(|other| other.is_like(&shape)) {
             Some(at) => {
                 other.insert(end, firsts[at].clone());

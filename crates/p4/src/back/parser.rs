@@ -15,6 +15,8 @@ struct Way {
     bytes: Bytes,
     least: u32,
     path: usize,
+    /// Where it leaves the parser.
+    span: Span,
 }
 
 pub(super) fn build(graph: &Graph, homes: &Homes, ends: &[Deparse], live: &Live) -> Result<Parser, Refusal> {
@@ -42,21 +44,32 @@ fn parser(
                 paths.len() - 1
             }
         };
-        ways.push(Way { bytes: bytes(found).clone(), least: found.least, path: at });
+        ways.push(Way { bytes: bytes(found).clone(), least: found.least, path: at, span: found.span });
     }
     simplify(&mut ways);
     for (at, path) in paths.iter_mut().enumerate() {
         path.least = ways.iter().filter(|way| way.path == at).map(|way| way.least as u8).min().unwrap_or(0);
     }
     if paths.len() > PATHS {
-        return too_much(Span::default(), format!("{} paths through the parser, and there are {PATHS}", paths.len()));
+        let over = ways.iter().find(|way| way.path == PATHS).map_or(Span::default(), |way| way.span);
+        return too_much(over, format!("{} paths through the parser, and there are {PATHS}", paths.len()));
     }
     if let Some((first, nodes)) = selections(&ways) {
         return Ok(Parser { first, nodes, paths, port_numbers: true });
     }
+    // The first way that is one too many; fewer are told apart where more are.
+    let (mut fits, mut over) = (0, ways.len());
+    while fits + 1 < over {
+        let middle = (fits + over) / 2;
+        match selections(&ways[..middle]) {
+            Some(_) => fits = middle,
+            None => over = middle,
+        }
+    }
+    let at = ways.get(over - 1).map_or(Span::default(), |way| way.span);
     let what =
         format!("a parser of {} ways, which two selections of 8 bytes and 8 cases do not tell apart", ways.len());
-    too_much(Span::default(), what)
+    too_much(at, format!("{what}; {fits} of them fit, the next ends here"))
 }
 
 fn path(graph: &Graph, found: &ParserPath, homes: &Homes, ends: &[Deparse], live: &Live) -> Path {

@@ -2,9 +2,10 @@
 //! that overlaps them does not.
 
 use super::homes::{Homes, Piece};
-use super::{Plan, too_much};
+use super::{Plan, names, too_much};
 use crate::ir::{Bits, Graph, Loc, LocInfo, Seg, Src, Test, Tree};
 use crate::middle::{Refusal, RefusalKind};
+use crate::source::Span;
 use sluice_object::linker::spaces::Region;
 use sluice_object::rmt::{Logical, LogicalRow};
 use sluice_rmt::phv::{Container, Word};
@@ -55,9 +56,7 @@ pub(super) fn keys(
         let key = &mut keys[stages[at]];
         key.used = true;
         key.pieces[0] = Some(homes.node % 8);
-        let refuse = |what: &str| {
-            KeyRefused::Refused(Refusal { span: graph.spans[at], kind: RefusalKind::TooMuch, what: what.to_string() })
-        };
+        let refuse = |what: &str| KeyRefused::Refused(Refusal::new(graph.spans[at], RefusalKind::TooMuch, what));
         let mut read = Vec::new();
         looked_at(&node.tree, &mut read, &mut key.tests);
         for &(loc, low, width) in &read {
@@ -197,11 +196,10 @@ impl Plan {
         }
         let pages = super::cells::pages(&self.cells, number);
         let mut stage = Stage { actions: self.actions[number].clone(), pages, ..Stage::default() };
-        let spans = self.graph.spans.iter().zip(&self.stages).filter(|(_, at)| **at == number).map(|(span, _)| *span);
-        let span = spans.clone().next().unwrap_or_default();
+        let (span, whose) = self.largest(number, logical);
         let rows = match logical.rows(number as u8) {
             Ok(rows) => rows,
-            Err(error) => return too_much(span, error.to_string()),
+            Err(error) => return too_much(span, format!("{error}{whose}")),
         };
         let mut predicates = [None, None];
         for (place, predicate) in predicates.iter_mut().zip(&key.predicates) {
@@ -229,9 +227,24 @@ impl Plan {
             ("ternary entries", stage.tables.ternary.len(), target.ternary / 2),
         ] {
             if found > there {
-                return too_much(span, format!("{found} {what} in stage {number}, and there are {there}"));
+                return too_much(span, format!("{found} {what} in stage {number}, and there are {there}{whose}"));
             }
         }
         Ok(Some(stage))
+    }
+
+    /// The table of a stage that has most entries: where it is applied, and in words whose they are.
+    pub(super) fn largest(&self, stage: usize, logical: &Logical) -> (Span, String) {
+        let nodes = (0..self.graph.nodes.len()).filter(|at| self.stages[*at] == stage);
+        let entries = |table: usize| logical.tables.get(table).map_or(0, |table| table.entries.len());
+        let first = nodes.clone().next().map_or(Span::default(), |at| self.graph.spans[at]);
+        let tables = nodes.flat_map(|at| names::tables(&self.graph, at).into_iter().map(move |table| (at, table)));
+        match tables.max_by_key(|(at, table)| (entries(*table), std::cmp::Reverse(*at))) {
+            Some((at, table)) => {
+                let whose = format!("; table `{}` has {}", logical.tables[table].name, entries(table));
+                (self.graph.locs.lines.applied(table).unwrap_or(self.graph.spans[at]), whose)
+            }
+            None => (first, String::new()),
+        }
     }
 }

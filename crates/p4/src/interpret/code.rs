@@ -215,6 +215,8 @@ pub(crate) struct Parser {
 #[derive(Debug)]
 pub(crate) struct State {
     pub body: Vec<St>,
+    /// Where its transition stands.
+    pub span: Span,
     pub transition: Transition,
 }
 

@@ -1,6 +1,6 @@
 //! The graph: what each visit to a stage looks at and does, and where it leads.
 
-use super::Bits;
+use super::{Bits, Lines};
 use crate::source::Span;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -16,6 +16,8 @@ pub(crate) enum LocInfo {
     Leaf(usize, Vec<u32>),
     /// Bits of the packet that no header took.
     Look(u32, u32),
+    /// A field of a stack's element as it came: slot and path of the element, first bit of its header in the packet, and of the field.
+    Element(usize, Vec<u32>, u32, u32),
     /// A value that waits for the next stage: its number, and its bits.
     Temp(u32, u32),
     Port,
@@ -31,10 +33,12 @@ pub(crate) enum LocInfo {
 }
 
 /// All variables, with their widths.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Locs {
     pub all: Vec<(LocInfo, u32)>,
     by: HashMap<LocInfo, Loc>,
+    /// Where they come from.
+    pub lines: Lines,
 }
 
 impl Locs {
@@ -54,6 +58,20 @@ impl Locs {
 
     pub fn width(&self, loc: Loc) -> u32 {
         self.all[loc.0 as usize].1
+    }
+
+    /// The statement that gives a variable its value: these bits, or else the first one that takes or writes it.
+    pub fn line(&self, loc: Loc, bits: Option<&Bits>) -> Option<Span> {
+        match self.info(loc) {
+            LocInfo::Leaf(slot, path) => {
+                let exact = bits.and_then(|bits| self.lines.value(*slot, path, bits));
+                let taken = if bits.is_none() { self.lines.taken(*slot, path) } else { None };
+                exact.or(taken).or_else(|| self.lines.written(*slot, path)).or_else(|| self.lines.taken(*slot, path))
+            }
+            LocInfo::Element(slot, path, ..) => self.lines.taken(*slot, path),
+            LocInfo::Temp(number, _) => self.lines.kept(*number),
+            _ => None,
+        }
     }
 }
 
@@ -288,10 +306,12 @@ pub(crate) struct ParserPath {
     /// A checksum that is verified: its first byte, and words of 16 bits.
     pub verify: Option<(u32, u32)>,
     pub next: Next,
+    /// The transition, or the statement, with which it leaves the parser.
+    pub span: Span,
 }
 
 /// A program as the back end takes it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     pub locs: Locs,
     pub paths: Vec<ParserPath>,

@@ -3,9 +3,11 @@
 
 mod bits;
 mod graph;
+mod lines;
 
 pub(crate) use bits::{Bits, HASH, Op, Operation, Seg, Src, When};
 pub(crate) use graph::{
     Access, Alt, Array, Bound, Change, Deparse, End, Graph, Leaf, Loc, LocInfo, Locs, Next, Node, Out, ParserPath,
     Test, Tree,
 };
+pub(crate) use lines::Lines;

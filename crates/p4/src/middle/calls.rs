@@ -151,6 +151,7 @@ impl<'c> Follower<'c, '_> {
         let code = self.code;
         let table = &code.tables[at];
         let is_word = |follower: &Self, value: &V| value.bits().is_some_and(|bits| follower.has_word(bits));
+        self.locs.lines.apply(at, self.span);
         if table.has_selector {
             return self.refuse("an action selector");
         }
@@ -193,7 +194,9 @@ impl<'c> Follower<'c, '_> {
             self.bounds.push((index.clone(), Bound::Within(0..cells)));
             let length = self.locs.of(LocInfo::Length, 16);
             let change = Change::Add { by: self.loc_bits(length), negate: false };
-            self.access = Some(Access { array: Array { object, bytes: true }, cells, index, change });
+            let array = Array { object, bytes: true };
+            self.locs.lines.look(array, self.span);
+            self.access = Some(Access { array, cells, index, change });
         }
         self.trail.push(u32::from(alt.hit));
         self.trail.push(alt.action as u32);

@@ -49,6 +49,7 @@ impl<'c> Follower<'c, '_> {
             };
             let change = Change::Add { by, negate: false };
             let array = Array { object, bytes };
+            self.locs.lines.look(array, call.span);
             self.access = Some(Access { array, cells: *cells, index: index.clone(), change });
         }
         Ok(())
@@ -88,6 +89,7 @@ impl<'c> Follower<'c, '_> {
             None => Bits::constant(width, 0),
             Some(index) => {
                 let array = Array { object, bytes: false };
+                self.locs.lines.look(array, call.span);
                 let same = self.access.as_ref().filter(|access| access.array == array && access.index == index);
                 match same.map(|access| &access.change) {
                     Some(Change::Keep) => Bits::of(width, Src::Cell(When::Old, 0)),
@@ -115,6 +117,7 @@ impl<'c> Follower<'c, '_> {
         };
         let [index] = &held;
         let array = Array { object, bytes: false };
+        self.locs.lines.look(array, call.span);
         let is_same = self.access.as_ref().is_some_and(|access| access.array == array && access.index == *index);
         if !is_same {
             let value = self.while_held(&mut held, |this| this.kept(value, true))?;

@@ -20,8 +20,7 @@ impl Follower<'_, '_> {
     pub fn cut(&mut self) -> Way<()> {
         if self.cuts >= MOST_CUTS {
             let what = format!("a chain of more than {MOST_CUTS} stages up to here");
-            let refusal = Refusal { span: self.span, kind: RefusalKind::TooMuch, what };
-            return Err(Stop::Refused(Box::new(refusal)));
+            return Err(Stop::Refused(Box::new(Refusal::new(self.span, RefusalKind::TooMuch, what))));
         }
         let assigns = self.changes();
         let (access, bounds) = (self.access.take(), std::mem::take(&mut self.bounds));
@@ -124,6 +123,7 @@ impl Follower<'_, '_> {
             return;
         }
         self.temps += 1;
+        self.locs.lines.keep(self.temps, self.span);
         let loc = self.locs.of(LocInfo::Temp(self.temps, width), width);
         let new = Bits::of(width, Src::Loc(loc, 0));
         assigns.insert(loc, std::mem::replace(bits, new));
@@ -140,6 +140,7 @@ impl Follower<'_, '_> {
                     let held = assigns.iter().find(|(_, other)| **other == cell).map(|(loc, _)| *loc);
                     let loc = held.unwrap_or_else(|| {
                         self.temps += 1;
+                        self.locs.lines.keep(self.temps, self.span);
                         self.locs.of(LocInfo::Temp(self.temps, CELL), CELL)
                     });
                     assigns.insert(loc, cell);

@@ -39,6 +39,12 @@ struct Explorer<'c> {
     known: HashMap<Node, usize>,
     memo: HashMap<Place, Next>,
     ways: usize,
+    /// Most of them.
+    most: usize,
+    /// A statement that is left out.
+    without: Option<Span>,
+    /// How often each place asked for something, and which.
+    asked: HashMap<(u32, u32), (usize, Span)>,
 }
 
 /// What the parser found out of a packet.
@@ -46,35 +52,51 @@ struct Packet {
     least: u32,
     taken: BTreeMap<Loc, u32>,
     verify: Option<(u32, u32)>,
+    span: Span,
 }
 
 /// What following came to.
 enum Came {
     Need(Need, Box<Place>, Span),
     /// With the place where its port was written.
-    Leaf(Leaf, Span),
+    Leaf(Leaf, Span, Span),
 }
 
 /// The graph of a program, or why there is none.
 pub(crate) fn explore(code: &Code) -> Result<Graph, Refusal> {
-    let mut explorer = Explorer { code, graph: Graph::default(), known: HashMap::new(), memo: HashMap::new(), ways: 0 };
-    explorer.parser(&mut Vec::new(), BTreeMap::new(), BTreeMap::new())?;
-    Ok(explorer.graph)
+    explore_within(code, None, &mut MOST_WAYS.clone())
+}
+
+/// The same without a statement, and with at most so many ways, of which is left what was not followed.
+pub(crate) fn explore_within(code: &Code, without: Option<Span>, left: &mut usize) -> Result<Graph, Refusal> {
+    let mut explorer = Explorer {
+        code,
+        graph: Graph::default(),
+        known: HashMap::new(),
+        memo: HashMap::new(),
+        ways: 0,
+        most: *left,
+        without,
+        asked: HashMap::new(),
+    };
+    let came = explorer.parser(&mut Vec::new(), BTreeMap::new(), BTreeMap::new());
+    *left = left.saturating_sub(explorer.ways);
+    came.map(|()| explorer.graph)
 }
 
 impl Explorer<'_> {
     fn follow(&mut self, script: &[Event]) -> Result<(Came, Packet), Refusal> {
         self.ways += 1;
         let mut follower = Follower::new(self.code, &mut self.graph.locs, script);
-        if self.ways > MOST_WAYS || script.len() > MOST_DEPTH {
-            let what =
-                format!("a program with more than {MOST_WAYS} ways through it, or {MOST_DEPTH} decisions on one");
-            return Err(Refusal { span: Span::default(), kind: RefusalKind::TooMuch, what });
+        follower.without = self.without;
+        if self.ways > self.most || script.len() > MOST_DEPTH {
+            return Err(self.too_many(script.len()));
         }
         let ended = follower.packet();
         let verify = follower.verified.as_ref().map(|verified| verified.span);
-        let packet = Packet { least: follower.least, taken: follower.taken.clone(), verify };
         let (span, port_span) = (follower.span, follower.port_span);
+        let parsed = follower.parsed_at;
+        let packet = Packet { least: follower.least, taken: follower.taken.clone(), verify, span: parsed };
         let place = Place {
             trail: follower.trail,
             slots: follower.slots,
@@ -90,15 +112,33 @@ impl Explorer<'_> {
             out: follower.out,
         };
         let came = match ended {
-            Ok(leaf) => Came::Leaf(leaf, port_span),
-            Err(Stop::Need(need)) => Came::Need(*need, Box::new(place), span),
+            Ok(leaf) => Came::Leaf(leaf, span, port_span),
+            Err(Stop::Need(need)) => {
+                if !matches!(*need, Need::Parsed | Need::Cut(_)) {
+                    self.asked.entry((span.text, span.start)).or_insert((0, span)).0 += 1;
+                }
+                Came::Need(*need, Box::new(place), span)
+            }
             Err(Stop::Refused(refusal)) => return Err(*refusal),
             Err(Stop::Exit | Stop::Parser(_) | Stop::Drop) => {
                 let what = "a block that ends in a way that it cannot".to_string();
-                return Err(Refusal { span, kind: RefusalKind::NotThere, what });
+                return Err(Refusal::new(span, RefusalKind::NotThere, what));
             }
         };
         Ok((came, packet))
+    }
+
+    /// The refusal of a program that nobody can follow to its end, where most of its ways part.
+    fn too_many(&self, depth: usize) -> Refusal {
+        let most = self.asked.values().max_by_key(|(times, span)| (*times, std::cmp::Reverse((span.text, span.start))));
+        let (times, span) = most.copied().unwrap_or_default();
+        let what = match depth > MOST_DEPTH {
+            true => format!("a program with more than {MOST_DEPTH} decisions on one way through it"),
+            false => {
+                format!("a program with more than {MOST_WAYS} ways through it; {times} of them are parted here")
+            }
+        };
+        Refusal::new(span, RefusalKind::TooMuch, what)
     }
 
     /// The parser's ways, in the order in which they are tried.
@@ -108,7 +148,7 @@ impl Explorer<'_> {
         bytes: BTreeMap<u32, (u8, u8)>,
         has: BTreeMap<u32, (u8, u8)>,
     ) -> Result<(), Refusal> {
-        let (came, Packet { least, taken, verify }) = self.follow(script)?;
+        let (came, Packet { least, taken, verify, span }) = self.follow(script)?;
         let Came::Need(need, _, _) = came else { return Ok(()) };
         match need {
             Need::Packet(wanted) => {
@@ -137,7 +177,7 @@ impl Explorer<'_> {
                 script.push(Event::Parsed);
                 let next = self.visit(script)?;
                 script.pop();
-                self.graph.paths.push(ParserPath { bytes, has, least, taken, verify, next });
+                self.graph.paths.push(ParserPath { bytes, has, least, taken, verify, next, span });
             }
             _ => {}
         }
@@ -174,10 +214,14 @@ impl Explorer<'_> {
     fn tree(&mut self, script: &mut Vec<Event>, span: &mut Span) -> Result<Tree, Refusal> {
         let (came, _) = self.follow(script)?;
         match came {
-            Came::Leaf(leaf, port_span) => {
+            Came::Leaf(leaf, last, port_span) => {
                 if let Next::End(end) = &leaf.next {
                     self.graph.port_spans.entry(end.port.clone()).or_insert(port_span);
                 }
+                let lines = &self.graph.locs;
+                let looked = leaf.access.as_ref().and_then(|access| lines.lines.cells(access.array));
+                let written = leaf.assigns.iter().find_map(|(loc, bits)| lines.line(*loc, Some(bits)));
+                *span = looked.or(written).unwrap_or(last);
                 Ok(Tree::Leaf(leaf))
             }
             Came::Need(Need::Test(test), _, at) => {

@@ -15,6 +15,15 @@ pub(crate) struct Refusal {
     pub span: Span,
     pub kind: RefusalKind,
     pub what: String,
+    /// What belongs to it, each perhaps with a place: who needs how much, what would fit.
+    pub notes: Vec<(Option<Span>, String)>,
+}
+
+impl Refusal {
+    /// One without notes.
+    pub fn new(span: Span, kind: RefusalKind, what: impl Into<String>) -> Refusal {
+        Refusal { span, kind, what: what.into(), notes: Vec::new() }
+    }
 }
 
 /// The kinds of refusals, each with its code.
@@ -79,6 +88,7 @@ pub(super) struct Sum {
     pub data: Bits,
     pub slot: usize,
     pub path: Vec<u32>,
+    pub span: Span,
 }
 
 /// A checksum that the parser's path verifies: over these bytes, with the sum among them.
@@ -106,6 +116,8 @@ pub(super) struct Follower<'c, 'l> {
     pub span: Span,
     /// Where `egress_spec` was written last.
     pub port_span: Span,
+    /// A statement that is left out, to see whether the program fits without it.
+    pub without: Option<Span>,
     /// Values that are being computed with, which a cut has to keep; those with `true` in one piece.
     pub pending: Vec<(Bits, bool)>,
     pub sums: Vec<Sum>,
@@ -127,6 +139,8 @@ pub(super) struct Follower<'c, 'l> {
     pub returned: V,
     pub drop: bool,
     pub at: u32,
+    /// Where the parser was left.
+    pub parsed_at: Span,
     pub least: u32,
     pub taken: BTreeMap<Loc, u32>,
     pub out: Vec<(usize, Vec<u32>)>,
@@ -151,6 +165,7 @@ impl<'c, 'l> Follower<'c, 'l> {
             trail: Vec::new(),
             span: Span::default(),
             port_span: Span::default(),
+            without: None,
             pending: Vec::new(),
             sums: Vec::new(),
             verified: None,
@@ -165,6 +180,7 @@ impl<'c, 'l> Follower<'c, 'l> {
             returned: V::Fixed(Value::None),
             drop: false,
             at: 0,
+            parsed_at: Span::default(),
             least: 0,
             taken: BTreeMap::new(),
             out: Vec::new(),
@@ -182,7 +198,7 @@ impl<'c, 'l> Follower<'c, 'l> {
 
     pub fn refuse_at<T>(&self, span: Span, what: impl Into<String>) -> Way<T> {
         let kind = RefusalKind::NotThere;
-        Err(Stop::Refused(Box::new(Refusal { span, kind, what: what.into() })))
+        Err(Stop::Refused(Box::new(Refusal::new(span, kind, what))))
     }
 
     /// The next event of the script, or a stop that asks for it.
@@ -197,7 +213,13 @@ impl<'c, 'l> Follower<'c, 'l> {
     }
 
     pub fn statements(&mut self, all: &'c [St]) -> Way<Flow> {
+        let mut left_out = false;
         for (at, statement) in all.iter().enumerate() {
+            match (statement, self.without) {
+                (St::Here(span), Some(without)) => left_out = span.is_at(without),
+                _ if left_out => continue,
+                _ => {}
+            }
             self.steps += 1;
             if self.steps > MOST_STEPS {
                 return self.refuse(format!("more than {MOST_STEPS} statements for one packet"));
@@ -516,6 +538,7 @@ impl<'c, 'l> Follower<'c, 'l> {
             (Some(_), V::Bits(whole), V::Bits(part)) => *whole = whole.put(low, &part),
             _ => return self.refuse("a slice of what is no number"),
         }
+        self.locs.lines.write(slot, path, into.bits(), self.span);
         if is_header && !path.is_empty() {
             self.only_one(slot, path);
         }

@@ -20,6 +20,6 @@ mod tests;
 pub(crate) mod value;
 mod verify;
 
-pub(crate) use explore::explore;
+pub(crate) use explore::{explore, explore_within};
 pub(crate) use follow::{Refusal, RefusalKind};
 pub(crate) use ports::{translate, uses};

@@ -103,7 +103,7 @@ impl<'c> Follower<'c, '_> {
         if let Some(V::Bits(field)) = self.slots[slot].part_mut(&path) {
             *field = bits;
         }
-        self.sums.push(Sum { data, slot: written, path });
+        self.sums.push(Sum { data, slot: written, path, span: call.span });
         Ok(())
     }
 
@@ -127,6 +127,7 @@ impl<'c> Follower<'c, '_> {
         match (what, value) {
             (Native::SetValid, value) => {
                 value.set_valid(true);
+                self.locs.lines.write(slot, &path, None, call.span);
                 self.only_one(slot, &path);
             }
             (Native::SetInvalid, value) => value.set_valid(false),

@@ -1,10 +1,11 @@
 //! The way of a packet through the blocks of v1model, and how it is put together at its end. Egress is folded behind ingress.
 
-use super::follow::{Event, Flow, Follower, Need, Stop, Way};
+use super::follow::{Event, Flow, Follower, Need, Stop, Sum, Way};
 use super::natives::DROP;
 use super::value::V;
 use crate::interpret::code::{Argument, Call, Ex};
 use crate::ir::{Bits, Bound, Deparse, End, Leaf, Loc, LocInfo, Next, Out, Src};
+use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes that the deparser sees.
@@ -57,6 +58,7 @@ impl<'c> Follower<'c, '_> {
             Err(Stop::Parser(error)) => self.set_standard("parser_error", Bits::constant(32, u128::from(error))),
             Err(stop) => return Err(stop),
         }
+        self.parsed_at = self.span;
         // What is verified is bytes of the packet as it came.
         let slots = [hdr, meta, standard];
         if !dropped {
@@ -136,12 +138,13 @@ impl<'c> Follower<'c, '_> {
         let asked = self.copy.take().is_some_and(|(_, asked)| asked);
         if asked {
             if self.cuts != cuts {
-                return self
-                    .refuse("copies of which that to the port of arrival takes more than one stage to tell apart");
+                let what = "copies of which that to the port of arrival takes more than one stage to tell apart";
+                return self.refuse_at(self.standard_line("mcast_grp"), what);
             }
             let dropped = self.drop || self.standard("egress_spec").known() == Some(DROP);
             if !dropped {
-                return self.refuse("copies of which that to the port of arrival is another packet");
+                let what = "copies of which that to the port of arrival is another packet";
+                return self.refuse_at(self.standard_line("mcast_grp"), what);
             }
             (self.slots, self.access, self.bounds, self.sums, self.has_table) = held;
             self.drop = false;
@@ -229,6 +232,14 @@ impl<'c> Follower<'c, '_> {
         found.and_then(V::bits).cloned().unwrap_or_default()
     }
 
+    /// The statement that gave a field of the metadata what it holds, or else the last one.
+    fn standard_line(&self, name: &str) -> Span {
+        let Some((slot, at)) = self.field(name) else { return self.span };
+        let (path, lines) = ([at as u32], &self.locs.lines);
+        let value = lines.value(slot, &path, &self.standard(name));
+        value.or_else(|| lines.written(slot, &path)).unwrap_or(self.span)
+    }
+
     pub fn set_standard(&mut self, name: &str, bits: Bits) {
         if let Some((slot, at)) = self.field(name)
             && let Some(part) = self.slots[slot].parts_mut().get_mut(at)
@@ -246,7 +257,10 @@ impl<'c> Follower<'c, '_> {
         if let Some(value) = self.slots[slot].part(&path) {
             headers(value, &mut path.clone(), &mut found);
         }
-        self.out.extend(found.into_iter().map(|path| (slot, path)));
+        for path in found {
+            self.locs.lines.emit(slot, &path, call.span);
+            self.out.push((slot, path));
+        }
         Ok(())
     }
 
@@ -264,7 +278,9 @@ impl<'c> Follower<'c, '_> {
         whole.sort();
         whole.dedup();
         if whole.len() != emitted.len() {
-            return self.refuse("a header that is emitted twice");
+            let twice = whole.iter().find(|one| emitted.iter().filter(|other| other == one).count() > 1);
+            let at = twice.and_then(|(slot, path)| self.locs.lines.emitted(*slot, path)).unwrap_or(self.span);
+            return self.refuse_at(at, "a header that is emitted twice");
         }
         for (slot, path) in &emitted {
             let Some(header) = self.slots[*slot].part(path) else { continue };
@@ -277,7 +293,8 @@ impl<'c> Follower<'c, '_> {
                 fields.push((loc, bits.clone()));
             });
             if varied {
-                return self.refuse("headers of a length that the packet says (varbit)");
+                let at = self.locs.lines.emitted(*slot, path).unwrap_or(self.span);
+                return self.refuse_at(at, "headers of a length that the packet says (varbit)");
             }
         }
         let sums = self.found_sums(&fields)?;
@@ -314,17 +331,34 @@ impl<'c> Follower<'c, '_> {
         let mut deparse = Deparse { parsed: self.at / 8, outs, sums: sums.into_iter().map(|(_, sum)| sum).collect() };
         deparse.sums.sort_unstable();
         if !self.at.is_multiple_of(8) {
-            return self.refuse("a parser that ends within a byte");
+            return self.refuse_at(self.parsed_at, "a parser that ends within a byte");
         }
         let bits: u32 = deparse.outs.iter().map(|out| out.width).sum();
         if !bits.is_multiple_of(8) || bits > 8 * WINDOW {
-            return self.refuse(format!("outgoing headers of {bits} bits; whole bytes, and {WINDOW} of them at most"));
+            let what = format!("outgoing headers of {bits} bits; whole bytes, and {WINDOW} of them at most");
+            return self.refuse_at(self.beyond(&deparse.outs), what);
         }
         let end = match except_arrival {
             None => End::to(goal, deparse),
             Some(except_arrival) => End { port: Bits::constant(9, 0), group: goal, except_arrival, deparse },
         };
         Ok(Leaf { assigns, ..self.leave(Next::End(Box::new(end))) })
+    }
+
+    /// Where the first header is emitted that ends within a byte, or behind what the deparser sees.
+    fn beyond(&self, outs: &[Out]) -> Span {
+        let mut bit = 0;
+        let mut last = self.span;
+        for out in outs {
+            bit += out.width;
+            if let LocInfo::Leaf(slot, path) = self.locs.info(out.loc) {
+                last = self.locs.lines.emitted(*slot, path).unwrap_or(last);
+            }
+            if bit > 8 * WINDOW {
+                return last;
+            }
+        }
+        last
     }
 
     /// Parts of bytes that go out beside the neighbours which they had in the packet; others are moved to where their neighbours are kept.
@@ -403,14 +437,20 @@ impl<'c> Follower<'c, '_> {
             match answer {
                 Some(answer) => found.push((loc, answer)),
                 None => {
-                    return self.refuse("a checksum over other bytes than those of a header in their order");
+                    let what = "a checksum over other bytes than those of a header in their order";
+                    return self.refuse_at(sum.span, what);
                 }
             }
         }
         if found.len() > 2 {
-            return self.refuse("more than two checksums in a packet");
+            let third = self.sums.iter().filter(|sum| found.iter().any(|(loc, _)| self.is_sum(*loc, sum))).nth(2);
+            return self.refuse_at(third.map_or(self.span, |sum| sum.span), "more than two checksums in a packet");
         }
         Ok(found)
+    }
+
+    fn is_sum(&self, loc: Loc, sum: &Sum) -> bool {
+        *self.locs.info(loc) == LocInfo::Leaf(sum.slot, sum.path.clone())
     }
 }
 

@@ -26,6 +26,7 @@ impl<'c> Follower<'c, '_> {
                 return self.refuse("a parser that goes through more than 2,000 states");
             }
             self.statements(&state.body)?;
+            self.span = state.span;
             next = match &state.transition {
                 Transition::Direct(next) => *next,
                 Transition::Select(keys, cases) => {
@@ -173,15 +174,17 @@ impl<'c> Follower<'c, '_> {
         self.has(bits)?;
         let mut header = V::fresh(&target.place.shape);
         header.set_valid(true);
-        let mut at = self.at;
+        let start = self.at;
+        let mut at = start;
         let mut new = Vec::new();
-        // Elements of stacks change places: their fields are called by where they stand in the packet.
+        // Elements of stacks change places: their fields are called by where they stood in the packet.
         let moves = (0..path.len()).any(|depth| matches!(self.slots[slot].part(&path[..depth]), Some(V::Stack(..))));
         let locs = &mut self.locs;
+        let element = path.clone();
         header.leaves(&mut path.clone(), &mut |path, bits| {
             let width = bits.width();
             let loc = match moves {
-                true => locs.of(LocInfo::Look(at, width), width),
+                true => locs.of(LocInfo::Element(slot, element.clone(), start, at), width),
                 false => locs.of(LocInfo::Leaf(slot, path.to_vec()), width),
             };
             *bits = Bits::of(width, Src::Loc(loc, 0));
@@ -189,6 +192,7 @@ impl<'c> Follower<'c, '_> {
             at += width;
         });
         self.at = at;
+        self.locs.lines.take(slot, &path, call.span);
         if let Some(value) = self.slots[slot].part_mut(&path) {
             *value = V::Fixed(crate::interpret::value::Value::None);
         }

@@ -384,10 +384,9 @@ impl Finder<'_> {
         // A visit that decides nothing has no place of its own.
         let written = self.graph.port_spans.values().filter(|span| is_known(**span));
         let written = written.min_by_key(|span| (span.text, span.start)).copied().unwrap_or_default();
-        uses.both = self.why.get(&port).map(|(span, what)| Refusal {
-            span: if is_known(*span) { *span } else { written },
-            kind: RefusalKind::NotThere,
-            what: format!("a port that {what}"),
+        uses.both = self.why.get(&port).map(|(span, what)| {
+            let span = if is_known(*span) { *span } else { written };
+            Refusal::new(span, RefusalKind::NotThere, format!("a port that {what}"))
         });
         uses
     }

@@ -228,7 +228,7 @@ impl Follower<'_, '_> {
         };
         let first = match self.locs.info(loc) {
             LocInfo::Leaf(..) => self.taken.get(&loc).copied(),
-            LocInfo::Look(at, _) => Some(*at),
+            LocInfo::Look(at, _) | LocInfo::Element(.., at) => Some(*at),
             _ => None,
         };
         let Some(first) = first else { return self.refuse("a parser that looks at what is not in the packet") };

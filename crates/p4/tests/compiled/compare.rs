@@ -30,6 +30,12 @@ pub const TENANT: Place = (&DEFAULT, 1, 3);
 /// All of the long one.
 pub const LONG: Place = (&WIDE, 0, 11);
 
+/// A refusal; it stands at a line that has to do with it, and no program here begins with one.
+fn refused(why: String) -> Came {
+    assert!(!why.contains(".p4:1:1\n"), "a refusal that no line causes: {why}");
+    Came::Refused(why)
+}
+
 /// Compiles a text for a place, and sends packets through both.
 pub fn run(program: &str, entries: &str, place: Place, packets: &[(u16, Vec<u8>)]) -> Came {
     match Reader::new().text("random.p4", program).check(Path::new("random.p4")) {
@@ -53,7 +59,7 @@ pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, 
     let traffic = Traffic { entries: &reference, script: Some(&script), arrivals: &arrivals };
     let compiled = match checked.compile_for(target, (first, last), Some(&traffic), &mut |_| ()) {
         Ok(compiled) => compiled,
-        Err(errors) => return Came::Refused(errors.to_string()),
+        Err(errors) => return refused(errors.to_string()),
     };
     compiled.teach(&mut reference);
     let report = script.run(&mut reference);
@@ -63,7 +69,7 @@ pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, 
     let is_plain = compiled.ports().is_plain();
     let mut model = Model::new(compiled);
     if let Err(why) = model.load(&reference) {
-        return Came::Refused(why);
+        return refused(why);
     }
     let mut sent = 0;
     for (port, bytes) in packets {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const MOST: Duration = Duration::from_secs(20);
 
 /// A program around headers, a parser's states and a control; `h` is its first header.
-fn program(headers: &str, fields: &str, states: &str, locals: &str, apply: &str, emits: &str) -> String {
+pub fn program(headers: &str, fields: &str, states: &str, locals: &str, apply: &str, emits: &str) -> String {
     format!(
         "#include <v1model.p4>
 {headers}
@@ -25,11 +25,11 @@ V1Switch(Parse(), Verify(), In(), Out(), Update(), Deparse()) main;
     )
 }
 
-const HEADER: &str = "header h_t { bit<16> a; bit<8> b; bit<8> c; }";
-const START: &str = "state start { packet.extract(hdr.h); transition accept; }";
+pub const HEADER: &str = "header h_t { bit<16> a; bit<8> b; bit<8> c; }";
+pub const START: &str = "state start { packet.extract(hdr.h); transition accept; }";
 
 /// With one header of 4 bytes.
-fn simple(locals: &str, apply: &str) -> String {
+pub fn simple(locals: &str, apply: &str) -> String {
     program(HEADER, "h_t h;", START, locals, apply, "packet.emit(hdr);")
 }
 

@@ -8,4 +8,5 @@ mod generate;
 mod limits;
 mod ports;
 mod random;
+mod refusals;
 mod wrong;

@@ -40,7 +40,12 @@ impl<'p> Lowerer<'p> {
                     Transition::Select(keys, all)
                 }
             };
-            states.push(State { body: statements, transition });
+            let span = match &state.transition {
+                None => state.name.span,
+                Some(ast::Transition::Direct(name)) => name.span,
+                Some(ast::Transition::Select { keys, span, .. }) => keys.first().map_or(*span, |key| key.at.span),
+            };
+            states.push(State { body: statements, span, transition });
         }
         let start = body.states.iter().position(|state| &*state.name.text == "start");
         let start = start.map_or(Next::Reject, Next::State);

@@ -1,0 +1,142 @@
+//! What would have to change for a program that does not fit: each thing that is told was tried.
+
+use crate::check::Facts;
+use crate::compile::Compiled;
+use crate::error::{Note, place};
+use crate::interpret::code::{Case, Code, St};
+use crate::interpret::lower;
+use crate::middle::explore_within;
+use crate::ports::Ports;
+use crate::source::Span;
+use crate::{Program, Reference, Undefined};
+use sluice_rmt::Target;
+use sluice_rmt::target::WIDE;
+
+/// Most ways through the program that are followed for all tries together, which bounds their time.
+const MOST_WAYS: usize = 6_000;
+/// Most tries without a statement.
+const MOST_TRIES: usize = 40;
+/// Most statements that are told.
+const MOST_TOLD: usize = 3;
+
+/// What is tried, and what for.
+struct Tries<'p> {
+    program: &'p Program,
+    code: &'p Code,
+    entries: Reference,
+    /// Ways that may still be followed.
+    left: usize,
+}
+
+impl Program {
+    /// What would fit of a program that does not fit these stages: whether others take it, and which single statements are such that
+    /// it fits without them, the smallest first. Only what was tried is told; nothing if something is not there at all.
+    pub fn would_fit(&self, target: &Target, first: usize, last: usize) -> Vec<Note> {
+        let nothing = Facts::default();
+        let Ok(code) = lower(&self.tree, self.facts.as_ref().unwrap_or(&nothing), &self.allowed, true) else {
+            return Vec::new();
+        };
+        // A program that cannot be followed to its end is followed no further on other pipelines.
+        if explore_within(&code, None, &mut MOST_WAYS.clone()).is_err() {
+            return Vec::new();
+        }
+        let Ok(entries) = self.reference(Undefined::Zero, 1) else { return Vec::new() };
+        let mut notes = Vec::new();
+        let end = target.stages - 1;
+        let mut places = vec![(format!("--stages 0-{end}"), target, (0, end))];
+        if target.name != WIDE.name {
+            places.push(("--target wide --stages 1-10".to_string(), &WIDE, (1, 10)));
+        }
+        for (words, target, stages) in places.into_iter().filter(|(.., stages)| *stages != (first, last)) {
+            let text = match self.compile(target, stages.0, stages.1) {
+                Ok(_) => format!("{words} takes it as it is"),
+                Err(errors) => format!("{words} does not take it either: {}", errors.0[0].mistake.problem),
+            };
+            notes.push(Note { place: None, text });
+        }
+        let mut tries = Tries { program: self, code: &code, entries, left: MOST_WAYS };
+        let lines = match tries.fits(None, target, (first, last)) {
+            Ok(()) => return Vec::new(),
+            Err(lines) => lines,
+        };
+        tries.left = MOST_WAYS;
+        let mut told = 0;
+        for statement in candidates(&code, &lines).into_iter().take(MOST_TRIES) {
+            if told == MOST_TOLD || tries.left == 0 {
+                break;
+            }
+            if tries.fits(Some(statement), target, (first, last)).is_ok() {
+                let text = "without this statement it fits".to_string();
+                notes.push(Note { place: Some(place(statement, &self.sources)), text });
+                told += 1;
+            }
+        }
+        notes
+    }
+}
+
+impl Tries<'_> {
+    /// Whether a program fits without a statement; otherwise the lines that say why not.
+    fn fits(&mut self, without: Option<Span>, target: &Target, stages: (usize, usize)) -> Result<(), Vec<Span>> {
+        let graph = explore_within(self.code, without, &mut self.left);
+        let plan = graph.and_then(|graph| crate::back::plan(self.code, graph, target, stages));
+        match plan {
+            Ok(plan) => {
+                let compiled = Compiled::new(plan, self.program.sources.clone(), target, stages, Ports::default());
+                compiled.unit(&self.entries).map(drop).map_err(|_| Vec::new())
+            }
+            Err(refusal) => {
+                let notes = refusal.notes.iter().filter_map(|(at, _)| *at);
+                Err(std::iter::once(refusal.span).chain(notes).collect())
+            }
+        }
+    }
+}
+
+/// Statements in the order in which they are left out: those of the refusal, then smaller ones first.
+fn candidates(code: &Code, lines: &[Span]) -> Vec<Span> {
+    let mut all = Vec::new();
+    let pipeline = code.pipeline;
+    for (at, control) in code.controls.iter().enumerate() {
+        if ![pipeline.verify, pipeline.compute, pipeline.deparser].contains(&at) {
+            each(&control.body, &mut all);
+        }
+    }
+    code.actions.iter().for_each(|action| {
+        each(&action.body, &mut all);
+    });
+    let named = |span: &Span| !lines.iter().any(|line| line.is_at(*span));
+    all.sort_by_key(|(span, size)| (named(span), *size, span.text, span.start));
+    // An action of two tables has one text.
+    all.dedup_by(|a, b| a.0.is_at(b.0));
+    all.into_iter().map(|(span, _)| span).collect()
+}
+
+/// Statements of a list and of those in it, with how many each is; and how many all are.
+fn each(list: &[St], all: &mut Vec<(Span, usize)>) -> usize {
+    let mut count = 0;
+    let mut here = None;
+    for statement in list {
+        let within = match statement {
+            St::Here(span) => {
+                here = Some(*span);
+                continue;
+            }
+            St::If(_, yes, no) => 1 + each(yes, all) + each(no, all),
+            St::Block(inner) => each(inner, all),
+            St::Switch(_, cases) => 1 + cases.iter().map(|Case { body, .. }| each(body, all)).sum::<usize>(),
+            St::For { body, .. } | St::ForRange { body, .. } | St::ForEach { body, .. } => 1 + each(body, all),
+            St::Assign(..) | St::Update(..) | St::Evaluate(_) => 1,
+            // Without these other statements would mean something else.
+            _ => {
+                here = None;
+                continue;
+            }
+        };
+        count += within;
+        if let Some(span) = here.take() {
+            all.push((span, within));
+        }
+    }
+    count
+}

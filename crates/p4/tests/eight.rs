@@ -1,0 +1,172 @@
+//! The paper's programs in P4 beside those that are written by hand for the pipeline: the same packets, and what each takes of it.
+
+use sluice_formats::random::{Rng, test_seed};
+use sluice_p4::stf::Script;
+use sluice_p4::{Model, Reader, Undefined};
+use sluice_rmt::target::DEFAULT;
+use sluice_rmt::text::Unit;
+use sluice_rmt::{Arrival, Group, Outcome, Pipeline, Program};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Random packets for each program.
+const PACKETS: usize = 4_000;
+/// The module that both are.
+const MODULE: u8 = 1;
+/// Those that are compared; `load_balancing` hashes what only the pipeline's stage has as its key.
+const NAMES: [&str; 7] = ["calc", "firewall", "multicast", "netcache", "netchain", "qos", "source_routing"];
+
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs")
+}
+
+fn by_hand(name: &str) -> Unit {
+    let text = std::fs::read_to_string(programs().join(format!("rmt/{name}.rmt"))).unwrap();
+    sluice_rmt::text::read(name, &text, &DEFAULT).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// A module by hand, alone on the pipeline.
+fn loaded(unit: Unit) -> Pipeline {
+    let mut pipeline = Pipeline::new(DEFAULT);
+    pipeline.load(MODULE, 0, unit.program, unit.memory).unwrap();
+    pipeline.grant(MODULE, 0xff);
+    for (number, group) in unit.groups {
+        pipeline.set_group(number, Group { owner: MODULE, destinations: group.destinations, tags: group.tags });
+    }
+    pipeline
+}
+
+/// What leaves, by port.
+fn sent(pipeline: &mut Pipeline, port: u16, bytes: &[u8]) -> Vec<(u16, Vec<u8>)> {
+    let arrival = Arrival {
+        packet: bytes,
+        module: MODULE,
+        generation: 0,
+        system_generation: 0,
+        tenant: 1,
+        port: port as u8,
+        arrival: 0,
+        queueing: 0,
+    };
+    match pipeline.run(&arrival) {
+        Outcome::Dropped(_) => Vec::new(),
+        Outcome::Sent { packet, copies } => {
+            copies.iter().map(|copy| (copy.destination.into(), packet.clone())).collect()
+        }
+    }
+}
+
+/// The bytes of a line that sends a packet.
+fn packet(line: &str) -> Option<Vec<u8>> {
+    let (_, bytes) = line.trim().strip_prefix("packet")?.trim().split_once(' ')?;
+    let digits: Vec<u8> = bytes.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
+    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+/// A packet of a script with some other bytes, shorter or longer.
+fn damaged(rng: &mut Rng, packets: &[Vec<u8>]) -> Vec<u8> {
+    let (mut bytes, other) = (rng.choose(packets).unwrap().clone(), rng.choose(packets).unwrap());
+    for _ in 0..rng.below(4) {
+        let at = rng.index(bytes.len());
+        bytes[at] = match rng.below(4) {
+            0 => rng.below(256) as u8,
+            1 => bytes[at].wrapping_add(1),
+            2 => bytes[at] ^ 1 << rng.below(8),
+            _ => other.get(at).copied().unwrap_or(0),
+        };
+    }
+    match rng.below(6) {
+        0 => bytes.truncate(1 + rng.index(bytes.len())),
+        1 => (0..rng.below(40)).for_each(|_| bytes.push(rng.below(256) as u8)),
+        _ => {}
+    }
+    bytes
+}
+
+/// The P4 program of a name, and its script.
+fn in_p4(name: &str) -> (sluice_p4::Program, String) {
+    let path = programs().join(format!("p4/eight/{name}.p4"));
+    let program = Reader::new().check(&path).unwrap_or_else(|errors| panic!("{errors}"));
+    (program, std::fs::read_to_string(path.with_extension("stf")).unwrap())
+}
+
+#[test]
+fn each_passes_its_script() {
+    for name in NAMES {
+        let (program, text) = in_p4(name);
+        let mut reference = program.reference(Undefined::Zero, 1).unwrap();
+        let mut model = Model::new(program.compile(&DEFAULT, 1, 3).unwrap_or_else(|errors| panic!("{errors}")));
+        let report = Script::parse("s.stf", &text).unwrap().compare(&mut reference, &mut model);
+        assert!(report.passed(), "{name}: {:?}", report.failures);
+    }
+}
+
+#[test]
+fn both_give_the_same_packets() {
+    for name in NAMES {
+        let (program, text) = in_p4(name);
+        let packets: Vec<Vec<u8>> = text.lines().filter_map(packet).collect();
+        let groups: Vec<&str> = text.lines().filter(|line| line.starts_with("mc_")).collect();
+        let mut reference = program.reference(Undefined::Zero, 1).unwrap();
+        assert!(Script::parse("s.stf", &groups.join("\n")).unwrap().run(&mut reference).passed());
+        let mut model = Model::new(program.compile(&DEFAULT, 1, 3).unwrap());
+        model.load(&reference).unwrap();
+        let mut pipeline = loaded(by_hand(name));
+        let mut rng = Rng::new(test_seed(&format!("p4_eight_{name}")));
+        let mut left = 0;
+        for number in 0..PACKETS {
+            let bytes = match packets.get(number) {
+                Some(bytes) => bytes.clone(),
+                None => damaged(&mut rng, &packets),
+            };
+            let port = rng.below(8) as u16;
+            let expected = sent(&mut pipeline, port, &bytes);
+            let mut found: Vec<(u16, Vec<u8>)> =
+                model.packet(port, &bytes).unwrap().into_iter().map(|sent| (sent.port, sent.bytes)).collect();
+            found.sort_by_key(|(port, _)| *port);
+            assert_eq!(found, expected, "{name}: {bytes:02x?} from port {port}");
+            left += expected.len();
+        }
+        assert!(left > PACKETS / 10, "{name}: {left}");
+        println!("{name}: {PACKETS} packets, {left} sent");
+    }
+}
+
+/// What a program takes: stages, containers, action rows, entries, words of state.
+fn takes(program: &Program) -> [usize; 5] {
+    let stages: Vec<_> = program.stages.iter().flatten().collect();
+    let mut containers = BTreeSet::new();
+    for path in &program.parser.paths {
+        containers.extend((0..path.extract.len()).filter(|at| path.extract[*at].is_some()));
+        containers.extend((0..path.known.len()).filter(|at| path.known[*at].is_some()));
+    }
+    for action in stages.iter().flat_map(|stage| &stage.actions) {
+        containers.extend(action.alus.iter().map(|alu| usize::from(alu.own.0)));
+    }
+    let entries = |stage: &&sluice_rmt::program::Stage| stage.tables.exact.len() + stage.tables.ternary.len();
+    [
+        stages.len(),
+        containers.len(),
+        stages.iter().map(|stage| stage.actions.len()).sum(),
+        stages.iter().map(entries).sum(),
+        stages.iter().map(|stage| 64 * usize::from(stage.pages)).sum(),
+    ]
+}
+
+#[test]
+fn the_table_of_the_page_says_what_each_takes() {
+    let mut table = "| program | stages | containers | action rows | entries | words of state |\n| --- | --- | --- | --- | --- | --- |\n".to_string();
+    for name in NAMES {
+        let hand = takes(&by_hand(name).program);
+        let (program, _) = in_p4(name);
+        let compiled = program.compile(&DEFAULT, 1, 3).unwrap();
+        let p4 = takes(&compiled.unit(&program.reference(Undefined::Zero, 1).unwrap()).unwrap().program);
+        let cells: Vec<String> = p4.iter().zip(hand).map(|(p4, hand)| format!("{p4} ({hand})")).collect();
+        let _ = writeln!(table, "| {name} | {} |", cells.join(" | "));
+        assert!(p4[0] <= hand[0], "{name}: {} stages, by hand {}", p4[0], hand[0]);
+    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/p4-programs.md");
+    let text = std::fs::read_to_string(page).unwrap_or_default();
+    assert!(text.contains(&table), "docs/guide/p4-programs.md should have\n{table}");
+}
