@@ -84,6 +84,8 @@ fn field(code: &Code, graph: &Graph, loc: Loc) -> Option<((usize, Vec<u32>), u32
 
 /// A field of a header: its first bit there, its width, its variable.
 type Field = (u32, u32, Loc);
+/// Fields that an owner has, by header, and its other variables.
+type Owned = (BTreeMap<Vec<u32>, Vec<Field>>, Vec<Loc>);
 
 /// Most headers and variables that a refusal lists.
 const MOST_SHOWN: usize = 6;
@@ -119,7 +121,7 @@ fn room(graph: &Graph, fields: &[Field]) -> u32 {
 /// The refusal of values that are too many: at the header, or variable, that needs most containers, with who needs how many.
 fn too_many(code: &Code, graph: &Graph, wanted: &BTreeSet<Loc>) -> Refusal {
     // Headers of a stack are apart from each other.
-    let mut owners: BTreeMap<String, (BTreeMap<Vec<u32>, Vec<Field>>, Vec<Loc>)> = BTreeMap::new();
+    let mut owners: BTreeMap<String, Owned> = BTreeMap::new();
     for loc in wanted {
         let owner = owners.entry(names::owner(graph, *loc, code)).or_default();
         match (graph.locs.info(*loc), field(code, graph, *loc)) {
