@@ -95,7 +95,7 @@ fn packets_meet_in_the_rows_what_the_entries_say() {
     let mut rng = Rng::new(test_seed("logical_rows"));
     let (mut met, mut exact, mut ternary) = (0, 0, 0);
     for _ in 0..2_000 {
-        let logical = rmt::logical(&mut rng);
+        let logical = rmt::logical_with_hash(&mut rng);
         let part = rmt::with_tables(logical.clone());
         (exact, ternary) = (exact + part.stages[&1].exact.len(), ternary + part.stages[&1].ternary.len());
         for _ in 0..200 {
@@ -115,7 +115,7 @@ fn both_forms_of_an_object_keep_its_tables() {
     let mut rng = Rng::new(test_seed("logical_forms"));
     let mut taken = 0;
     for _ in 0..200 {
-        let object = rmt::object(rmt::with_tables(rmt::logical(&mut rng)));
+        let object = rmt::object(rmt::with_tables(rmt::logical_with_hash(&mut rng)));
         // More ternary rows than the small pipeline has are no object.
         if object.check().is_err() {
             continue;

@@ -120,12 +120,17 @@ pub fn logical(rng: &mut Rng) -> Logical {
         true => LogicalCase::Looks(lookup(rng, &tables, guard as u8)),
         false => LogicalCase::Leads(leads(rng, guard as u8, 0xff, false)),
     });
-    let mut cases: Vec<LogicalCase> = cases.collect();
+    Logical { stages: [(1, cases.collect())].into(), tables }
+}
+
+/// The same, sometimes with bits that are hashed and that no case asks for: nothing is exact then.
+pub fn logical_with_hash(rng: &mut Rng) -> Logical {
+    let mut logical = logical(rng);
     if rng.chance(1, 4) {
-        // Bits that no case asks for: nothing is exact any more.
-        cases.push(LogicalCase::Hashes(LogicalValue::of(rng.range(1, 255).into()).shifted(160)));
+        let bits = LogicalValue::of(rng.range(1, 255).into()).shifted(160);
+        logical.stages.get_mut(&1).unwrap().push(LogicalCase::Hashes(bits));
     }
-    Logical { stages: [(1, cases)].into(), tables }
+    logical
 }
 
 fn asked(rng: &mut Rng, key: &LogicalKey) -> LogicalMatch {
