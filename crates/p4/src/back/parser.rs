@@ -156,7 +156,7 @@ struct Group {
 }
 
 /// Most choices of groups that are tried.
-const MOST_TRIES: usize = 20_000;
+const MOST_TRIES: usize = 2_000;
 
 /// The selections that take each packet the first of its ways.
 fn selections(ways: &[Way]) -> Option<(Select, Vec<Select>)> {
@@ -182,6 +182,11 @@ fn choose<'g>(
     chosen: &mut Vec<&'g Group>,
     tries: &mut usize,
 ) -> Option<(Select, Vec<Select>)> {
+    let covered: usize = chosen.iter().map(|group| group.range.len()).sum();
+    // What is left would be too much for the selections that are left.
+    if ways.len() > covered + (count + 1) * SELECTORS {
+        return None;
+    }
     if count > 0 {
         for (at, group) in groups.iter().enumerate() {
             let apart = |other: &&Group| other.range.end <= group.range.start || group.range.end <= other.range.start;
