@@ -235,8 +235,8 @@ fn group(ways: &[Way], range: std::ops::Range<usize>, bits: bool) -> Option<Grou
             equal != 0 && (bits || whole)
         });
     }
-    // Without parts of bytes both are one.
-    if common.is_empty() || bits && !parts {
+    // What only has a length in common is a group, too; without parts of bytes both are one.
+    if common.is_empty() && least == 0 || bits && !parts {
         return None;
     }
     let all: Vec<&Way> = ways.iter().collect();

@@ -283,3 +283,27 @@ fn tables_that_decide_nothing_count_all_the_same() {
         table t { key = { hdr.h.a: exact; } actions = { a; } default_action = a(0); }";
     agree(locals, "t.apply();", "add t hdr.h.a:1 a(2)");
 }
+
+/// Ways that differ by the packet's length alone are grouped by it, more of them than one selection has cases.
+#[test]
+fn ways_of_many_lengths_are_told_apart() {
+    let frame = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4")).unwrap();
+    let (begin, rest) = frame.split_once("    state start {").unwrap();
+    let (_, end) = rest.split_once("    }\n").unwrap();
+    let text =
+        format!("{begin}state start {{ {} transition accept; }}{end}", "packet.extract(hdr.s.next); ".repeat(12))
+            .replace("h_t h;", "b_t[12] s;")
+            .replace("struct headers_t", "header b_t { bit<8> a; }\nstruct headers_t")
+            .replace("packet.emit(hdr.h);", "packet.emit(hdr.s);");
+    let apply: Vec<String> =
+        (0..12).rev().map(|at| format!("if (hdr.s[{at}].isValid()) {{ hdr.s[{at}].a = {at}; }}")).collect();
+    let reader = Reader::new().define("LOCALS", "").define("APPLY", apply.join(" else ")).text("frame.p4", text);
+    let program = reader.check(Path::new("frame.p4")).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut rng = Rng::new(test_seed("p4_lengths"));
+    let packets: Vec<(u16, Vec<u8>)> =
+        (0..PACKETS).map(|at| (0, (0..1 + at % 20).map(|_| rng.below(256) as u8).collect())).collect();
+    match compare(&program, "", ALONE, &packets) {
+        Came::Agreed(sent) => assert_eq!(sent, PACKETS),
+        other => panic!("{other:?}"),
+    }
+}
