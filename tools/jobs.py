@@ -26,9 +26,8 @@ PROOF_RESULT = re.compile(r"^formal: (\d+) passed, (\d+) failed$", re.MULTILINE)
 BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 # Programs of programs/p4 that the compiler takes, and with which flags.
 P4_COMPILED = {
-    "basic": (), "calc": (), "ecn": (), "load_balance": ("--hash", "target", "--power-of-two"), "mri": ("--bound", "traces=8"),
-    "multicast": (),
-    "qos": (), "source_routing": (), "tunnel": (),
+    "basic": (), "calc": (), "ecn": (), "load_balance": ("--hash", "target", "--power-of-two"),
+    "mri": ("--bound", "traces=8"), "multicast": (), "qos": (), "source_routing": (), "tunnel": (),
 }  # fmt: skip
 # Work that begins when the first executables of Rust are there.
 BEHIND_RUST = 60.0
