@@ -201,7 +201,7 @@ fn place(
                             return Ok(Placed::Delay(Box::new(graph), at, levels[at] + 1));
                         }
                         let span = graph.spans[at];
-                        if split::decisions(&mut graph, at) {
+                        if split::decisions(&mut graph, &homes, at) {
                             return Ok(Placed::Split(Box::new(graph), span));
                         }
                         return too_much(span, format!("{TOO_MANY_KEYS}: {listed}"));

@@ -4,6 +4,7 @@
 
 use super::action::{Part, Waits};
 use super::cells::cell_of;
+use super::homes::Homes;
 use crate::ir::{Access, Bits, Change, End, Graph, Leaf, Loc, LocInfo, Next, Node, Operation, Src, Test, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -54,38 +55,70 @@ fn replace_test(tree: &mut Tree, old: &Test, new: &Test) {
     }
 }
 
-/// Leaves what a visit decides behind its first test, or behind its table, to visits of their own; false if that is nothing.
-pub(super) fn decisions(graph: &mut Graph, at: usize) -> bool {
+/// Leaves the last of what a visit decides to a visit behind it, or the second half of its only test; false if that is nothing.
+pub(super) fn decisions(graph: &mut Graph, homes: &Homes, at: usize) -> bool {
     let mut tree = graph.nodes[at].tree.clone();
-    let done = match &mut tree {
-        Tree::Test(test, yes, no) => {
-            let mut done = behind(graph, at, yes);
-            done |= behind(graph, at, no);
-            // A test of values in several places is several tests.
-            if !done
-                && let Test::Is(bits, value) = &*test
-                && bits.segs.len() > 1
-            {
-                let low = bits.width() - bits.segs[0].width;
-                let of = |bits: &Bits| (bits.slice(low, bits.width() - low), bits.slice(0, low));
-                let ((first, rest), (is, and)) = (of(bits), of(value));
-                **yes = Tree::Test(Test::Is(rest, and), yes.clone(), no.clone());
-                done = behind(graph, at, yes);
-                *test = Test::Is(first, is);
-            }
-            done
-        }
-        Tree::Table(_, _, all) => {
-            let mut done = false;
-            for (_, tree) in all {
-                done |= behind(graph, at, tree);
-            }
-            done
-        }
-        Tree::Leaf(_) => false,
-    };
+    let mut done = last_behind(graph, at, &mut tree);
+    // A test of values in several places is several tests.
+    if !done
+        && let Tree::Test(test, yes, no) = &mut tree
+        && let Some((first, rest)) = halves(homes, test)
+    {
+        **yes = Tree::Test(rest, yes.clone(), no.clone());
+        done = behind(graph, at, yes);
+        *test = first;
+    }
     graph.nodes[at].tree = tree;
     done
+}
+
+/// Has a visit behind decide what is deepest in a tree, but for its root.
+fn last_behind(graph: &mut Graph, at: usize, tree: &mut Tree) -> bool {
+    let mut below: Vec<&mut Tree> = match tree {
+        Tree::Test(_, yes, no) => vec![yes, no],
+        Tree::Table(_, _, all) => all.iter_mut().map(|(_, tree)| tree).collect(),
+        Tree::Leaf(_) => Vec::new(),
+    };
+    below.sort_by_key(|tree| std::cmp::Reverse(depth(tree)));
+    below.into_iter().any(|tree| last_behind(graph, at, tree) || behind(graph, at, tree))
+}
+
+fn depth(tree: &Tree) -> usize {
+    match tree {
+        Tree::Test(_, yes, no) => 1 + depth(yes).max(depth(no)),
+        Tree::Table(_, _, all) => 1 + all.iter().map(|(_, tree)| depth(tree)).max().unwrap_or(0),
+        Tree::Leaf(_) => 0,
+    }
+}
+
+/// How many containers of each size a visit looks at beside that with its number.
+const LOOKS: [usize; 3] = [1, 2, 2];
+
+/// A test in two: as much of it as one visit looks at, and the rest.
+fn halves(homes: &Homes, test: &Test) -> Option<(Test, Test)> {
+    let Test::Is(bits, value) = test else { return None };
+    let mut containers = [const { BTreeSet::new() }; 3];
+    let (mut now, mut later) = ((Bits::default(), Bits::default()), (Bits::default(), Bits::default()));
+    let mut top = bits.width();
+    for seg in &bits.segs {
+        top -= seg.width;
+        let (one, is) = (bits.slice(top, seg.width), value.slice(top, seg.width));
+        let mut more = containers.clone();
+        if let Src::Loc(loc, low) = seg.src {
+            let pieces = homes.of(loc, low, seg.width);
+            pieces.iter().for_each(|piece| {
+                more[piece.container.class() as usize].insert(piece.container.0);
+            });
+        }
+        let fits = now.0.segs.is_empty() || more.iter().zip(LOOKS).all(|(all, most)| all.len() <= most);
+        let into = if fits { &mut now } else { &mut later };
+        *into = (std::mem::take(&mut into.0).concat(one), std::mem::take(&mut into.1).concat(is));
+        if fits {
+            containers = more;
+        }
+    }
+    let test = |(bits, value): (Bits, Bits)| Test::Is(bits, value);
+    (!later.0.segs.is_empty()).then(|| (test(now), test(later)))
 }
 
 /// Has a visit of its own decide, if there is something to decide and it needs no entry's data.

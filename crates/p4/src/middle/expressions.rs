@@ -350,7 +350,10 @@ impl<'c> Follower<'c, '_> {
                 };
                 truth_of(less == matches!(operator, B::Less | B::Greater))
             }
-            B::SaturatingAdd | B::SaturatingSubtract if !number.signed => V::Bits(self.saturated(operator, a, b)?),
+            B::SaturatingAdd | B::SaturatingSubtract => match number.signed {
+                false => V::Bits(self.saturated(operator, a, b)?),
+                true => V::Bits(self.saturated_with_sign(operator, a, b)?),
+            },
             B::Equal => truth_of(self.equal_bits(a, b)?),
             B::NotEqual => truth_of(!self.equal_bits(a, b)?),
             other => return self.refuse_at(span, format!("the operator {other:?} on values that the packet decides")),

@@ -84,4 +84,31 @@ impl Follower<'_, '_> {
             false => self.operate(Op::Add, both[0].clone(), both[1].clone()),
         }
     }
+
+    /// The same with signs: the sum has another sign than both, or the difference than the first where that has another than the second.
+    pub fn saturated_with_sign(&mut self, operator: Binary, a: Bits, b: Bits) -> Way<Bits> {
+        let (width, top) = (a.width(), a.width() - 1);
+        let (a, b) = self.shown(a, b, true)?;
+        let op = if operator == Binary::SaturatingAdd { Op::Add } else { Op::Sub };
+        let mut held = [a.clone(), b.clone()];
+        let value = self.while_held(&mut held, |this| {
+            let value = this.operate(op, a, b)?;
+            this.kept(value, true)
+        })?;
+        let [a, b] = held;
+        let mut held = [a, b, value];
+        let mut is_negative = [false; 3];
+        for (at, is) in is_negative.iter_mut().enumerate() {
+            let sign = held[at].slice(top, 1);
+            *is = self.while_held(&mut held, |this| this.equal_bits(sign, Bits::constant(1, 1)))?;
+        }
+        let [first, second, result] = is_negative;
+        let over = (first == second) == (op == Op::Add) && result != first;
+        let [_, _, value] = held;
+        Ok(match (over, first) {
+            (false, _) => value,
+            (true, true) => Bits::constant(1, 1).concat(Bits::constant(top, 0)),
+            (true, false) => Bits::constant(1, 0).concat(Bits::ones(width - 1)),
+        })
+    }
 }

@@ -9,4 +9,5 @@ mod limits;
 mod ports;
 mod random;
 mod refusals;
+mod signs;
 mod wrong;
