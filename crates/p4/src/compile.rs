@@ -15,6 +15,7 @@ use sluice_object::linker::rmt::{Placer, Quota};
 use sluice_object::rmt::Logical;
 use sluice_object::{Demands, Object};
 use sluice_rmt::fast::{Buffers, Fast};
+use sluice_rmt::pipeline::Memory;
 use sluice_rmt::text::Unit;
 use sluice_rmt::{Arrival, Group, Pipeline, Role, Target};
 use std::collections::{BTreeMap, BTreeSet};
@@ -272,6 +273,10 @@ impl Compiled {
         }
         let mut unit = Unit::of(program, self.role);
         unit.names.module = "program".into();
+        if self.plan.fills_state() {
+            // There is no room for a replacement's own cells beside these.
+            unit.memory = Memory::Keep;
+        }
         unit.groups = self.groups(entries)?;
         Ok(unit)
     }

@@ -23,7 +23,7 @@ const EXPECTED: &[(&str, [&str; 3])] = &[
 
 /// The same with the flags that accept a part.
 const IN_PART: &[(&str, &str, [&str; 3])] = &[
-    ("firewall", "--hash target", ["E0770 line 114", "E0770 line 115", "E0770 line 75"]),
+    ("firewall", "--hash target", ["E0770 line 114", "E0770 line 115", "9"]),
     ("load_balance", "--hash target --power-of-two", ["E0770 line 82", "5", "5"]),
     ("mri", "--bound traces=8", ["2", "2", "2"]),
     ("tunnel", "--cells passed=512", ["2", "2", "2"]),

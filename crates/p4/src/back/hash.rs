@@ -1,13 +1,13 @@
 //! The target's hash: where its bits lie in the key of their stage, of which all else is left out.
 
 use super::homes::Homes;
-use super::leaves;
 use super::rows::StageKey;
 use crate::interpret::HashLayouts;
-use crate::ir::{Bits, Graph, Src};
+use crate::ir::{Bits, Graph, Leaf, Loc, Next, Seg, Src};
 use crate::middle::{Refusal, RefusalKind};
 use sluice_object::rmt::LogicalValue;
 use sluice_rmt::stage::Key;
+use std::rc::Rc;
 
 /// The hash of a key in which only a visit's number stands. A hash of several parts is the parts' hashes, each with zeros in place of
 /// the others, one over the other, and over that of zeros; so this takes the number out.
@@ -64,27 +64,59 @@ pub(super) fn crowded(graph: &Graph, homes: &Homes, stages: &[usize], keys: &[St
     None
 }
 
-/// Where the bits lie that are hashed, by how many they are: the same for all calls, so that equal values have equal hashes.
+/// Where the bits lie that are hashed, by how many they are: the same for all calls, so that equal values have equal hashes. Otherwise how
+/// many bits lie at several places.
 pub(super) fn layouts(
     graph: &Graph,
     homes: &Homes,
     stages: &[usize],
     keys: &[StageKey],
-) -> Result<HashLayouts, Refusal> {
+) -> Result<Result<HashLayouts, u32>, Refusal> {
     let mut layouts = HashLayouts::default();
-    for at in 0..leaves(graph).len() {
+    for at in 0..graph.nodes.len() {
         for data in hashed(graph, at) {
             let width = data.width();
-            let refuse = |what: &str| {
-                Refusal::new(graph.spans[at], RefusalKind::TooMuch, format!("`hash` of {width} bits {what}"))
-            };
             let Some(places) = places(&data, homes, &keys[stages[at]]) else {
-                return Err(refuse("that lie in no containers"));
+                let what = format!("`hash` of {width} bits that lie in no containers");
+                return Err(Refusal::new(graph.spans[at], RefusalKind::TooMuch, what));
             };
             if *layouts.entry(width as usize).or_insert_with(|| places.clone()) != places {
-                return Err(refuse("at two places of a key, which would be two hashes"));
+                return Ok(Err(width));
             }
         }
     }
-    Ok(layouts)
+    Ok(Ok(layouts))
+}
+
+/// Brings lists of as many bits, that lie at several places, to one before they are hashed.
+pub(super) fn gather(graph: &mut Graph, width: u32) -> Result<(), Refusal> {
+    let mut places: Vec<Loc> = Vec::new();
+    for at in 0..graph.nodes.len() {
+        for data in hashed(graph, at).into_iter().filter(|data| data.width() == width) {
+            let span = graph.spans[at];
+            let refuse =
+                |what: &str| Err(Refusal::new(span, RefusalKind::TooMuch, format!("`hash` of {width} bits {what}")));
+            if places.is_empty() {
+                places = data.segs.iter().map(|seg| super::split::fresh(graph, seg.width)).collect();
+            }
+            let widths = places.iter().map(|loc| graph.locs.width(*loc));
+            if !widths.eq(data.segs.iter().map(|seg| seg.width)) {
+                return refuse("in lists of other widths than each other's");
+            }
+            let own: Vec<Bits> = places.iter().map(|loc| super::split::own(graph, *loc)).collect();
+            let all = own.iter().cloned().fold(Bits::default(), Bits::concat);
+            if all == data {
+                return refuse("at two places of a key, which would be two hashes");
+            }
+            let assigns = places.iter().copied().zip(data.segs.iter().map(|seg| Bits { segs: vec![seg.clone()] }));
+            let first = Leaf { assigns: assigns.collect(), ..Leaf::to(Next::Drop) };
+            super::split::before(graph, at, first, &|bits| match &bits.segs[..] {
+                [Seg { width, src: Src::Hash(of, low) }] if **of == data => {
+                    Bits::of(*width, Src::Hash(Rc::new(all.clone()), *low))
+                }
+                _ => bits.clone(),
+            });
+        }
+    }
+    Ok(())
 }

@@ -160,7 +160,13 @@ fn place(
                     }
                     return too_much(graph.spans[at], "`hash` in a stage that looks at something else");
                 }
-                let hashes = hash::layouts(&graph, &homes, &stage_of, &keys)?;
+                let hashes = match hash::layouts(&graph, &homes, &stage_of, &keys)? {
+                    Ok(hashes) => hashes,
+                    Err(width) => {
+                        hash::gather(&mut graph, width)?;
+                        return Ok(Placed::Split(Box::new(graph), Span::default()));
+                    }
+                };
                 let mut plan = Plan {
                     hashes,
                     homes,
@@ -247,6 +253,14 @@ impl Plan {
         self.patterns = deparse::patterns(self, code)?;
         (self.logical, self.actions) = self.logical(code)?;
         Ok(())
+    }
+
+    /// Whether a stage's cells are more than half of what it has.
+    pub fn fills_state(&self) -> bool {
+        let cells = |stage: usize| -> usize {
+            self.cells.values().filter(|place| place.stage == stage).map(|place| place.cells).sum()
+        };
+        (0..self.target.stages).any(|stage| cells(stage) > self.target.words / 2)
     }
 
     /// Whether packets go to multicast groups.

@@ -212,13 +212,21 @@ pub(super) fn split(graph: &mut Graph, at: usize, leaf: &Leaf, waits: Waits) -> 
     true
 }
 
+/// Has a visit do something first, and then what it did, with other values.
+pub(super) fn before(graph: &mut Graph, at: usize, first: Leaf, with: &dyn Fn(&Bits) -> Bits) {
+    let mut node = graph.nodes[at].clone();
+    node.tree.each_leaf_mut(&mut |leaf| leaf.assigns.values_mut().for_each(|bits| *bits = with(bits)));
+    let number = add(graph, at, node);
+    graph.nodes[at].tree = Tree::Leaf(Leaf { next: Next::Node(number), ..first });
+}
+
 /// A place that nothing has yet.
-fn fresh(graph: &mut Graph, width: u32) -> Loc {
+pub(super) fn fresh(graph: &mut Graph, width: u32) -> Loc {
     let number = u32::MAX - graph.locs.all.len() as u32;
     graph.locs.of(LocInfo::Temp(number, width), width)
 }
 
-fn own(graph: &Graph, loc: Loc) -> Bits {
+pub(super) fn own(graph: &Graph, loc: Loc) -> Bits {
     Bits::of(graph.locs.width(loc), Src::Loc(loc, 0))
 }
 

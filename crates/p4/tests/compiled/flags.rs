@@ -62,6 +62,10 @@ fn the_targets_hash_is_the_references_too() {
     }
     let apply = "hash(hdr.h.c, HashAlgorithm.crc32, 8w0, { hdr.h.a, hdr.h.b }, 16w16);";
     assert!(matches!(came(&program("", apply, target()), "", ALONE), Came::Agreed(_)));
+    // Two lists are one hash, as a connection and its answer are.
+    let apply = "bit<8> x; hash(x, HashAlgorithm.crc32, 8w0, { hdr.h.b, hdr.h.a }, 16w16);
+        bit<8> y; hash(y, HashAlgorithm.crc32, 8w0, { hdr.h.a, hdr.h.b }, 16w16); hdr.h.b = x; hdr.h.c = y;";
+    agree(&program("", apply, target()), "");
     // Another way looks at something else in the hash's stage.
     let locals = "table t { key = { hdr.h.c: exact; } actions = { NoAction; } }";
     let apply = "if (hdr.h.a < 100) { hash(hdr.h.c, HashAlgorithm.crc32, 8w0, { hdr.h.b }, 16w256); }
@@ -97,9 +101,9 @@ fn hashes_that_cannot_be_had_are_refused() {
         ("hash(hdr.h.c, HashAlgorithm.xor16, 8w1, { hdr.h.b }, 16w8);", "another algorithm"),
         ("hash(hdr.h.c, HashAlgorithm.crc32, 8w1, { hdr.h.b }, hdr.h.a);", "the packet decides"),
         (
-            "bit<8> x; hash(x, HashAlgorithm.crc32, 8w0, { hdr.h.b, hdr.h.a }, 16w4);
-            hash(hdr.h.c, HashAlgorithm.crc32, 8w0, { hdr.h.a, hdr.h.b }, 16w4); hdr.h.c = hdr.h.c + x;",
-            "two hashes",
+            "bit<8> x; hash(x, HashAlgorithm.crc32, 8w0, { hdr.h.b, hdr.h.a[7:4] }, 16w4);
+            hash(hdr.h.c, HashAlgorithm.crc32, 8w0, { hdr.h.a[7:4], hdr.h.b }, 16w4); hdr.h.c = hdr.h.c + x;",
+            "other widths",
         ),
     ] {
         refused(&program("", apply, both.clone()), "", why);
@@ -117,6 +121,10 @@ fn registers_and_counters_have_the_cells_that_they_may_have() {
         c.count((bit<32>) hdr.h.a);";
     refused(&program(locals, apply, Allowed::default()), "", "cells");
     agree(&program(locals, apply, Allowed::default().with_cells("r", 100).with_cells("In.c", 64)), "");
+    // All cells of a stage leave no room for those of a replacement, so they are kept.
+    let most = "register<bit<8>>(4096) r;";
+    let apply = "bit<8> x; r.read(x, (bit<32>) hdr.h.a); hdr.h.c = x; r.write((bit<32>) hdr.h.a, hdr.h.b);";
+    agree(&program(most, apply, Allowed::default()), "");
     let unknown = program(locals, apply, Allowed::default().with_cells("s", 100));
     assert!(unknown.reference(Undefined::Zero, 1).unwrap_err().to_string().contains("`s`"));
 }
