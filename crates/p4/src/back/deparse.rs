@@ -89,7 +89,7 @@ pub(crate) fn growth(graph: &Graph, code: &Code, end: &Deparse, what: String) ->
     let mut new: BTreeMap<String, (u32, Span)> = BTreeMap::new();
     let mut emitted = BTreeSet::new();
     for out in &end.outs {
-        let LocInfo::Leaf(slot, path) = graph.locs.info(out.loc) else { continue };
+        let (LocInfo::Leaf(slot, path) | LocInfo::Element(slot, path, ..)) = graph.locs.info(out.loc) else { continue };
         let owner = names::owner(graph, out.loc, code);
         emitted.insert(owner.clone());
         if lines.taken(*slot, path).is_none() {
@@ -102,7 +102,9 @@ pub(crate) fn growth(graph: &Graph, code: &Code, end: &Deparse, what: String) ->
         return Refusal::new(*span, RefusalKind::TooMuch, format!("{what}; `{name}` is new, {} bytes", bits / 8));
     }
     let left = graph.paths.iter().filter(|path| path.least == end.parsed).flat_map(|path| path.taken.keys());
-    let left = left.copied().find(|loc| !emitted.contains(&names::owner(graph, *loc, code)));
+    // What is only looked at ahead is no header.
+    let is_header = |loc: &Loc| !matches!(graph.locs.info(*loc), LocInfo::Look(..));
+    let left = left.copied().find(|loc| is_header(loc) && !emitted.contains(&names::owner(graph, *loc, code)));
     match left {
         Some(loc) => {
             let what = format!("{what}; `{}` does not go out", names::owner(graph, loc, code));

@@ -69,6 +69,7 @@ impl Locs {
                 exact.or(taken).or_else(|| self.lines.written(*slot, path)).or_else(|| self.lines.taken(*slot, path))
             }
             LocInfo::Element(slot, path, ..) => self.lines.taken(*slot, path),
+            LocInfo::Look(first, bits) => self.lines.ahead(*first, *bits),
             LocInfo::Temp(number, _) => self.lines.kept(*number),
             _ => None,
         }

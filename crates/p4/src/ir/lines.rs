@@ -14,6 +14,8 @@ pub(crate) struct Lines {
     taken: HashMap<Path, Span>,
     written: HashMap<Path, Span>,
     emitted: HashMap<Path, Span>,
+    /// Bits that are looked at ahead: the first, and how many.
+    ahead: HashMap<(u32, u32), Span>,
     /// Which statement writes these bits to a place.
     values: HashMap<(Path, Bits), Span>,
     cells: HashMap<Array, Span>,
@@ -25,6 +27,16 @@ impl Lines {
     /// A header is extracted.
     pub fn take(&mut self, slot: usize, path: &[u32], at: Span) {
         self.taken.entry((slot, path.to_vec())).or_insert(at);
+    }
+
+    /// Bits of the packet are looked at ahead.
+    pub fn look_ahead(&mut self, first: u32, bits: u32, at: Span) {
+        self.ahead.entry((first, bits)).or_insert(at);
+    }
+
+    /// Where bits are looked at ahead.
+    pub fn ahead(&self, first: u32, bits: u32) -> Option<Span> {
+        self.ahead.get(&(first, bits)).copied()
     }
 
     /// Something is written; of a number it is known which bits.

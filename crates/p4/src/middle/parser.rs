@@ -235,12 +235,13 @@ impl<'c> Follower<'c, '_> {
         self.has(bits)?;
         let mut value = V::fresh(shape);
         value.set_valid(true);
-        let mut at = self.at;
+        let (mut at, span) = (self.at, self.span);
         let locs = &mut self.locs;
         let mut new = Vec::new();
         value.leaves(&mut Vec::new(), &mut |_, bits| {
             let width = bits.width();
             let loc = locs.of(LocInfo::Look(at, width), width);
+            locs.lines.look_ahead(at, width, span);
             *bits = Bits::of(width, Src::Loc(loc, 0));
             new.push((loc, at));
             at += width;
