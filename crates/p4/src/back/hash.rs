@@ -5,8 +5,8 @@ use super::rows::StageKey;
 use crate::interpret::HashLayouts;
 use crate::ir::{Bits, Graph, Leaf, Loc, Next, Seg, Src};
 use crate::middle::{Refusal, RefusalKind};
-use sluice_object::rmt::LogicalValue;
 use sluice_rmt::stage::Key;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The hash of a key in which only a visit's number stands. A hash of several parts is the parts' hashes, each with zeros in place of
@@ -18,7 +18,7 @@ pub(super) fn of_node(number: usize) -> u32 {
 }
 
 /// What a visit hashes.
-pub(super) fn hashed(graph: &Graph, at: usize) -> Vec<Bits> {
+fn hashed(graph: &Graph, at: usize) -> Vec<Bits> {
     let leaves = super::leaves_of(&graph.nodes[at].tree);
     leaves.iter().flat_map(|leaf| leaf.assigns.values()).flat_map(|bits| bits.hashed().cloned()).collect()
 }
@@ -40,28 +40,21 @@ fn places(data: &Bits, homes: &Homes, key: &StageKey) -> Option<Vec<Option<u8>>>
     Some(all)
 }
 
-/// A mask of the bits that a stage hashes.
-pub(super) fn mask(graph: &Graph, homes: &Homes, stages: &[usize], number: usize, key: &StageKey) -> LogicalValue {
-    let here = (0..graph.nodes.len()).filter(|at| stages[*at] == number);
-    let all = here.flat_map(|at| hashed(graph, at)).filter_map(|data| places(&data, homes, key));
-    all.flatten().flatten().fold(LogicalValue::default(), |mask, bit| mask.with(bit.into()))
+/// Whether a stage hashes; then all that it looks at is what it hashes (see [`crowded`]).
+pub(super) fn in_stage(graph: &Graph, stages: &[usize], number: usize) -> bool {
+    (0..graph.nodes.len()).any(|at| stages[at] == number && !hashed(graph, at).is_empty())
 }
 
 /// The first visit with a hash beside which its stage looks at something else.
 pub(super) fn crowded(graph: &Graph, homes: &Homes, stages: &[usize], keys: &[StageKey]) -> Option<usize> {
-    for at in 0..graph.nodes.len() {
-        let key = &keys[stages[at]];
-        let mut own = LogicalValue::default();
-        for data in hashed(graph, at) {
-            let Some(places) = places(&data, homes, key) else { return Some(at) };
-            own = places.into_iter().flatten().fold(own, |own, bit| own.with(bit.into()));
-        }
-        let is_own = |bit: u32| own.bit(bit);
-        if own != LogicalValue::default() && !(key.tests.is_empty() && key.looked.iter().all(|bit| is_own(*bit))) {
-            return Some(at);
-        }
-    }
-    None
+    (0..graph.nodes.len()).find(|at| {
+        let key = &keys[stages[*at]];
+        let others = |data: &Bits| {
+            let own: BTreeSet<u32> = places(data, homes, key).into_iter().flatten().flatten().map(u32::from).collect();
+            !key.tests.is_empty() || key.looked != own
+        };
+        hashed(graph, *at).iter().any(others)
+    })
 }
 
 /// Where the bits lie that are hashed, by how many they are: the same for all calls, so that equal values have equal hashes. Otherwise how

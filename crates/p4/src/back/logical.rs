@@ -75,8 +75,8 @@ impl Plan {
                 LogicalCase::Looks(lookup) => Some(usize::from(lookup.table)),
                 LogicalCase::Leads(_) | LogicalCase::Hashes(_) => None,
             }));
-            let hashed = super::hash::mask(&self.graph, &self.homes, &self.stages, number, key);
-            if hashed != LogicalValue::default() {
+            if super::hash::in_stage(&self.graph, &self.stages, number) {
+                let hashed = key.looked.iter().fold(LogicalValue::default(), |all, bit| all.with(*bit));
                 all.push(LogicalCase::Hashes(hashed));
             }
             logical.stages.insert(number as u8, all);
