@@ -5,7 +5,8 @@ use crate::compile::Compiled;
 use crate::error::{Note, place};
 use crate::interpret::code::{Case, Code, St};
 use crate::interpret::lower;
-use crate::middle::explore_within;
+use crate::ir::Graph;
+use crate::middle::{Refusal, explore, explore_within};
 use crate::ports::Ports;
 use crate::source::Span;
 use crate::{Program, Reference, Undefined};
@@ -37,9 +38,7 @@ impl Program {
             return Vec::new();
         };
         // A program that cannot be followed to its end is followed no further on other pipelines.
-        if explore_within(&code, None, &mut MOST_WAYS.clone()).is_err() {
-            return Vec::new();
-        }
+        let Ok(graph) = explore(&code) else { return Vec::new() };
         let Ok(entries) = self.reference(Undefined::Zero, 1) else { return Vec::new() };
         let mut notes = Vec::new();
         let end = target.stages - 1;
@@ -55,17 +54,16 @@ impl Program {
             notes.push(Note { place: None, text });
         }
         let mut tries = Tries { program: self, code: &code, entries, left: MOST_WAYS };
-        let lines = match tries.fits(None, target, (first, last)) {
+        let lines = match tries.placed(Ok(graph), target, (first, last)) {
             Ok(()) => return Vec::new(),
             Err(lines) => lines,
         };
-        tries.left = MOST_WAYS;
         let mut told = 0;
         for statement in candidates(&code, &lines).into_iter().take(MOST_TRIES) {
             if told == MOST_TOLD || tries.left == 0 {
                 break;
             }
-            if tries.fits(Some(statement), target, (first, last)).is_ok() {
+            if tries.fits_without(statement, target, (first, last)) {
                 let text = "without this statement it fits".to_string();
                 notes.push(Note { place: Some(place(statement, &self.sources)), text });
                 told += 1;
@@ -76,9 +74,14 @@ impl Program {
 }
 
 impl Tries<'_> {
-    /// Whether a program fits without a statement; otherwise the lines that say why not.
-    fn fits(&mut self, without: Option<Span>, target: &Target, stages: (usize, usize)) -> Result<(), Vec<Span>> {
-        let graph = explore_within(self.code, without, &mut self.left);
+    /// Whether a program fits without a statement.
+    fn fits_without(&mut self, statement: Span, target: &Target, stages: (usize, usize)) -> bool {
+        let graph = explore_within(self.code, Some(statement), &mut self.left);
+        self.placed(graph, target, stages).is_ok()
+    }
+
+    /// Whether a graph fits; otherwise the lines that say why not.
+    fn placed(&self, graph: Result<Graph, Refusal>, target: &Target, stages: (usize, usize)) -> Result<(), Vec<Span>> {
         let plan = graph.and_then(|graph| crate::back::plan(self.code, graph, target, stages));
         match plan {
             Ok(plan) => {

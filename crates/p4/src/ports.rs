@@ -1,6 +1,6 @@
 //! Numbers of ports: a program and its script may have any of 0 to 510, a pipeline has 0 to 7.
 
-use crate::interpret::Sent;
+use crate::interpret::{DROP, Sent};
 use sluice_object::rmt::logical::LogicalMatch;
 use sluice_object::rmt::{Logical, LogicalValue};
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// Bits of a port's number in v1model.
 pub(crate) const PORT_BITS: u32 = 9;
 /// The number that drops, here as there.
-pub(crate) const DROP_PORT: u16 = 511;
+pub(crate) const DROP_PORT: u16 = DROP as u16;
 /// Ports that the pipeline has.
 pub(crate) const PIPELINE_PORTS: u16 = 8;
 

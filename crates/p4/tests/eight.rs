@@ -1,5 +1,8 @@
 //! The paper's programs in P4 beside those that are written by hand for the pipeline: the same packets, and what each takes of it.
 
+#[path = "support/packets.rs"]
+mod packets;
+
 use sluice_formats::random::{Rng, test_seed};
 use sluice_p4::stf::Script;
 use sluice_p4::{Model, Reader, Undefined};
@@ -57,33 +60,6 @@ fn sent(pipeline: &mut Pipeline, port: u16, bytes: &[u8]) -> Vec<(u16, Vec<u8>)>
     }
 }
 
-/// The bytes of a line that sends a packet.
-fn packet(line: &str) -> Option<Vec<u8>> {
-    let (_, bytes) = line.trim().strip_prefix("packet")?.trim().split_once(' ')?;
-    let digits: Vec<u8> = bytes.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
-    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
-}
-
-/// A packet of a script with some other bytes, shorter or longer.
-fn damaged(rng: &mut Rng, packets: &[Vec<u8>]) -> Vec<u8> {
-    let (mut bytes, other) = (rng.choose(packets).unwrap().clone(), rng.choose(packets).unwrap());
-    for _ in 0..rng.below(4) {
-        let at = rng.index(bytes.len());
-        bytes[at] = match rng.below(4) {
-            0 => rng.below(256) as u8,
-            1 => bytes[at].wrapping_add(1),
-            2 => bytes[at] ^ 1 << rng.below(8),
-            _ => other.get(at).copied().unwrap_or(0),
-        };
-    }
-    match rng.below(6) {
-        0 => bytes.truncate(1 + rng.index(bytes.len())),
-        1 => (0..rng.below(40)).for_each(|_| bytes.push(rng.below(256) as u8)),
-        _ => {}
-    }
-    bytes
-}
-
 /// The P4 program of a name, and its script.
 fn in_p4(name: &str) -> (sluice_p4::Program, String) {
     let path = programs().join(format!("p4/eight/{name}.p4"));
@@ -106,7 +82,7 @@ fn each_passes_its_script() {
 fn both_give_the_same_packets() {
     for name in NAMES {
         let (program, text) = in_p4(name);
-        let packets: Vec<Vec<u8>> = text.lines().filter_map(packet).collect();
+        let packets = packets::of_script(&text);
         let groups: Vec<&str> = text.lines().filter(|line| line.starts_with("mc_")).collect();
         let mut reference = program.reference(Undefined::Zero, 1).unwrap();
         assert!(Script::parse("s.stf", &groups.join("\n")).unwrap().run(&mut reference).passed());
@@ -118,7 +94,7 @@ fn both_give_the_same_packets() {
         for number in 0..PACKETS {
             let bytes = match packets.get(number) {
                 Some(bytes) => bytes.clone(),
-                None => damaged(&mut rng, &packets),
+                None => packets::damaged(&mut rng, &packets, 6),
             };
             let port = rng.below(8) as u16;
             let expected = sent(&mut pipeline, port, &bytes);

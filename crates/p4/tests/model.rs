@@ -1,5 +1,8 @@
 //! Programs on the pipeline: what the compiler takes gives the packets that scripts and the reference say.
 
+#[path = "support/packets.rs"]
+mod packets;
+
 use sluice_formats::random::{Rng, test_seed};
 use sluice_object::{Object, RmtPart};
 use sluice_p4::stf::Script;
@@ -21,29 +24,14 @@ fn scripts(folder: &str) -> Vec<PathBuf> {
 
 /// With the entries that a script has left, packets made of its own are what the reference says: with other bytes, shorter, longer.
 fn agree(name: &str, script: &str, reference: &mut Reference, model: &mut Model) {
-    let packets: Vec<Vec<u8>> = script.lines().filter_map(packet).collect();
+    let packets = packets::of_script(script);
     assert!(!packets.is_empty(), "{name}: no packets");
     let mut rng = Rng::new(test_seed(&format!("p4_model_{name}")));
     let mut sent = 0;
     // From what both keep now.
     model.load(reference).unwrap();
     for _ in 0..PACKETS {
-        let (mut bytes, other) = (rng.choose(&packets).unwrap().clone(), rng.choose(&packets).unwrap());
-        for _ in 0..rng.below(4) {
-            let at = rng.index(bytes.len());
-            bytes[at] = match rng.below(4) {
-                0 => rng.below(256) as u8,
-                1 => bytes[at].wrapping_add(1),
-                2 => bytes[at] ^ 1 << rng.below(8),
-                // What stands there in another packet.
-                _ => other.get(at).copied().unwrap_or(0),
-            };
-        }
-        match rng.below(4) {
-            0 => bytes.truncate(1 + rng.index(bytes.len())),
-            1 => (0..rng.below(40)).for_each(|_| bytes.push(rng.below(256) as u8)),
-            _ => {}
-        }
+        let bytes = packets::damaged(&mut rng, &packets, 4);
         let port = rng.below(8) as u16;
         let mut expected = reference.packet(port, &bytes).unwrap();
         // The reference has more ports; on the pipeline others lead nowhere.
@@ -54,13 +42,6 @@ fn agree(name: &str, script: &str, reference: &mut Reference, model: &mut Model)
     }
     assert_eq!(model.differs(reference), None, "{name}");
     println!("{name}: {PACKETS} packets agree, {sent} sent");
-}
-
-/// The bytes of a line that sends a packet.
-fn packet(line: &str) -> Option<Vec<u8>> {
-    let (_, bytes) = line.trim().strip_prefix("packet")?.trim().split_once(' ')?;
-    let digits: Vec<u8> = bytes.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
-    Some(digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
 
 /// What a program may have in part.

@@ -1,7 +1,7 @@
 //! What each tenant of a script needs, read from the whole script before it runs: the linker
 //! wants to know it at admission.
 
-use super::tables::{changed, p4_tables, read_object, read_rules, rmt_object};
+use super::tables::{changed, read_object, read_rules, rmt_object};
 use super::{FailedStatement, ScriptFailure};
 use sluice_formats::Target;
 use sluice_frontends::Tables;
@@ -117,14 +117,14 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
                 needs.entry(tenant.clone()).or_default().add_object(&object, target);
             }
             Command::Rmt(rmt) => {
-                let object = rmt_object(&script.file, rmt, target).map_err(here)?;
+                let (object, tables) = rmt_object(&script.file, rmt, target).map_err(here)?;
                 if rmt.tenant != SYSTEM && object.parts.rmt.as_ref().is_some_and(|part| part.system) {
                     let found = format!("the system module {}", rmt.file.display());
                     let allowed = "a tenant's module: `rmt system FILE` loads that one";
                     return Err(here(ScriptFailure::value(format!("rmt {}", rmt.tenant), found, allowed)));
                 }
                 needs.entry(rmt.tenant.clone()).or_default().add_object(&object, target);
-                p4.extend(p4_tables(&script.file, rmt, target).map_err(here)?.map(|tables| (&*rmt.tenant, tables)));
+                p4.extend(tables.map(|tables| (&*rmt.tenant, tables)));
             }
             Command::Entry { tenant, entry } => {
                 let object = changed(p4.get_mut(&**tenant), tenant, entry).map_err(here)?;
@@ -138,7 +138,7 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
             Command::Xdp(xdp) => {
                 let need = needs.entry(xdp.tenant.clone()).or_default();
                 if let Some(module) = &xdp.rmt {
-                    need.add_object(&rmt_object(&script.file, module, target).map_err(here)?, target);
+                    need.add_object(&rmt_object(&script.file, module, target).map_err(here)?.0, target);
                 }
                 need.destinations.extend(everywhere(target));
             }

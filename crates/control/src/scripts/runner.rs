@@ -4,7 +4,7 @@ use super::checks::{check_length, check_port, counter_of, no_table};
 use super::plan::{self, Need, destination};
 use super::programs;
 use super::rings::Rings;
-use super::tables::{TableState, action, changed, p4_tables, read_object, read_rules, rmt_object};
+use super::tables::{TableState, action, changed, read_object, read_rules, rmt_object};
 use super::traffic::Seen;
 use super::{FailedStatement, ScriptFailure};
 use sluice_device::run_load::run_load;
@@ -138,7 +138,7 @@ impl<'a> Runner<'a> {
                     programs::check_kept(self.device.maps()?, module, first, &xdp.keep)?;
                 }
                 if let Some(module) = &xdp.rmt {
-                    let in_front = self.granted_module(module)?;
+                    let (in_front, _) = self.granted_module(module)?;
                     object = in_front.join(object).map_err(|e| ScriptFailure::object(&module.file, &e))?;
                 }
                 self.program(&xdp.tenant, &object)
@@ -150,14 +150,13 @@ impl<'a> Runner<'a> {
                 if rmt.keep {
                     self.check_keep(&rmt.tenant)?;
                 }
-                let object = self.granted_module(rmt)?;
+                let (object, tables) = self.granted_module(rmt)?;
                 let is_system = object.parts.rmt.as_ref().is_some_and(|part| part.system);
                 if rmt.tenant == SYSTEM && !is_system {
                     let found = format!("the tenant's module {}", rmt.file.display());
                     return Err(ScriptFailure::value("rmt system", found, "a module with `system`"));
                 }
                 self.program(&rmt.tenant, &object)?;
-                let tables = p4_tables(&self.script.file, rmt, self.target)?;
                 self.p4.extend(tables.map(|tables| (rmt.tenant.clone(), tables)));
                 Ok(())
             }
@@ -315,11 +314,11 @@ impl<'a> Runner<'a> {
     }
 
     /// A module without the destinations that `to=` of its tenant leaves out, whatever it demands.
-    fn granted_module(&self, rmt: &Rmt) -> Result<Object, ScriptFailure> {
-        let mut object = rmt_object(&self.script.file, rmt, self.target)?;
+    fn granted_module(&self, rmt: &Rmt) -> Result<(Object, Option<Tables>), ScriptFailure> {
+        let (mut object, tables) = rmt_object(&self.script.file, rmt, self.target)?;
         let granted = &self.linker.tenant(self.id(&rmt.tenant)?)?.spec.queues;
         object.demands.queues.retain(|destination, _| granted.contains_key(destination));
-        Ok(object)
+        Ok((object, tables))
     }
 
     pub fn id(&self, tenant: &str) -> Result<u16, ScriptFailure> {

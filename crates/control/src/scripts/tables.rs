@@ -78,23 +78,24 @@ pub(super) fn read_rules(script: &str, file: &Path, name: &str, target: &Target)
     Err(ScriptFailure::value("rules", file.display(), "a file of rules for dispatch, *.l7"))
 }
 
-/// Reads the module of an `rmt` statement.
-pub(super) fn rmt_object(script: &str, rmt: &script::Rmt, target: &Target) -> Result<Object, ScriptFailure> {
-    let entries = rmt.entries.as_ref().map(|file| beside(script, file));
+/// Reads the module of an `rmt` statement; with the tables of a P4 program, whose entries may change one by one.
+pub(super) fn rmt_object(
+    script: &str,
+    rmt: &script::Rmt,
+    target: &Target,
+) -> Result<(Object, Option<Tables>), ScriptFailure> {
+    let (file, entries) = (beside(script, &rmt.file), rmt.entries.as_ref().map(|file| beside(script, file)));
     let reading = Reading { entries: entries.as_deref(), ..Reading::new(target, &rmt.tenant) };
-    let mut object = frontends::read(&beside(script, &rmt.file), &reading)?;
+    let tables = Tables::read(&file, &reading)?;
+    let mut object = match &tables {
+        Some(tables) => tables.object()?,
+        None => frontends::read(&file, &reading)?,
+    };
     match &mut object.parts.rmt {
         Some(part) => part.keep_state |= rmt.keep,
         None => return Err(ScriptFailure::value("module", rmt.file.display(), "one of the rmt pipeline")),
     }
-    Ok(object)
-}
-
-/// The P4 program of an `rmt` statement, whose entries may change one by one; nothing of another module.
-pub(super) fn p4_tables(script: &str, rmt: &script::Rmt, target: &Target) -> Result<Option<Tables>, ScriptFailure> {
-    let entries = rmt.entries.as_ref().map(|file| beside(script, file));
-    let reading = Reading { entries: entries.as_deref(), ..Reading::new(target, &rmt.tenant) };
-    Ok(Tables::read(&beside(script, &rmt.file), &reading)?)
+    Ok((object, tables))
 }
 
 /// The module with an entry changed as an `entry` statement says; its state goes on.

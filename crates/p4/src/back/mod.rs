@@ -29,7 +29,7 @@ use sluice_object::rmt::Logical;
 use sluice_rmt::Program;
 use sluice_rmt::action::Action;
 use sluice_rmt::deparser::{DeparseRow, Deparser, Pattern};
-use sluice_rmt::target::Target;
+use sluice_rmt::target::{PAGE_WORDS, Target};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Value of the word `headers` that no row of the deparser takes.
@@ -150,12 +150,14 @@ fn place(
     let live = live::Live::new(&graph, &ends, &shapes);
     let held = live.held(&graph, &ends);
     let mut last = Span::default();
+    // Whether there is a stage behind its own to which a visit may still be moved.
+    let may_wait = |at: usize| delays.get(&at).copied().unwrap_or(0) <= levels[at] && levels[at] + 1 < there;
     for _ in 0..24 {
         let homes = Homes::new(code, &graph, &wanted, &larger, &held)?;
         match rows::keys(&graph, &homes, &stage_of, target) {
             Ok(keys) => {
                 if let Some(at) = hash::crowded(&graph, &homes, &stage_of, &keys) {
-                    if delays.get(&at).copied().unwrap_or(0) <= levels[at] && levels[at] + 1 < there {
+                    if may_wait(at) {
                         return Ok(Placed::Delay(Box::new(graph), at, levels[at] + 1));
                     }
                     return too_much(graph.spans[at], "`hash` in a stage that looks at something else");
@@ -203,7 +205,7 @@ fn place(
                     Some(loc) => *larger.entry(loc).or_default() += 1,
                     None => {
                         let alone = levels.iter().filter(|level| **level == levels[at]).count() == 1;
-                        if !alone && delays.get(&at).copied().unwrap_or(0) <= levels[at] && levels[at] + 1 < there {
+                        if !alone && may_wait(at) {
                             return Ok(Placed::Delay(Box::new(graph), at, levels[at] + 1));
                         }
                         let span = graph.spans[at];
@@ -257,10 +259,8 @@ impl Plan {
 
     /// Whether a stage's cells are more than half of what it has.
     pub fn fills_state(&self) -> bool {
-        let cells = |stage: usize| -> usize {
-            self.cells.values().filter(|place| place.stage == stage).map(|place| place.cells).sum()
-        };
-        (0..self.target.stages).any(|stage| cells(stage) > self.target.words / 2)
+        (0..self.target.stages)
+            .any(|stage| 2 * PAGE_WORDS * usize::from(cells::pages(&self.cells, stage)) > self.target.words)
     }
 
     /// Whether packets go to multicast groups.

@@ -11,8 +11,9 @@ const MOST_NAMES: usize = 4;
 /// A variable as the program has it.
 pub(super) fn name(graph: &Graph, loc: Loc, code: &Code) -> String {
     match graph.locs.info(loc) {
-        LocInfo::Leaf(slot, path) => place(*slot, path, code).unwrap_or_else(|| "local".to_string()),
-        LocInfo::Element(slot, path, ..) => place(*slot, path, code).unwrap_or_else(|| "local".to_string()),
+        LocInfo::Leaf(slot, path) | LocInfo::Element(slot, path, ..) => {
+            place(*slot, path, code).unwrap_or_else(|| "local".to_string())
+        }
         LocInfo::Look(at, _) => format!("packet bit {at}"),
         LocInfo::Temp(..) => "value on its way".to_string(),
         LocInfo::Port => "port of arrival".to_string(),

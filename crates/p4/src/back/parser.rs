@@ -116,12 +116,7 @@ fn path(graph: &Graph, found: &ParserPath, homes: &Homes, ends: &[Deparse], live
 fn simplify(ways: &mut Vec<Way>) {
     let mut at = 0;
     while at < ways.len() {
-        let covers = |way: &Way, other: &Way| {
-            way.least <= other.least
-                && way.bytes.iter().all(|(byte, (mask, value))| {
-                    other.bytes.get(byte).is_some_and(|(m, v)| m & mask == *mask && v & mask == *value)
-                })
-        };
+        let covers = |way: &Way, other: &Way| takes(&way.bytes, way.least, other);
         let mut redundant = false;
         for later in at + 1..ways.len() {
             if ways[later].path == ways[at].path && covers(&ways[later], &ways[at]) {
@@ -202,7 +197,8 @@ fn choose<'g>(
         return None;
     }
     *tries += 1;
-    let rest: Vec<&Way> = ways.iter().filter(|way| !chosen.iter().any(|group| takes(group, way))).collect();
+    let rest: Vec<&Way> =
+        ways.iter().filter(|way| !chosen.iter().any(|group| takes(&group.common, group.least, way))).collect();
     let last = select(&within(&rest, &Bytes::new(), 0))?;
     let mut first: Vec<(Bytes, u32, usize)> =
         chosen.iter().enumerate().map(|(at, group)| (group.common.clone(), group.least, at)).collect();
@@ -212,10 +208,10 @@ fn choose<'g>(
     Some((select(&first)?, nodes))
 }
 
-/// Whether all packets of a way have what a group asks for.
-fn takes(group: &Group, way: &Way) -> bool {
-    group.least <= way.least
-        && group.common.iter().all(|(byte, (mask, value))| {
+/// Whether all packets of a way have these bytes, and this length at least.
+fn takes(bytes: &Bytes, least: u32, way: &Way) -> bool {
+    least <= way.least
+        && bytes.iter().all(|(byte, (mask, value))| {
             way.bytes.get(byte).is_some_and(|(m, v)| m & mask == *mask && v & mask == *value)
         })
 }

@@ -126,8 +126,7 @@ fn behind(graph: &mut Graph, at: usize, tree: &mut Tree) -> bool {
     let mut data = false;
     tree.each_leaf(&mut |leaf| data |= leaf.has_data());
     // Below a table of its own there may be data.
-    let is_own = matches!(tree, Tree::Table(..));
-    if matches!(tree, Tree::Leaf(_)) || (data && !is_own && !has_table(tree)) {
+    if matches!(tree, Tree::Leaf(_)) || (data && !has_table(tree)) {
         return false;
     }
     let node = Node { tree: tree.clone(), needs: Vec::new() };

@@ -46,6 +46,13 @@ pub(crate) struct Target {
     pub slice: Option<(Box<Ex>, u32)>,
 }
 
+impl Target {
+    /// How many bits are written.
+    pub fn width(&self) -> u32 {
+        self.slice.as_ref().map_or(self.place.shape.number().width, |(_, width)| *width)
+    }
+}
+
 /// An expression.
 #[derive(Debug)]
 pub(crate) enum Ex {

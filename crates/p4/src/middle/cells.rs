@@ -61,7 +61,7 @@ impl<'c> Follower<'c, '_> {
             return self.refuse_at(call.span, "a meter of this form");
         };
         let (slot, path, low) = self.find(target)?;
-        let width = target.slice.as_ref().map_or(target.place.shape.number().width, |(_, width)| *width);
+        let width = target.width();
         self.write(target, slot, &path, low, V::Bits(Bits::constant(width, 0)))
     }
 

@@ -64,7 +64,7 @@ enum Came {
 
 /// The graph of a program, or why there is none.
 pub(crate) fn explore(code: &Code) -> Result<Graph, Refusal> {
-    explore_within(code, None, &mut MOST_WAYS.clone())
+    explore_within(code, None, &mut { MOST_WAYS })
 }
 
 /// The same without a statement, and with at most so many ways, of which is left what was not followed.

@@ -2,31 +2,22 @@
 
 use super::follow::{Follower, Way};
 use super::value::V;
-use crate::interpret::Shape;
-use crate::interpret::code::{Argument, Call, Ex};
-use crate::interpret::hash_by_name;
+use crate::interpret::code::{Argument, Call};
+use crate::interpret::{hash_by_name, target_hash_from};
 use crate::ir::{Bits, Bound, HASH, Op, Src};
 use std::rc::Rc;
 
 impl<'c> Follower<'c, '_> {
     /// `hash(result, algorithm, base, data, max)`: base + hash % max.
     pub fn hash(&mut self, call: &'c Call) -> Way<()> {
-        let algorithm = match call.arguments.get(1) {
-            Some(Argument::In(Ex::Constant(value), Shape::Enum(names))) => {
-                names.get(value.bits() as usize).map_or("", |name| name)
-            }
-            _ => "",
-        };
+        let algorithm = self.algorithm(call, 1);
         if !self.code.allowed.target_hash
             && let Some(value) = self.known_hash(call, algorithm)?
         {
             return self.hashed(call, value);
         }
-        // Two algorithms are two halves of one hash.
-        let (low, bits) = match algorithm {
-            "crc32" | "crc32_custom" => (0, HASH),
-            "crc16" | "crc16_custom" => (HASH / 2, HASH / 2),
-            _ => return self.refuse_at(call.span, "`hash` by another algorithm than crc16 and crc32"),
+        let Some(low) = target_hash_from(algorithm) else {
+            return self.refuse_at(call.span, "`hash` by another algorithm than crc16 and crc32");
         };
         if !self.code.allowed.target_hash {
             let what = "`hash` by crc16 and crc32; with --hash target it is CRC-32C over a stage's key";
@@ -38,7 +29,7 @@ impl<'c> Follower<'c, '_> {
         let Some(Argument::Out(target) | Argument::InOut(target)) = call.arguments.first() else {
             return self.refuse_at(call.span, "`hash` into something of this form");
         };
-        let width = target.slice.as_ref().map_or(target.place.shape.number().width, |(_, width)| *width);
+        let width = target.width();
         let base = self.number(call, 2)?;
         let mut held = [base];
         let max = self.while_held(&mut held, |this| this.number(call, 4))?;
@@ -65,11 +56,11 @@ impl<'c> Follower<'c, '_> {
                 Some(max.slice(0, width))
             }
         };
-        let whole = concatenated(self.argument(call, 3)?);
+        let whole = self.argument(call, 3)?.concatenated();
         let mut held = vec![base.slice(0, width)];
         held.extend(mask);
         let (hash, mut held) = self.target_hash(whole, held)?;
-        let hash = hash.slice(low, bits);
+        let hash = hash.slice(low, HASH - low);
         let within = match (&held[..], max.known()) {
             ([_, mask], _) => self.operate(Op::And, hash.slice(0, width), mask.clone())?,
             (_, Some(max)) => hash.slice(0, max.trailing_zeros()).slice(0, width),
@@ -127,7 +118,7 @@ impl<'c> Follower<'c, '_> {
         let (Some(base), Some(max)) = (base.bits().and_then(Bits::known), max.bits().and_then(Bits::known)) else {
             return Ok(None);
         };
-        let whole = concatenated(data);
+        let whole = data.concatenated();
         if !whole.is_known() || !matches!(algorithm, "crc32" | "crc16" | "csum16" | "xor16") {
             return Ok(None);
         }
@@ -146,9 +137,8 @@ impl<'c> Follower<'c, '_> {
         let Some(Argument::Out(target) | Argument::InOut(target)) = call.arguments.first() else {
             return self.refuse_at(call.span, "`hash` into something of this form");
         };
-        let width = target.slice.as_ref().map_or(target.place.shape.number().width, |(_, width)| *width);
         let (slot, path, at) = self.find(target)?;
-        self.write(target, slot, &path, at, V::Bits(value.slice(0, width)))
+        self.write(target, slot, &path, at, V::Bits(value.slice(0, target.width())))
     }
 
     fn number(&mut self, call: &'c Call, at: usize) -> Way<Bits> {
@@ -157,10 +147,4 @@ impl<'c> Follower<'c, '_> {
             _ => self.refuse_at(call.span, "an argument of this form"),
         }
     }
-}
-
-fn concatenated(mut data: V) -> Bits {
-    let mut whole = Bits::default();
-    data.leaves(&mut Vec::new(), &mut |_, bits| whole = std::mem::take(&mut whole).concat(bits.clone()));
-    whole
 }

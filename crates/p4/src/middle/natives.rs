@@ -3,13 +3,11 @@
 use super::expressions::truth_of;
 use super::follow::{Follower, Stop, Sum, Way};
 use super::value::V;
+use crate::interpret::DROP;
 use crate::interpret::code::{Argument, Call, NativeCall};
 use crate::interpret::native::Native;
 use crate::interpret::value::Value;
 use crate::ir::{Bits, LocInfo};
-
-/// `egress_spec` of a packet that is dropped.
-pub(super) const DROP: u128 = 511;
 
 impl<'c> Follower<'c, '_> {
     pub fn native(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<V> {
@@ -84,9 +82,7 @@ impl<'c> Follower<'c, '_> {
         if !self.is_internet(call) {
             return self.refuse_at(call.span, "a checksum of another algorithm than csum16");
         }
-        let mut value = self.argument(call, 1)?;
-        let mut data = Bits::default();
-        value.leaves(&mut Vec::new(), &mut |_, bits| data = std::mem::take(&mut data).concat(bits.clone()));
+        let data = self.argument(call, 1)?.concatenated();
         let Some(Argument::InOut(target)) = call.arguments.get(2) else {
             return self.refuse_at(call.span, "a checksum that goes nowhere");
         };

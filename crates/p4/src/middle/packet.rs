@@ -1,8 +1,8 @@
 //! The way of a packet through the blocks of v1model, and how it is put together at its end. Egress is folded behind ingress.
 
 use super::follow::{Event, Flow, Follower, Need, Stop, Sum, Way};
-use super::natives::DROP;
 use super::value::V;
+use crate::interpret::DROP;
 use crate::interpret::code::{Argument, Call, Ex};
 use crate::ir::{Bits, Bound, Deparse, End, Leaf, Loc, LocInfo, Next, Out, Src};
 use crate::source::Span;

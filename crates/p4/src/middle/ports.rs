@@ -4,8 +4,8 @@
 //! Before: all numbers are the program's. After: those that are ports are the pipeline's. Needs: a graph with what visits need.
 //! Leaves alone: where packets go, and everything if no number is another one.
 
-use super::natives::DROP;
 use super::{Refusal, RefusalKind};
+use crate::interpret::DROP;
 use crate::interpret::code::Code;
 use crate::ir::{Bits, Change, Graph, Leaf, Loc, LocInfo, Next, Src, Test, Tree};
 use crate::ports::{PORT_BITS, PortMap};

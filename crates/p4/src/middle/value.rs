@@ -71,6 +71,13 @@ impl V {
         }
     }
 
+    /// All bits in it, one behind the other.
+    pub fn concatenated(mut self) -> Bits {
+        let mut whole = Bits::default();
+        self.leaves(&mut Vec::new(), &mut |_, bits| whole = std::mem::take(&mut whole).concat(bits.clone()));
+        whole
+    }
+
     /// Whether a path leads into a value that has no parts of which anything is known.
     pub fn is_formless(&self, path: &[u32]) -> bool {
         let end = path.iter().try_fold(self, |value, at| match value {

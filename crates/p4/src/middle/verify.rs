@@ -2,18 +2,24 @@
 
 use super::follow::{Follower, Verified, Way};
 use super::value::V;
+use crate::interpret::Shape;
 use crate::interpret::code::{Argument, Call, Ex};
 use crate::ir::{Bits, LocInfo, Src, Test};
 
 impl<'c> Follower<'c, '_> {
     /// The algorithm's name, if it is said in the program.
-    pub fn is_internet(&self, call: &'c Call) -> bool {
-        match call.arguments.get(3) {
-            Some(Argument::In(Ex::Constant(value), crate::interpret::Shape::Enum(names))) => {
-                names.get(value.bits() as usize).is_some_and(|name| &**name == "csum16")
+    pub fn algorithm(&self, call: &'c Call, at: usize) -> &'c str {
+        match call.arguments.get(at) {
+            Some(Argument::In(Ex::Constant(value), Shape::Enum(names))) => {
+                names.get(value.bits() as usize).map_or("", |name| name)
             }
-            _ => false,
+            _ => "",
         }
+    }
+
+    /// Whether a checksum is that of the internet.
+    pub fn is_internet(&self, call: &'c Call) -> bool {
+        self.algorithm(call, 3) == "csum16"
     }
 
     /// `verify_checksum(condition, data, sum, algorithm)`, before the packet is parsed whole.
@@ -23,9 +29,7 @@ impl<'c> Follower<'c, '_> {
         if !self.equal_bits(condition, Bits::constant(1, 1))? {
             return Ok(());
         }
-        let mut value = self.argument(call, 1)?;
-        let mut data = Bits::default();
-        value.leaves(&mut Vec::new(), &mut |_, bits| data = std::mem::take(&mut data).concat(bits.clone()));
+        let data = self.argument(call, 1)?.concatenated();
         let V::Bits(sum) = self.argument(call, 2)? else { return self.refuse_at(call.span, "a sum of this form") };
         let loc = self.locs.of(LocInfo::Bad, 1);
         let bad = self.loc_bits(loc);

@@ -28,6 +28,15 @@ pub(crate) fn xor16(bytes: &[u8]) -> u16 {
 /// Where bits that are hashed lie in a stage's key, the lowest first and nothing for constants; by how many they are.
 pub(crate) type HashLayouts = BTreeMap<usize, Vec<Option<u8>>>;
 
+/// The bit from which on the target's hash is that of an algorithm: two algorithms are two parts of it.
+pub(crate) fn target_from(algorithm: &str) -> Option<u32> {
+    match algorithm {
+        "crc32" | "crc32_custom" => Some(0),
+        "crc16" | "crc16_custom" => Some(16),
+        _ => None,
+    }
+}
+
 /// The target's hash of bits, the lowest first; 0 where no packet comes to.
 pub(crate) fn target(layouts: &HashLayouts, bits: &[bool]) -> u32 {
     let Some(places) = layouts.get(&bits.len()) else { return 0 };

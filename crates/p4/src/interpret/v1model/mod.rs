@@ -7,7 +7,7 @@ mod natives;
 mod replication;
 
 pub(crate) use cells::{Cells, MeterRates};
-pub(crate) use hash::{HashLayouts, by_name as hash_by_name, crc16};
+pub(crate) use hash::{HashLayouts, by_name as hash_by_name, crc16, target_from as target_hash_from};
 pub(crate) use keep::Keep;
 pub(crate) use replication::{Node, Replication, Session};
 

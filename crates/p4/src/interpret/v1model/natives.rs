@@ -143,7 +143,7 @@ fn name_of<'s>(algorithm: &Value, names: &'s Shape) -> &'s str {
     }
 }
 
-/// The target's hash in place of an algorithm: the lower 32 bits of it for crc32, the upper 16 for crc16.
+/// The target's hash in place of an algorithm; of others programs are refused.
 fn target_hash(
     layouts: &HashLayouts,
     (algorithm, names): (&Value, &Shape),
@@ -153,11 +153,8 @@ fn target_hash(
     shape.pack(data, &mut bits);
     let bytes = bits.bytes();
     let all: Vec<bool> = (0..bits.len()).rev().map(|at| bytes[at / 8] >> (7 - at % 8) & 1 == 1).collect();
-    let hash = hash::target(layouts, &all);
-    match name_of(algorithm, names) {
-        "crc32" | "crc32_custom" => hash.into(),
-        _ => (hash >> 16).into(),
-    }
+    let from = hash::target_from(name_of(algorithm, names)).unwrap_or(0);
+    (hash::target(layouts, &all) >> from).into()
 }
 
 fn index(value: &Value) -> usize {
