@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, has_plugin};
+use common::{Folder, has_plugin, root};
 
 #[test]
 fn check_says_what_programs_have_and_print_prints_what_reads_back() {
@@ -292,6 +292,47 @@ fn a_p4_tenant_runs_beside_others_and_is_replaced_with_its_entries() {
     assert!((100..200).contains(&half) && forwarded > 700, "{half} {forwarded}");
     let called = f.sluice(&[&run[..], &["--replace", "blue=programs/p4/qos.p4,programs/nic/nic.toml@50%"]].concat());
     assert!(called.code == 2 && called.err.contains("error[E0790]"), "{}", called.err);
+}
+
+#[test]
+fn a_tenants_program_may_be_had_in_part() {
+    let f = Folder::new();
+    f.sluice(&["script", "programs/p4/parts.pkt"]).ok();
+    let nic = |p4: &str| {
+        let text = std::fs::read_to_string(root().join("programs/p4/nic.toml")).unwrap();
+        let folder = root().join("programs/p4").display().to_string();
+        let red = root().join("programs/nic").display().to_string();
+        let text =
+            text.replace("../nic", &red).replace("object = \"qos.p4\"", &format!("object = \"{folder}/mri.p4\""));
+        f.write("nic.toml", &(text.replace("entries = \"qos.entries\"\n", "") + p4));
+        f.sluice(&["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng", "--json"])
+    };
+    let called = nic("");
+    assert!(called.code == 2 && called.err.contains("error[E0770]"), "{}", called.err);
+    nic("[tenant.p4]\nbound = { traces = 8 }\n").ok();
+    for (p4, expected) in [
+        ("bound = { traces = 0 }", "nonzero"),
+        ("bound = { none = 1 }", "`none`"),
+        ("hash = \"crc\"", "expected `target`"),
+        ("hush = \"target\"", "unknown field `hush`"),
+    ] {
+        let called = nic(&format!("[tenant.p4]\n{p4}\n"));
+        assert!(called.code == 2 && called.err.contains(expected), "{p4}: {}", called.err);
+    }
+    let run = ["run", "--config", "programs/p4/nic.toml", "--in", "programs/nic/mixed.pcapng"];
+    let run = |more: &[&str]| f.sluice(&[&run[..], more].concat());
+    let mri = ["--replace", "blue=programs/p4/mri.p4,programs/p4/mri.entries@50%"];
+    let called = run(&mri);
+    assert!(called.code == 2 && called.err.contains("error[E0770]"), "{}", called.err);
+    run(&[&mri[..], &["--bound", "traces=8"]].concat()).ok();
+    for (more, expected) in [
+        (&["--bound", "traces=8"][..], "a --replace with a P4 program"),
+        (&["--replace", "red=programs/nic/red-2.json@50%", "--power-of-two"], "a --replace with a P4 program"),
+        (&[&mri[..], &["--bound", "traces=8", "--bound", "traces=7"]].concat(), "given twice"),
+    ] {
+        let called = run(more);
+        assert!(called.code == 2 && called.err.contains(expected), "{}", called.err);
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@
 mod p4;
 
 pub use p4::{Tables, fill};
+pub use sluice_p4::Allowed;
 
 use sluice_ebpf::tenant;
 use sluice_formats::Target;
@@ -76,14 +77,23 @@ pub struct Reading<'a> {
     pub name: &'a str,
     /// What is said about an XDP program; none is said about other files.
     pub xdp: tenant::Options,
-    /// File with the entries of a P4 program's tables, in STF; other files have none.
+    /// What is said about a P4 program; none is said about other files.
+    pub p4: P4Options<'a>,
+}
+
+/// What is known beside a P4 program.
+#[derive(Clone, Debug, Default)]
+pub struct P4Options<'a> {
+    /// File with the entries of its tables, in STF.
     pub entries: Option<&'a Path>,
+    /// What of it may be had in part.
+    pub allowed: Allowed,
 }
 
 impl<'a> Reading<'a> {
     /// With nothing said about an XDP program.
     pub fn new(target: &'a Target, name: &'a str) -> Self {
-        Self { target, name, xdp: tenant::Options::default(), entries: None }
+        Self { target, name, xdp: tenant::Options::default(), p4: P4Options::default() }
     }
 }
 
@@ -109,9 +119,8 @@ pub fn decode(path: &Path, bytes: &[u8], reading: &Reading) -> Result<Object, Pr
     let file = path.display();
     let wrong = |code, what: String| ProgramFileError { code, what: format!("{file}: {what}") };
     let kind = Kind::of(path, bytes);
-    if let Some(entries) = reading.entries.filter(|_| kind != Kind::P4) {
-        let what = format!("entries of {}, expected with a P4 program (*.p4) only", entries.display());
-        return Err(wrong(NO_ENTRIES, what));
+    if kind != Kind::P4 {
+        said_nothing_of_p4(&reading.p4).map_err(|what| wrong(NO_ENTRIES, what))?;
     }
     match kind {
         Kind::Object => said_nothing(&reading.xdp)
@@ -140,18 +149,20 @@ pub fn successor(
     running: Option<&Object>,
     keep: &[String],
     sizes: &[(String, u32)],
-    entries: Option<&Path>,
+    p4: P4Options<'_>,
     target: &Target,
 ) -> Result<Object, ProgramFileError> {
     let file = path.display();
     let bytes = bounded::read(path, bounded::MOST_OBJECT)
         .map_err(|e| ProgramFileError { code: "E0305", what: format!("{file}: {e}") })?;
-    let Some(running) = running else { return first(path, &bytes, sizes, entries, target) };
+    let Some(running) = running else { return first(path, &bytes, sizes, p4, target) };
     let name = &running.name;
     let object = match Kind::of(path, &bytes) {
-        Kind::Elf if entries.is_none() => tenant::successor(name, &bytes, running, keep, sizes)
-            .map_err(|e| ProgramFileError { code: e.code(), what: format!("{file}: {e}") })?,
-        _ => decode(path, &bytes, &Reading { entries, ..Reading::new(target, name) })?,
+        Kind::Elf => said_nothing_of_p4(&p4)
+            .map_err(|what| (NO_ENTRIES, what))
+            .and_then(|()| tenant::successor(name, &bytes, running, keep, sizes).map_err(|e| (e.code(), e.to_string())))
+            .map_err(|(code, what)| ProgramFileError { code, what: format!("{file}: {what}") })?,
+        _ => decode(path, &bytes, &Reading { p4, ..Reading::new(target, name) })?,
     };
     let Some(stays) = what_stays(running, &object) else { return Ok(object) };
     object.join(stays).map_err(|e| ProgramFileError { code: e.code(), what: format!("{file}: {e}") })
@@ -193,10 +204,10 @@ fn first(
     path: &Path,
     bytes: &[u8],
     sizes: &[(String, u32)],
-    entries: Option<&Path>,
+    p4: P4Options<'_>,
     target: &Target,
 ) -> Result<Object, ProgramFileError> {
-    let mut reading = Reading { entries, ..Reading::new(target, "program") };
+    let mut reading = Reading { p4, ..Reading::new(target, "program") };
     if Kind::of(path, bytes) == Kind::Elf {
         reading.xdp.max_entries = sizes.to_vec();
     }
@@ -221,6 +232,16 @@ fn said_nothing(options: &tenant::Options) -> Result<(), String> {
         return Ok(());
     }
     Err("options of an XDP program for a file that is no object file of clang's".to_owned())
+}
+
+/// The same of a P4 program's.
+fn said_nothing_of_p4(options: &P4Options<'_>) -> Result<(), String> {
+    let given = match options.entries {
+        Some(entries) => format!("entries of {}", entries.display()),
+        None if options.allowed != Allowed::default() => "what may be had in part".to_owned(),
+        None => return Ok(()),
+    };
+    Err(format!("{given}, expected with a P4 program (*.p4) only"))
 }
 
 fn rules(file: &str, bytes: &[u8], reading: &Reading) -> Result<Object, ProgramFileError> {

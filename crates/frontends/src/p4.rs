@@ -36,11 +36,12 @@ impl Tables {
             let what = format!("{}: byte {} is no UTF-8 text", path.display(), e.utf8_error().valid_up_to());
             ProgramFileError { code: "E0700", what }
         })?;
-        let program = Reader::new().text(path, text).check(path).map_err(refused)?;
+        let mut program = Reader::new().text(path, text).check(path).map_err(refused)?;
+        program.allow(reading.p4.allowed.clone());
         let target = &reading.target.rmt;
         let compiled = program.compile(target, 1, target.stages.saturating_sub(2)).map_err(refused)?;
         let mut entries = program.reference(Undefined::Zero, 1).map_err(refused)?;
-        if let Some(file) = reading.entries {
+        if let Some(file) = reading.p4.entries {
             fill(&mut entries, file)?;
         }
         Ok(Self { name: reading.name.to_owned(), compiled, entries })

@@ -64,7 +64,9 @@ fn object_of(path: PathBuf) -> Object {
 fn a_file_replaces_its_own_engines_program_of_a_tenant_with_two() {
     let (module, program) = (object_of(calc()), object_of(swap()));
     let both = module.clone().join(program.clone()).unwrap();
-    let after = |path: PathBuf, running: &Object| successor(&path, Some(running), &[], &[], None, &TINY).unwrap();
+    let after = |path: PathBuf, running: &Object| {
+        successor(&path, Some(running), &[], &[], P4Options::default(), &TINY).unwrap()
+    };
     let qos = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rmt/qos.rmt");
     let other = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp/drop/drop.o");
 
@@ -108,7 +110,9 @@ fn rules_stay_beside_what_is_replaced_and_that_beside_new_rules() {
         (object_of(calc()), object_of(swap()), object_of(rules()), object_of(other.clone()));
     let mut table = Object::new("table", sluice_object::KeySpec::DMAC, sluice_object::Action::DROP);
     table.push([0; sluice_formats::limits::KEY_BYTES], sluice_object::Action::DROP);
-    let after = |path: PathBuf, running: &Object| successor(&path, Some(running), &[], &[], None, &TINY).unwrap();
+    let after = |path: PathBuf, running: &Object| {
+        successor(&path, Some(running), &[], &[], P4Options::default(), &TINY).unwrap()
+    };
     assert_eq!((lines.name.as_str(), lines.is_rules(), table.is_rules()), ("red", true, false));
     for first in [&module, &program, &table] {
         // In either order rules leave the rest to the other one.
@@ -171,7 +175,8 @@ fn a_p4_program_is_compiled_with_the_entries_of_a_file() {
     let entries = folder.path().join("entries.stf");
     let read = |text: &str| {
         std::fs::write(&entries, text).unwrap();
-        let reading = Reading { entries: Some(&entries), ..Reading::new(&TINY, "red") };
+        let reading =
+            Reading { p4: P4Options { entries: Some(&entries), ..P4Options::default() }, ..Reading::new(&TINY, "red") };
         decode(Path::new("t.p4"), P4.as_bytes(), &reading)
     };
     // Entries and what a packet without one comes to, in either memory.
@@ -191,7 +196,8 @@ fn a_p4_program_is_compiled_with_the_entries_of_a_file() {
         assert_eq!(error.code, code, "{error}");
         assert!(error.what.contains(what), "{error}");
     }
-    let reading = Reading { entries: Some(&entries), ..Reading::new(&TINY, "red") };
+    let reading =
+        Reading { p4: P4Options { entries: Some(&entries), ..P4Options::default() }, ..Reading::new(&TINY, "red") };
     let error = decode(Path::new("x.rmt"), b"module x", &reading).unwrap_err();
     assert!(error.code == NO_ENTRIES && error.what.contains("with a P4 program (*.p4) only"), "{error}");
     let error = decode(Path::new("t.p4"), b"header", &Reading::new(&TINY, "red")).unwrap_err();

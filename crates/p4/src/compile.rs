@@ -2,7 +2,7 @@
 
 use crate::back::{Plan, plan};
 use crate::error::{Note, Notes, P4Errors, Problem, place};
-use crate::interpret::{Cells, Sent, lower};
+use crate::interpret::{Cells, Sent, TICK, lower};
 use crate::middle::{Refusal, RefusalKind, explore};
 use crate::ports::{PIPELINE_PORTS, PortMap, Ports};
 use crate::source::{Sources, Span};
@@ -205,6 +205,11 @@ impl Compiled {
         cells.map(|(array, place, at)| (place.stage, place.base + at, of.switch.cell(*array, at)))
     }
 
+    /// Whether the program looks at the time at which packets arrive.
+    pub fn reads_time(&self) -> bool {
+        self.plan.reads_time()
+    }
+
     /// Stages and logical numbers of the entries of a reference that are counted.
     pub fn counted(&self, entries: &Reference) -> Result<Vec<(usize, u16)>, P4Errors> {
         let tables = self.tables(entries)?;
@@ -289,13 +294,15 @@ pub struct Model {
     fast: Fast,
     spec: Pipeline,
     buffers: Buffers,
+    /// In ticks.
+    time: u64,
 }
 
 impl Model {
     /// A model without entries yet.
     pub fn new(compiled: Compiled) -> Model {
         let target = compiled.target;
-        Model { compiled, fast: Fast::new(target), spec: Pipeline::new(target), buffers: Buffers::default() }
+        Model { compiled, fast: Fast::new(target), spec: Pipeline::new(target), buffers: Buffers::default(), time: 0 }
     }
 
     fn module(&self) -> u8 {
@@ -372,8 +379,8 @@ impl Model {
             system_generation: 0,
             tenant: 1,
             port,
-            arrival: 0,
-            queueing: 0,
+            arrival: self.time,
+            queueing: self.time,
         };
         let sent = match self.fast.run_into(&arrival, &mut self.buffers) {
             Err(_) => Vec::new(),
@@ -399,6 +406,10 @@ impl Model {
 impl Carrier for Model {
     fn load(&mut self, entries: &Reference) -> Result<(), CarrierError> {
         Model::load(self, entries).map_err(given_up)
+    }
+
+    fn set_time(&mut self, nanoseconds: u64) {
+        self.time = nanoseconds / TICK;
     }
 
     fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, CarrierError> {

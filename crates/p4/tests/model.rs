@@ -48,6 +48,7 @@ fn agree(name: &str, script: &str, reference: &mut Reference, model: &mut Model)
 fn allowed(name: &str) -> Allowed {
     match name {
         "load_balance" => Allowed::default().with_target_hash().with_power_of_two(),
+        "link_monitor" => Allowed::default().with_bound("data", 2).with_bound("way", 2),
         "mri" => Allowed::default().with_bound("traces", 8),
         _ => Allowed::default(),
     }

@@ -12,7 +12,7 @@ const EXPECTED: &[(&str, [&str; 3])] = &[
     ("ecn", ["3", "3", "3"]),
     ("firewall", ["E0750 line 69", "E0750 line 69", "E0750 line 69"]),
     ("flow_cache", ["E0750 line 62", "E0750 line 62", "E0750 line 62"]),
-    ("link_monitor", ["E0750 line 123", "E0750 line 123", "E0750 line 123"]),
+    ("link_monitor", ["E0750 line 145", "E0750 line 145", "E0750 line 145"]),
     ("load_balance", ["E0750 line 60", "E0750 line 60", "E0750 line 60"]),
     ("mri", ["E0770 line 69", "E0770 line 69", "E0770 line 69"]),
     ("multicast", ["2", "2", "2"]),
@@ -24,6 +24,7 @@ const EXPECTED: &[(&str, [&str; 3])] = &[
 /// The same with the flags that accept a part.
 const IN_PART: &[(&str, &str, [&str; 3])] = &[
     ("firewall", "--hash target", ["E0770 line 114", "E0770 line 115", "9"]),
+    ("link_monitor", "--bound data=2 --bound way=2", ["E0770 line 127", "4", "4"]),
     ("load_balance", "--hash target --power-of-two", ["E0770 line 82", "5", "5"]),
     ("mri", "--bound traces=8", ["2", "2", "2"]),
     ("tunnel", "--cells passed=512", ["2", "2", "2"]),

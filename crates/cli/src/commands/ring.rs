@@ -10,6 +10,7 @@ use clap::Args;
 use sluice_control::config;
 use sluice_formats::Target;
 use sluice_formats::limits::FORMAT_VERSION;
+use sluice_frontends::{P4Options, successor};
 use sluice_object::ring::{NotOnTheRing, RingWriter};
 use sluice_object::{Linker, Load};
 use std::path::{Path, PathBuf};
@@ -98,7 +99,7 @@ impl Ring {
 fn changed(nic: &Nic, linker: &mut Linker, tenant: &str, file: &Path) -> Result<Load, Failure> {
     let id = nic.tenant(tenant)?;
     let running = nic.config.tenants.iter().find(|t| t.spec.id == id).and_then(|t| t.object.as_ref());
-    let object = sluice_frontends::successor(file, running, &[], &[], None, nic.target)
+    let object = successor(file, running, &[], &[], P4Options::default(), nic.target)
         .map_err(|e| Failure::input(e.code, e.what))?;
     let runs = linker.tenant(id)?.running.is_some();
     Ok(if runs { linker.replace(id, &object)? } else { linker.load(id, &object)? })

@@ -4,6 +4,7 @@ use crate::apart;
 use crate::captures;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::p4::AllowArgs;
 use crate::run::assign::{self, Input, Moment, OutputFile, Replacement};
 use crate::run::bring_up::{self, Nic};
 use crate::run::device::{self, Choice, TopChoice};
@@ -24,6 +25,7 @@ use sluice_device::Device;
 use sluice_formats::EngineId;
 use sluice_formats::Target;
 use sluice_formats::xdp::target::WORK;
+use sluice_frontends::{Allowed, P4Options, successor};
 use sluice_object::Linker;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -76,6 +78,9 @@ pub struct Run {
     /// Entries of a map of the XDP object files behind --replace, more or fewer than they declare; may be given several times
     #[arg(long, value_name = "MAP=N", requires = "replace", value_parser = named_number)]
     max_entries: Vec<(String, u32)>,
+    /// Of P4 programs behind --replace
+    #[command(flatten)]
+    allow: AllowArgs,
     /// Plays at most so many packets
     #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
@@ -377,6 +382,14 @@ impl Run {
                 format!("--keep-maps: `{map}` is given twice, expected each map once"),
             ));
         }
+        let allowed = self.allow.allowed()?;
+        let is_p4 = |replacement: &Replacement| replacement.file.extension().is_some_and(|ending| ending == "p4");
+        if allowed != Allowed::default() && !self.replace.iter().any(is_p4) {
+            let what = "--bound, --cells, --hash, --power-of-two: expected a --replace with a P4 program";
+            return Err(
+                Failure::input("E0502", what).help("`[tenant.p4]` in the description is for the first programs")
+            );
+        }
         for replacement in &self.replace {
             let before = match replacement.at {
                 Moment::Packet(number) => number,
@@ -389,15 +402,10 @@ impl Run {
             let configured = nic.config.tenants.iter().find(|t| t.spec.id == tenant);
             let running = configured.and_then(|t| t.object.as_ref());
             let (keep, sizes) = (&self.keep_maps, &self.max_entries);
-            let object = sluice_frontends::successor(
-                &replacement.file,
-                running,
-                keep,
-                sizes,
-                replacement.entries.as_deref(),
-                nic.target,
-            )
-            .map_err(|e| Failure::input(e.code, e.what))?;
+            let allowed = if is_p4(replacement) { allowed.clone() } else { Allowed::default() };
+            let p4 = P4Options { entries: replacement.entries.as_deref(), allowed };
+            let object = successor(&replacement.file, running, keep, sizes, p4, nic.target)
+                .map_err(|e| Failure::input(e.code, e.what))?;
             changes.push(Change { before, tenant, object });
         }
         let has = |map: &String| {

@@ -34,14 +34,13 @@ impl AllowArgs {
         self.hash.is_some()
     }
 
-    /// Reads a program with these flags.
-    pub fn check(&self, read: &ReadArgs, path: &Path) -> Result<Program, Failure> {
-        let mut program = read.reader().check(path).map_err(|errors| failure(&errors))?;
+    /// What they allow.
+    pub fn allowed(&self) -> Result<Allowed, Failure> {
         let mut allowed = Allowed::default();
-        for (stack, elements) in &self.bound {
+        for (stack, elements) in each_once("--bound", &self.bound)? {
             allowed = allowed.with_bound(stack, *elements);
         }
-        for (name, cells) in &self.cells {
+        for (name, cells) in each_once("--cells", &self.cells)? {
             allowed = allowed.with_cells(name, *cells);
         }
         if self.hash.is_some() {
@@ -50,9 +49,22 @@ impl AllowArgs {
         if self.power_of_two {
             allowed = allowed.with_power_of_two();
         }
+        Ok(allowed)
+    }
+
+    /// Reads a program with these flags.
+    pub fn check(&self, read: &ReadArgs, path: &Path) -> Result<Program, Failure> {
+        let allowed = self.allowed()?;
+        let mut program = read.reader().check(path).map_err(|errors| failure(&errors))?;
         program.allow(allowed);
         Ok(program)
     }
+}
+
+fn each_once<'a>(flag: &str, given: &'a [(String, u32)]) -> Result<&'a [(String, u32)], Failure> {
+    let twice = given.iter().enumerate().find(|(at, (name, _))| given[..*at].iter().any(|(other, _)| other == name));
+    let what = |name: &String| format!("{flag}: `{name}` is given twice, expected each name once");
+    twice.map_or(Ok(given), |(_, (name, _))| Err(Failure::input("E0502", what(name))))
 }
 
 fn number_of(text: &str) -> Result<(String, u32), String> {

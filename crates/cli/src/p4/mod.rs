@@ -11,6 +11,8 @@ pub mod print;
 pub mod run;
 pub mod test;
 
+pub use allow::AllowArgs;
+
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;

@@ -101,6 +101,9 @@ impl Run {
         }
         if let Some(compiled) = compiled_for.filter(|_| self.device != Device::Reference) {
             ports = compiled.ports().clone();
+            if let Err(why) = self.device.check_beside(self.trace, &compiled) {
+                return refused(out, &why);
+            }
             let mut new: Box<dyn Carrier> = match self.device {
                 Device::Model => Box::new(Model::new(compiled)),
                 device => Box::new(Alone::rtl(compiled, device != Device::Rtl, 1)?),

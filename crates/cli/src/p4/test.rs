@@ -121,6 +121,9 @@ impl Test {
         let report = if let Some(compiled) = compiled.filter(|_| self.device != Device::Reference) {
             ports = compiled.ports().clone();
             let in_lockstep = self.device != Device::Rtl;
+            if let Err(why) = self.device.check_beside(self.trace, &compiled) {
+                return self.refused(out, &why);
+            }
             match self.device {
                 // What is shown is the reference's, so it carries the packets, too.
                 Device::Model if self.trace => script.compare(&mut reference, &mut Model::new(compiled)),

@@ -4,6 +4,7 @@ use super::error::{ConfigError, ConfigProblem};
 use serde::Deserialize;
 use sluice_object::{Action, KeyKind, Match};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
@@ -76,6 +77,7 @@ pub(super) struct TenantTable {
     pub reserve: BTreeMap<String, u16>,
     pub object: Option<Spanned<PathBuf>>,
     pub entries: Option<Spanned<PathBuf>>,
+    pub p4: Option<Spanned<P4Table>>,
     pub table: Option<Spanned<TableTable>>,
     pub rmt: Option<Spanned<RmtTable>>,
     pub rules: Option<Spanned<PathBuf>>,
@@ -121,6 +123,25 @@ impl TenantTable {
         .into_iter()
         .flatten()
     }
+}
+
+/// What of a P4 program may be had in part.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct P4Table {
+    #[serde(default)]
+    pub bound: BTreeMap<String, NonZeroU32>,
+    #[serde(default)]
+    pub cells: BTreeMap<String, NonZeroU32>,
+    pub hash: Option<P4Hash>,
+    #[serde(default)]
+    pub power_of_two: bool,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum P4Hash {
+    Target,
 }
 
 /// What a tenant is assured of at each port.

@@ -1,14 +1,14 @@
 //! From the file's words to what the linker takes.
 
 use super::error::{ConfigError, ConfigProblem};
-use super::file::{ConfigFile, DoubleTag, HostTable, PortTable, RingTable, TableTable, TenantTable};
+use super::file::{ConfigFile, DoubleTag, HostTable, P4Hash, P4Table, PortTable, RingTable, TableTable, TenantTable};
 use super::grants::NOBODY;
 use super::quota::l7_given;
 use super::{HostBinding, NicConfig, PortBinding, RingConfig, TenantConfig};
 use sluice_device::rings::{LEAST_BUFFER, MOST_BUFFER};
 use sluice_formats::l7::target::{LEAST_RING_LOG, MOST_RING_LOG};
 use sluice_formats::{EngineId, Target, target};
-use sluice_frontends::{self as frontends, Reading};
+use sluice_frontends::{self as frontends, Allowed, P4Options, Reading};
 use sluice_object::linker::rmt::RmtError;
 use sluice_object::{
     Destination, KeyKind, KeySpec, L7Given, LinkError, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec,
@@ -315,6 +315,9 @@ impl Resolver<'_> {
             let found = format!("`{}`", entries.get_ref().display());
             return Err(self.wrong(entries.span(), "entries", found, "with `object`, a P4 program"));
         }
+        if let Some(p4) = table.p4.as_ref().filter(|_| table.object.is_none()) {
+            return Err(self.wrong(p4.span(), "p4", "a table", "with `object`, a P4 program"));
+        }
         if let Some(inline) = &table.table {
             let beside = [("object", table.object.as_ref()), ("xdp", table.xdp.as_ref())];
             if let Some((key, path)) = beside.into_iter().find_map(|(key, path)| Some((key, path?))) {
@@ -330,7 +333,9 @@ impl Resolver<'_> {
             Some(path) => {
                 let file = self.folder.join(path.get_ref());
                 let entries = table.entries.as_ref().map(|entries| self.folder.join(entries.get_ref()));
-                let reading = Reading { entries: entries.as_deref(), ..Reading::new(target, name) };
+                let allowed = table.p4.as_ref().map(|p4| allowed(p4.get_ref())).unwrap_or_default();
+                let p4 = P4Options { entries: entries.as_deref(), allowed };
+                let reading = Reading { p4, ..Reading::new(target, name) };
                 Some(frontends::read(&file, &reading).map_err(|e| {
                     let problem = problem(format!("object {}", e.what), Some(e.code));
                     ConfigError::at(self.file, self.text, path.span(), problem)
@@ -385,6 +390,23 @@ impl Resolver<'_> {
 /// Whether a tenant was given less of the pipeline than its module needs.
 fn is_quota(error: &LinkError) -> bool {
     matches!(error, LinkError::Rmt(RmtError::Given { .. } | RmtError::Group { .. }))
+}
+
+fn allowed(table: &P4Table) -> Allowed {
+    let mut allowed = Allowed::default();
+    for (stack, elements) in &table.bound {
+        allowed = allowed.with_bound(stack, elements.get());
+    }
+    for (name, cells) in &table.cells {
+        allowed = allowed.with_cells(name, cells.get());
+    }
+    if let Some(P4Hash::Target) = table.hash {
+        allowed = allowed.with_target_hash();
+    }
+    if table.power_of_two {
+        allowed = allowed.with_power_of_two();
+    }
+    allowed
 }
 
 fn inline_object(name: &str, table: &TableTable) -> Result<Object, ObjectError> {

@@ -4,7 +4,7 @@ use super::ScriptFailure;
 use super::plan::{beside, destination};
 use sluice_formats::Target;
 use sluice_formats::limits::KEY_BYTES;
-use sluice_frontends::{self as frontends, Reading, Tables};
+use sluice_frontends::{self as frontends, Allowed, P4Options, Reading, Tables};
 use sluice_object::{Action, Destinations, KeyBytes, KeyKind, KeySpec, Object};
 use sluice_packet::script::{self, Forward, Key, KeyMask, Tuple};
 use std::collections::BTreeMap;
@@ -85,7 +85,8 @@ pub(super) fn rmt_object(
     target: &Target,
 ) -> Result<(Object, Option<Tables>), ScriptFailure> {
     let (file, entries) = (beside(script, &rmt.file), rmt.entries.as_ref().map(|file| beside(script, file)));
-    let reading = Reading { entries: entries.as_deref(), ..Reading::new(target, &rmt.tenant) };
+    let p4 = P4Options { entries: entries.as_deref(), allowed: allowed(&rmt.parts) };
+    let reading = Reading { p4, ..Reading::new(target, &rmt.tenant) };
     let tables = Tables::read(&file, &reading)?;
     let mut object = match &tables {
         Some(tables) => tables.object()?,
@@ -96,6 +97,23 @@ pub(super) fn rmt_object(
         None => return Err(ScriptFailure::value("module", rmt.file.display(), "one of the rmt pipeline")),
     }
     Ok((object, tables))
+}
+
+fn allowed(parts: &script::Parts) -> Allowed {
+    let mut allowed = Allowed::default();
+    for (stack, elements) in &parts.bound {
+        allowed = allowed.with_bound(stack, *elements);
+    }
+    for (name, cells) in &parts.cells {
+        allowed = allowed.with_cells(name, *cells);
+    }
+    if parts.target_hash {
+        allowed = allowed.with_target_hash();
+    }
+    if parts.power_of_two {
+        allowed = allowed.with_power_of_two();
+    }
+    allowed
 }
 
 /// The module with an entry changed as an `entry` statement says; its state goes on.

@@ -220,7 +220,7 @@ impl Maker<'_> {
                 };
                 match seg.src {
                     Src::Loc(other, from) if other == loc && from == low + top => {}
-                    Src::Loc(other, _) if self.homes.words.contains_key(&other) => put(0, seg),
+                    Src::Loc(other, _) if self.homes.hardware.contains_key(&other) => put(0, seg),
                     // A value that lies in several containers comes from each of them.
                     Src::Loc(other, from) => {
                         for piece in self.homes.of(other, from, seg.width) {
@@ -276,6 +276,12 @@ impl Maker<'_> {
         self.crossed = true;
         (self.action.cross, self.action.cross_shift) = (cross, shift);
         true
+    }
+
+    /// Has bits of words as the cross value.
+    pub(super) fn cross_word(&mut self, loc: Loc, low: u32) -> bool {
+        let word = self.homes.hardware.get(&loc).filter(|_| low.is_multiple_of(16));
+        word.copied().is_some_and(|word| self.cross(Cross::Words(word), (low / 16) as u8))
     }
 
     /// One of the two containers of a size that are read as they are.
@@ -428,10 +434,11 @@ impl Maker<'_> {
         };
         match seg.src {
             Src::Param(..) => Ok(Operand::B(self.image(class, vec![(at, bits.clone())])?)),
-            Src::Loc(loc, low) if self.homes.words.contains_key(&loc) => {
-                let word = self.homes.words[&loc];
-                match at == 0 && low == 0 && self.cross(Cross::Words(word), 0) {
+            Src::Loc(loc, low) if self.homes.hardware.contains_key(&loc) => {
+                match at == 0 && self.cross_word(loc, low) {
                     true => Ok(Operand::B(B::X)),
+                    // Another value is the cross value of this visit.
+                    false if at == 0 && low.is_multiple_of(16) => self.refuse("a word beside another cross value"),
                     false => {
                         self.bring(class, 0, bits);
                         self.refuse("a word that moves by some bits")

@@ -183,6 +183,7 @@ impl Maker<'_> {
                 self.action.picks[1].data[1] = (place / 2) as u8;
                 Ok(Operand::DataB)
             }
+            Src::Loc(loc, low) if self.cross_word(loc, low) => Ok(Operand::X),
             Src::Loc(loc, low) => {
                 if let [piece] = self.homes.of(loc, low, seg.width)[..] {
                     if piece.container.class() == Class::C4 && piece.at == 0 && !self.taken[1][1] {

@@ -147,8 +147,8 @@ impl Plan {
             held.iter().map(|(place, fields)| format!("{}  {}", container(place), fields.join(", "))).collect();
         lines.push(format!("{}  which visit is next", container(&Container(self.homes.node))));
         lines.extend(self.cells.iter().map(|(array, place)| {
-            let (name, bytes) = (&code.objects[array.object].name, if array.bytes { ", bytes" } else { "" });
-            format!("stage {}  {name}{bytes}: {} words from {}", place.stage, place.cells, place.base)
+            let name = names::cells(*array, code);
+            format!("stage {}  {name}: {} words from {}", place.stage, place.cells, place.base)
         }));
         lines
     }

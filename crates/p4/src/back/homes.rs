@@ -1,10 +1,10 @@
 //! Which container holds which bits.
 
 use super::live::Held;
-use super::names;
+use super::{all_leaves, names};
 use crate::interpret::Shape;
 use crate::interpret::code::Code;
-use crate::ir::{Graph, Loc, LocInfo};
+use crate::ir::{Bits, Graph, Loc, LocInfo, Seg, Src};
 use crate::middle::{Refusal, RefusalKind};
 use sluice_rmt::phv::{Class, Container, Word};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ pub(crate) struct Chunk {
 #[derive(Debug, Default)]
 pub(crate) struct Homes {
     /// What is a word, and has no container.
-    pub words: BTreeMap<Loc, u8>,
+    pub hardware: BTreeMap<Loc, u8>,
     pub pieces: BTreeMap<Loc, Vec<Piece>>,
     pub chunks: Vec<Chunk>,
     pub node: u8,
@@ -45,6 +45,8 @@ pub(crate) struct Homes {
     held: BTreeMap<Loc, Held>,
     /// Whether what fills no container lies at the lower end of one.
     low: bool,
+    /// Variables whose lower 32 bits lie in a container of their own.
+    words: BTreeSet<Loc>,
 }
 
 /// Where a field stands in its header: which header, and its first bit.
@@ -125,7 +127,7 @@ fn too_many(code: &Code, graph: &Graph, wanted: &BTreeSet<Loc>) -> Refusal {
     for loc in wanted {
         let owner = owners.entry(names::owner(graph, *loc, code)).or_default();
         match (graph.locs.info(*loc), field(code, graph, *loc)) {
-            (LocInfo::Bad | LocInfo::QueueDepth, _) => {}
+            (LocInfo::Bad | LocInfo::QueueDepth | LocInfo::Time, _) => {}
             (_, Some(((_, header), bit))) => {
                 owner.0.entry(header).or_default().push((bit, graph.locs.width(*loc), *loc));
             }
@@ -160,6 +162,23 @@ fn too_many(code: &Code, graph: &Graph, wanted: &BTreeSet<Loc>) -> Refusal {
     refusal
 }
 
+/// Bits of a word of a cell.
+const WORD: u32 = 32;
+
+/// Variables of several words, those that are put together out of a cell's: then each word moves by itself.
+fn of_words(graph: &Graph) -> BTreeSet<Loc> {
+    let is_word = |seg: &Seg| match seg.src {
+        Src::Loc(loc, 0) => matches!(graph.locs.info(loc), LocInfo::Temp(_, WORD)),
+        _ => false,
+    };
+    let whole = |bits: &Bits| match &bits.segs[..] {
+        [above @ .., low] => low.width == WORD && !above.is_empty() && above.iter().chain([low]).all(is_word),
+        [] => false,
+    };
+    let assigns = all_leaves(graph).into_iter().flat_map(|leaf| leaf.assigns);
+    assigns.filter(|(_, bits)| whole(bits)).map(|(loc, _)| loc).collect()
+}
+
 impl Homes {
     /// A container for each variable; those in `larger` lie so many sizes above the smallest that holds them.
     /// A container holds values that are not needed at one time one after the other.
@@ -180,14 +199,16 @@ impl Homes {
         larger: &BTreeMap<Loc, usize>,
         held: &BTreeMap<Loc, Held>,
     ) -> Option<Homes> {
-        let mut homes = Homes { held: held.clone(), ..Homes::default() };
+        let mut homes = Homes { held: held.clone(), words: of_words(graph), ..Homes::default() };
         homes.node = homes.take(2, 0, Held::always())?.0;
         let mut headers: BTreeMap<(usize, Vec<u32>), Vec<Field>> = BTreeMap::new();
         let mut others = Vec::new();
         for loc in wanted {
             let width = graph.locs.width(*loc);
-            if *graph.locs.info(*loc) == LocInfo::QueueDepth {
-                homes.words.insert(*loc, Word::QueueDepth as u8);
+            match graph.locs.info(*loc) {
+                LocInfo::QueueDepth => drop(homes.hardware.insert(*loc, Word::QueueDepth as u8)),
+                LocInfo::Time => drop(homes.hardware.insert(*loc, Word::Arrival as u8)),
+                _ => {}
             }
             match (graph.locs.info(*loc), field(code, graph, *loc)) {
                 (LocInfo::Port, _) => {
@@ -195,14 +216,18 @@ impl Homes {
                     homes.port = Some(container.0);
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
                 }
-                // The status word has it.
-                (LocInfo::Bad | LocInfo::QueueDepth, _) => {}
+                // Words have it.
+                (LocInfo::Bad | LocInfo::QueueDepth | LocInfo::Time, _) => {}
                 (LocInfo::Length, _) => {
                     let container = homes.take(2, 0, Held::always())?;
                     homes.length = Some(container.0);
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
                 }
                 (_, Some((header, bit))) => headers.entry(header).or_default().push((bit, width, *loc)),
+                // Taken by the parser as a header of its own.
+                _ if graph.paths.iter().any(|path| path.taken.contains_key(loc)) => {
+                    headers.insert((usize::MAX, vec![u32::MAX, loc.0]), vec![(0, width, *loc)]);
+                }
                 _ => others.push(*loc),
             }
         }
@@ -217,7 +242,7 @@ impl Homes {
             let mut left = graph.locs.width(loc);
             let mut pieces = Vec::new();
             while left > 0 {
-                let width = left.min(48);
+                let width = if homes.words.contains(&loc) { (left - 1) % WORD + 1 } else { left.min(48) };
                 left -= width;
                 let container =
                     homes.take(width.div_ceil(8), larger.get(&loc).copied().unwrap_or(0), homes.held(&loc))?;
@@ -236,7 +261,8 @@ impl Homes {
         let up = fields.iter().filter_map(|(_, _, loc)| larger.get(loc).copied()).max().unwrap_or(0);
         let mut at = begin;
         while at < end {
-            let bytes = (end - at).min(6);
+            let by_words = fields.len() == 1 && self.words.contains(&first.2);
+            let bytes = if by_words { (end - at - 1) % (WORD / 8) + 1 } else { (end - at).min(6) };
             let inside = fields.iter().filter(|(bit, width, _)| *bit < 8 * (at + bytes) && bit + width > 8 * at);
             let inside: Vec<Loc> = inside.map(|(_, _, loc)| *loc).collect();
             let mut held = Held::default();

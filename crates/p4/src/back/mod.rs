@@ -29,6 +29,7 @@ use sluice_object::rmt::Logical;
 use sluice_rmt::Program;
 use sluice_rmt::action::Action;
 use sluice_rmt::deparser::{DeparseRow, Deparser, Pattern};
+use sluice_rmt::phv::Word;
 use sluice_rmt::target::{PAGE_WORDS, Target};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -255,6 +256,11 @@ impl Plan {
         self.patterns = deparse::patterns(self, code)?;
         (self.logical, self.actions) = self.logical(code)?;
         Ok(())
+    }
+
+    /// Whether something looks at the time of arrival.
+    pub fn reads_time(&self) -> bool {
+        self.homes.hardware.values().any(|word| *word == Word::Arrival as u8)
     }
 
     /// Whether a stage's cells are more than half of what it has.

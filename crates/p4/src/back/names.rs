@@ -1,7 +1,7 @@
 //! Variables as the program names them, and the statements that they come from.
 
 use crate::interpret::Shape;
-use crate::interpret::code::Code;
+use crate::interpret::code::{Code, ObjectKind};
 use crate::ir::{Array, Bits, Graph, Leaf, Loc, LocInfo, Next, Tree};
 use crate::source::Span;
 
@@ -18,7 +18,7 @@ pub(super) fn name(graph: &Graph, loc: Loc, code: &Code) -> String {
         LocInfo::Temp(..) => "value on its way".to_string(),
         LocInfo::Port => "port of arrival".to_string(),
         LocInfo::Length => "length".to_string(),
-        LocInfo::Bad | LocInfo::QueueDepth | LocInfo::CopyPort => "word".to_string(),
+        LocInfo::Bad | LocInfo::QueueDepth | LocInfo::Time | LocInfo::CopyPort => "word".to_string(),
         LocInfo::Opaque(name) => (*name).to_string(),
     }
 }
@@ -96,7 +96,11 @@ pub(super) fn listed(names: impl IntoIterator<Item = String>) -> String {
 
 /// Cells as the program has them.
 pub(super) fn cells(array: Array, code: &Code) -> String {
-    let bytes = if array.bytes { "bytes of " } else { "" };
+    let bytes = match (&code.objects[array.object].kind, array.part) {
+        (_, 0) => String::new(),
+        (ObjectKind::Register { .. }, part) => format!("bits {} and up of ", 32 * part),
+        _ => "bytes of ".to_string(),
+    };
     format!("{bytes}`{}`", code.objects[array.object].name)
 }
 

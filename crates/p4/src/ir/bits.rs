@@ -251,6 +251,13 @@ impl Bits {
         }
     }
 
+    /// The same without zeros above.
+    pub fn without_zeros(&self) -> Bits {
+        let zeros = self.segs.iter().take(self.segs.len().saturating_sub(1));
+        let zeros = zeros.take_while(|seg| seg.src == Src::Const(0)).map(|seg| seg.width).sum::<u32>();
+        self.slice(0, self.width() - zeros)
+    }
+
     /// Whether a cell that is being looked at is among them.
     pub fn has_cell(&self) -> bool {
         self.segs.iter().any(|seg| match &seg.src {

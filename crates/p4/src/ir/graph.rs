@@ -24,6 +24,8 @@ pub(crate) enum LocInfo {
     Length,
     /// Whether the sum that the path verifies is wrong.
     Bad,
+    /// When the packet arrived.
+    Time,
     /// The system module's word of how full the queue of the destination is.
     QueueDepth,
     /// The port of a copy, of which only is asked whether it is that of arrival.
@@ -50,6 +52,11 @@ impl Locs {
         self.all.push((info.clone(), width));
         self.by.insert(info, loc);
         loc
+    }
+
+    /// The variable, if there is one.
+    pub fn find(&self, info: &LocInfo) -> Option<Loc> {
+        self.by.get(info).copied()
     }
 
     pub fn info(&self, loc: Loc) -> &LocInfo {
@@ -104,11 +111,12 @@ pub(crate) enum Tree {
     Leaf(Leaf),
 }
 
-/// Cells that are kept from packet to packet: an object of the program, and whether they are its bytes beside packets.
+/// Cells that are kept from packet to packet: an object of the program, and which words of it. Of a counter 0 is its packets and 1 its
+/// bytes, of a register 0 is bits 31:0, 1 the next above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Array {
     pub object: usize,
-    pub bytes: bool,
+    pub part: u32,
 }
 
 /// What becomes of a cell.
@@ -127,6 +135,8 @@ pub(crate) struct Access {
     pub cells: usize,
     pub index: Bits,
     pub change: Change,
+    /// Further words of the cells, each looked at by a visit of its own.
+    pub more: u32,
 }
 
 impl Access {

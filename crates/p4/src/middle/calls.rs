@@ -194,9 +194,9 @@ impl<'c> Follower<'c, '_> {
             self.bounds.push((index.clone(), Bound::Within(0..cells)));
             let length = self.locs.of(LocInfo::Length, 16);
             let change = Change::Add { by: self.loc_bits(length), negate: false };
-            let array = Array { object, bytes: true };
+            let array = Array { object, part: 1 };
             self.locs.lines.look(array, self.span);
-            self.access = Some(Access { array, cells, index, change });
+            self.access = Some(Access { array, cells, index, change, more: 0 });
         }
         self.trail.push(u32::from(alt.hit));
         self.trail.push(alt.action as u32);

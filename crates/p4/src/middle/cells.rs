@@ -8,6 +8,14 @@ use crate::interpret::value::Number;
 use crate::ir::{Access, Array, Bits, Bound, Change, LocInfo, Op, Src, When};
 use crate::source::Span;
 
+/// Most bits of a register: four words.
+const MOST_BITS: u32 = 4 * CELL;
+
+/// Words of a cell beside the lowest.
+fn more_words(width: u32) -> u32 {
+    width.div_ceil(CELL) - 1
+}
+
 impl<'c> Follower<'c, '_> {
     fn object_of(&self, native: &NativeCall) -> Option<usize> {
         match native.object {
@@ -48,9 +56,9 @@ impl<'c> Follower<'c, '_> {
                 }
             };
             let change = Change::Add { by, negate: false };
-            let array = Array { object, bytes };
+            let array = Array { object, part: u32::from(bytes) };
             self.locs.lines.look(array, call.span);
-            self.access = Some(Access { array, cells: *cells, index: index.clone(), change });
+            self.access = Some(Access { array, cells: *cells, index: index.clone(), change, more: 0 });
         }
         Ok(())
     }
@@ -71,8 +79,9 @@ impl<'c> Follower<'c, '_> {
             return self.refuse_at(call.span, "a register of this form");
         };
         let width = shape.bits().unwrap_or(0);
-        if width == 0 || width > CELL || shape.fields().is_some() {
-            return self.refuse_at(call.span, format!("a register of {width} bits; cells have {CELL}"));
+        if width == 0 || width > MOST_BITS || shape.fields().is_some() {
+            let what = format!("a register of {width} bits; cells have at most {MOST_BITS}, in one piece");
+            return self.refuse_at(call.span, what);
         }
         Ok((object, *cells, Number { width, signed: false }))
     }
@@ -88,7 +97,7 @@ impl<'c> Follower<'c, '_> {
         let value = match self.cell_index(call, 1, cells)? {
             None => Bits::constant(width, 0),
             Some(index) => {
-                let array = Array { object, bytes: false };
+                let array = Array { object, part: 0 };
                 self.locs.lines.look(array, call.span);
                 let same = self.access.as_ref().filter(|access| access.array == array && access.index == index);
                 match same.map(|access| &access.change) {
@@ -97,7 +106,8 @@ impl<'c> Follower<'c, '_> {
                     Some(Change::Add { .. }) => Bits::of(width, Src::Cell(When::New, 0)),
                     None => {
                         let index = self.free(index)?;
-                        self.access = Some(Access { array, cells, index, change: Change::Keep });
+                        self.access =
+                            Some(Access { array, cells, index, change: Change::Keep, more: more_words(width) });
                         Bits::of(width, Src::Cell(When::Old, 0))
                     }
                 }
@@ -116,7 +126,7 @@ impl<'c> Follower<'c, '_> {
             return self.refuse_at(call.span, "a value of this form in a register");
         };
         let [index] = &held;
-        let array = Array { object, bytes: false };
+        let array = Array { object, part: 0 };
         self.locs.lines.look(array, call.span);
         let is_same = self.access.as_ref().is_some_and(|access| access.array == array && access.index == *index);
         if !is_same {
@@ -124,18 +134,24 @@ impl<'c> Follower<'c, '_> {
             let ([index], mut held) = (held, [value]);
             let index = self.while_held(&mut held, |this| this.free(index))?;
             let [value] = held;
-            self.access = Some(Access { array, cells, index, change: Change::Set(value) });
+            self.access =
+                Some(Access { array, cells, index, change: Change::Set(value), more: more_words(number.width) });
             return Ok(());
         }
+        let is_wide = more_words(number.width) > 0;
         let old = Bits::of(number.width, Src::Cell(When::Old, 0));
         let change = match &value.segs[..] {
             _ if value == old => Change::Keep,
             [seg] if !value.has_cell() && !matches!(seg.src, Src::Op(_)) => Change::Set(value.clone()),
             _ if value.is_known() => Change::Set(value.clone()),
             [seg] => match &seg.src {
+                Src::Op(_) if is_wide => {
+                    let what = format!("a register of more than {CELL} bits that is changed by what it holds");
+                    return self.refuse_at(call.span, what);
+                }
                 Src::Op(operation) => {
                     let plain = |bits: &Bits| !bits.has_cell() && !bits.has_op() && bits.segs.len() == 1;
-                    let (a, b) = (&operation.a, &operation.b);
+                    let (a, b) = (&operation.a.without_zeros(), &operation.b.without_zeros());
                     match operation.op {
                         Op::Add if *a == old && plain(b) => Change::Add { by: b.clone(), negate: false },
                         Op::Add if *b == old && plain(a) => Change::Add { by: a.clone(), negate: false },
@@ -196,9 +212,7 @@ impl<'c> Follower<'c, '_> {
             return Ok((at < cells as u128).then(|| Bits::constant(16, at)));
         }
         // Zeros above say nothing.
-        while index.segs.len() > 1 && index.segs[0].src == Src::Const(0) {
-            index = index.slice(0, index.width() - index.segs[0].width);
-        }
+        index = index.without_zeros();
         if let [seg] = &index.segs[..]
             && matches!(seg.src, Src::Param(..))
         {
@@ -210,9 +224,13 @@ impl<'c> Follower<'c, '_> {
         if width < 64 && 1u128 << width <= cells as u128 {
             return Ok(Some(index));
         }
+        if let Some((.., below)) = self.indices.iter().find(|(other, of, _)| *other == index && *of == cells) {
+            return Ok(below.then_some(index));
+        }
         let mut held = [index.clone()];
         let below = self.while_held(&mut held, |this| this.less(index, Bits::constant(width, cells as u128)))?;
         let [index] = held;
+        self.indices.push((index.clone(), cells, below));
         Ok(below.then_some(index))
     }
 }

@@ -5,7 +5,8 @@
 
 use super::follow::{Event, Follower, Need, Refusal, RefusalKind, Stop, Way};
 use super::value::V;
-use crate::ir::{Bits, Leaf, Loc, LocInfo, Next, Operation, Src};
+use crate::interpret::TIME_BITS;
+use crate::ir::{Access, Array, Bits, Change, Leaf, Loc, LocInfo, Next, Operation, Src, When};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -16,16 +17,59 @@ pub(super) const CELL: u32 = 32;
 const MOST_CUTS: u32 = 36;
 
 impl Follower<'_, '_> {
-    /// Ends the visit.
+    /// Ends the visit. Words of a cell beside the lowest are then looked at by visits of their own.
     pub fn cut(&mut self) -> Way<()> {
+        let depth = self.pending.len();
+        let more = self.access.as_ref().map_or(0, |access| access.more);
+        if let Some(access) = self.access.clone().filter(|_| more > 0) {
+            self.pending.push((access.index, true));
+            if let Change::Set(value) = &access.change {
+                self.pending.push((value.clone(), true));
+            }
+        }
+        let assigns = self.changes();
+        let words = std::mem::take(&mut self.cell_words);
+        let mut access = self.access.take();
+        let whole = access.clone();
+        if let Some(access) = &mut access {
+            access.more = 0;
+            if let (Change::Set(value), true) = (&mut access.change, more > 0) {
+                *value = word_of(value, 0);
+            }
+        }
+        let bounds = std::mem::take(&mut self.bounds);
+        // What comes next is found when the way is followed further.
+        self.end_visit(Leaf { access, bounds, assigns, next: Next::Drop })?;
+        let Some(whole) = whole.filter(|_| more > 0) else { return Ok(()) };
+        let held: Vec<Bits> = self.pending.drain(depth..).map(|(bits, _)| bits).collect();
+        for word in 1..=more {
+            // Visits that are otherwise alike differ by the word and what is still to be written.
+            self.pending.push((Bits::constant(CELL, word.into()), false));
+            self.pending.extend(held.iter().map(|bits| (bits.clone(), false)));
+            let change = match &whole.change {
+                Change::Set(_) => Change::Set(word_of(&held[1], word)),
+                change => change.clone(),
+            };
+            let array = Array { part: word, ..whole.array };
+            let access = Some(Access { array, cells: whole.cells, index: held[0].clone(), change, more: 0 });
+            let read = words.iter().filter(|(of, _)| *of == word);
+            let assigns = read.map(|(_, loc)| (*loc, Bits::of(CELL, Src::Cell(When::Old, 0)))).collect();
+            self.end_visit(Leaf { access, bounds: Vec::new(), assigns, next: Next::Drop })?;
+            self.pending.truncate(depth);
+        }
+        Ok(())
+    }
+
+    /// Whether the cell that is being looked at has words that want visits of their own.
+    pub fn looks_again(&self) -> bool {
+        self.access.as_ref().is_some_and(|access| access.more > 0)
+    }
+
+    fn end_visit(&mut self, leaf: Leaf) -> Way<()> {
         if self.cuts >= MOST_CUTS {
             let what = format!("a chain of more than {MOST_CUTS} stages up to here");
             return Err(Stop::Refused(Box::new(Refusal::new(self.span, RefusalKind::TooMuch, what))));
         }
-        let assigns = self.changes();
-        let (access, bounds) = (self.access.take(), std::mem::take(&mut self.bounds));
-        // What comes next is found when the way is followed further.
-        let leaf = Leaf { access, bounds, assigns, next: Next::Drop };
         match self.event(|_| Ok(Need::Cut(Box::new(leaf))))? {
             Event::Cut => {
                 self.cuts += 1;
@@ -46,7 +90,7 @@ impl Follower<'_, '_> {
     /// The same; with `whole` as a constant or in one piece.
     pub fn kept(&mut self, mut bits: Bits, whole: bool) -> Way<Bits> {
         let compound = |bits: &Bits| whole && bits.segs.len() > 1 && !bits.is_known();
-        while bits.is_made() || compound(&bits) {
+        while bits.is_made() || compound(&bits) || self.has_time(&bits) {
             if self.in_parser {
                 return self.refuse("a parser that looks at a value which it computes");
             }
@@ -71,6 +115,8 @@ impl Follower<'_, '_> {
     /// What is written when the visit ends; afterwards the values are those of the next one.
     pub fn changes(&mut self) -> BTreeMap<Loc, Bits> {
         let changed = self.changed();
+        let time = self.locs.find(&LocInfo::Time).map(|time| Bits::of(TIME_BITS, Src::Loc(time, 0)));
+        let standard = self.code.parsers[self.code.pipeline.parser].parameters[3].slot;
         let mut assigns = BTreeMap::new();
         let mut slots = std::mem::take(&mut self.slots);
         for (slot, value) in slots.iter_mut().enumerate() {
@@ -79,7 +125,9 @@ impl Follower<'_, '_> {
                     *bits = self.without_cells(bits, &changed, &mut assigns);
                     return;
                 }
-                if stays(bits, &changed) {
+                // The time goes where it belongs at once, for it takes what only one value of a visit can have.
+                let waits = slot == standard || time.as_ref() != Some(bits);
+                if waits && stays(bits, &changed) {
                     return;
                 }
                 let width = bits.width();
@@ -104,6 +152,7 @@ impl Follower<'_, '_> {
             self.keep(&mut verified.sum, false, &changed, &mut assigns);
         }
         self.verified = verified;
+        self.indices.retain(|(index, ..)| stays(index, &changed));
         self.hash = self.hash.take().filter(|(data, _)| stays(data, &changed));
         assigns
     }
@@ -113,8 +162,9 @@ impl Follower<'_, '_> {
             *bits = self.without_cells(bits, changed, assigns);
             return;
         }
+        let is_time = self.has_time(bits);
         let one = bits.is_known() || matches!(&bits.segs[..], [seg] if matches!(seg.src, Src::Loc(..)));
-        if stays(bits, changed) && (one || !whole) {
+        if stays(bits, changed) && (one || !whole) && !is_time {
             return;
         }
         let width = bits.width();
@@ -136,18 +186,24 @@ impl Follower<'_, '_> {
             let one = Bits { segs: vec![seg.clone()] };
             out = out.concat(match &seg.src {
                 Src::Cell(when, low) => {
-                    let cell = Bits::of(CELL, Src::Cell(*when, 0));
-                    let held = assigns.iter().find(|(_, other)| **other == cell).map(|(loc, _)| *loc);
-                    let loc = held.unwrap_or_else(|| {
-                        self.temps += 1;
-                        self.locs.lines.keep(self.temps, self.span);
-                        self.locs.of(LocInfo::Temp(self.temps, CELL), CELL)
-                    });
-                    assigns.insert(loc, cell);
-                    Bits::of(seg.width, Src::Loc(loc, *low))
+                    let words = (*low / CELL..(low + seg.width).div_ceil(CELL)).rev();
+                    words.fold(Bits::default(), |out, word| {
+                        let loc = self.word_read(*when, word, assigns);
+                        let (from, to) = ((*low).max(CELL * word), (low + seg.width).min(CELL * (word + 1)));
+                        out.concat(Bits::of(to - from, Src::Loc(loc, from - CELL * word)))
+                    })
                 }
                 Src::Op(operation) if one.has_cell() => {
-                    let [a, b] = [&operation.a, &operation.b].map(|bits| self.without_cells(bits, changed, assigns));
+                    let [a, b] = [&operation.a, &operation.b].map(|bits| {
+                        // What is added in pieces is put together while the cell is read.
+                        let in_pieces = bits.segs.len() > 1 && !bits.has_cell() && !bits.has_op();
+                        if in_pieces && stays(bits, changed) {
+                            let mut whole = bits.clone();
+                            self.keep(&mut whole, true, changed, assigns);
+                            return whole;
+                        }
+                        self.without_cells(bits, changed, assigns)
+                    });
                     Bits::of(seg.width, Src::Op(Rc::new(Operation { op: operation.op, a, b })))
                 }
                 _ => {
@@ -158,6 +214,34 @@ impl Follower<'_, '_> {
             });
         }
         out
+    }
+
+    /// The variable that a word of the cell is read into.
+    fn word_read(&mut self, when: When, word: u32, assigns: &mut BTreeMap<Loc, Bits>) -> Loc {
+        let cell = Bits::of(CELL, Src::Cell(when, 0));
+        let held = match word {
+            0 => assigns.iter().find(|(_, other)| **other == cell).map(|(loc, _)| *loc),
+            _ => self.cell_words.iter().find(|(of, _)| *of == word).map(|(_, loc)| *loc),
+        };
+        if let Some(loc) = held {
+            return loc;
+        }
+        self.temps += 1;
+        self.locs.lines.keep(self.temps, self.span);
+        let loc = self.locs.of(LocInfo::Temp(self.temps, CELL), CELL);
+        if word == 0 {
+            assigns.insert(loc, cell);
+        } else {
+            self.cell_words.push((word, loc));
+        }
+        loc
+    }
+
+    /// Whether the time of arrival is among bits, which is no part of a key.
+    fn has_time(&self, bits: &Bits) -> bool {
+        let mut has = false;
+        bits.locs(&mut |loc| has |= *self.locs.info(loc) == LocInfo::Time);
+        has
     }
 
     /// Variables whose place holds something else than they do.
@@ -177,6 +261,12 @@ impl Follower<'_, '_> {
         self.slots = slots;
         changed
     }
+}
+
+/// A word of a cell's value.
+fn word_of(value: &Bits, word: u32) -> Bits {
+    let low = CELL * word;
+    value.slice(low, CELL.min(value.width() - low))
 }
 
 /// Whether bits say the same behind the end of the visit.

@@ -29,6 +29,7 @@ struct Place {
     at: u32,
     verified: Option<super::follow::Verified>,
     hash: Option<(Bits, Bits)>,
+    indices: Vec<(Bits, usize, bool)>,
     drop: bool,
     out: Vec<(usize, Vec<u32>)>,
 }
@@ -108,6 +109,7 @@ impl Explorer<'_> {
             at: follower.at,
             verified: follower.verified.clone(),
             hash: follower.hash,
+            indices: follower.indices,
             drop: follower.drop,
             out: follower.out,
         };

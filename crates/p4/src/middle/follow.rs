@@ -129,6 +129,10 @@ pub(super) struct Follower<'c, 'l> {
     pub hash: Option<(Bits, Bits)>,
     /// The cell that this visit looks at.
     pub access: Option<Access>,
+    /// Its words beside the lowest that are read, and the variables that get them.
+    pub cell_words: Vec<(u32, Loc)>,
+    /// Indices that were compared with a number of cells and have not changed since, and whether they are below.
+    pub indices: Vec<(Bits, usize, bool)>,
     /// Indices and groups from the entry that it found, and what they may be.
     pub bounds: Vec<(Bits, Bound)>,
     /// What is known of the packet at this stage.
@@ -172,6 +176,8 @@ impl<'c, 'l> Follower<'c, 'l> {
             given: BTreeMap::new(),
             hash: None,
             access: None,
+            cell_words: Vec::new(),
+            indices: Vec::new(),
             bounds: Vec::new(),
             facts: Vec::new(),
             comparisons: 0,

@@ -2,8 +2,8 @@
 
 use super::follow::{Event, Flow, Follower, Need, Stop, Sum, Way};
 use super::value::V;
-use crate::interpret::DROP;
 use crate::interpret::code::{Argument, Call, Ex};
+use crate::interpret::{DROP, TIME_BITS, TIMES};
 use crate::ir::{Bits, Bound, Deparse, End, Leaf, Loc, LocInfo, Next, Out, Src};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Bytes that the deparser sees.
 const WINDOW: u32 = 128;
 /// Metadata that the pipeline does not know as v1model means them.
-const UNKNOWN: [&str; 4] = ["ingress_global_timestamp", "egress_global_timestamp", "enq_timestamp", "deq_timedelta"];
+const UNKNOWN: [&str; 2] = ["enq_timestamp", "deq_timedelta"];
 /// Metadata that are the word of the queue's depth.
 const DEPTHS: [&str; 2] = ["enq_qdepth", "deq_qdepth"];
 
@@ -42,6 +42,13 @@ impl<'c> Follower<'c, '_> {
                 self.set_standard(name, bits);
             }
         }
+        for name in TIMES {
+            if self.standard(name).width() == TIME_BITS {
+                let loc = self.locs.of(LocInfo::Time, TIME_BITS);
+                let bits = self.loc_bits(loc);
+                self.set_standard(name, bits);
+            }
+        }
         for name in DEPTHS {
             let width = self.standard(name).width();
             if width >= 16 {
@@ -65,6 +72,7 @@ impl<'c> Follower<'c, '_> {
             self.block(pipeline.verify, &slots, 0)?;
         }
         self.in_parser = false;
+        self.take_beside(meta);
         self.trail.clear();
         self.refs.clear();
         match self.event(|_| Ok(Need::Parsed))? {
@@ -75,7 +83,7 @@ impl<'c> Follower<'c, '_> {
             self.block(pipeline.ingress, &slots, 1)?;
         }
         if dropped || self.drop {
-            return Ok(self.leave(Next::Drop));
+            return self.leave(Next::Drop);
         }
         if let Some(group) = self.group()? {
             return self.copies(group, &slots);
@@ -85,13 +93,32 @@ impl<'c> Follower<'c, '_> {
             return self.refuse("a port that is no number of 9 bits");
         }
         if port.known() == Some(DROP) {
-            return Ok(self.leave(Next::Drop));
+            return self.leave(Next::Drop);
         }
         self.set_standard("egress_port", port.clone());
         self.set_standard("egress_spec", Bits::constant(9, 0));
-        self.pending.push((port, false));
+        // It goes out in one piece.
+        self.pending.push((port, true));
         self.block(pipeline.egress, &slots, 2)?;
         self.finish(&slots, None)
+    }
+
+    /// Metadata that hold an element of a stack are taken by the parser, too: behind it, ways that have them from different elements are alike.
+    fn take_beside(&mut self, meta: usize) {
+        let mut value = std::mem::replace(&mut self.slots[meta], V::Parts(Vec::new()));
+        let (locs, taken) = (&mut self.locs, &mut self.taken);
+        value.leaves(&mut Vec::new(), &mut |path, bits| {
+            let [seg] = &bits.segs[..] else { return };
+            let (Src::Loc(loc, 0), width) = (&seg.src, seg.width) else { return };
+            let whole = locs.width(*loc) == width && width.is_multiple_of(8);
+            let Some(at) = taken.get(loc).copied().filter(|at| whole && at.is_multiple_of(8)) else { return };
+            if let LocInfo::Element(..) = locs.info(*loc) {
+                let own = locs.of(LocInfo::Leaf(meta, path.to_vec()), width);
+                taken.insert(own, at);
+                *bits = Bits::of(width, Src::Loc(own, 0));
+            }
+        });
+        self.slots[meta] = value;
     }
 
     /// The multicast group that the packet goes to, if it goes to one.
@@ -162,10 +189,10 @@ impl<'c> Follower<'c, '_> {
         let hdr = slots[0];
         let spec = self.standard("egress_spec");
         if self.drop || spec.known() == Some(DROP) {
-            return Ok(self.leave(Next::Drop));
+            return self.leave(Next::Drop);
         }
         if !spec.is_known() && self.equal_bits(spec, Bits::constant(9, DROP))? {
-            return Ok(self.leave(Next::Drop));
+            return self.leave(Next::Drop);
         }
         self.block(pipeline.compute, slots, 3)?;
         let deparser = &code.controls[pipeline.deparser];
@@ -175,7 +202,7 @@ impl<'c> Follower<'c, '_> {
             Ok(_) | Err(Stop::Exit) => {}
             Err(stop) => return Err(stop),
         }
-        while self.holds_cells() {
+        while self.holds_cells() || self.looks_again() {
             self.cut()?;
         }
         self.end(except_arrival)
@@ -265,8 +292,11 @@ impl<'c> Follower<'c, '_> {
     }
 
     /// A packet that leaves without anything that is written for it.
-    fn leave(&mut self, next: Next) -> Leaf {
-        Leaf { access: self.access.take(), bounds: std::mem::take(&mut self.bounds), ..Leaf::to(next) }
+    fn leave(&mut self, next: Next) -> Way<Leaf> {
+        if self.looks_again() {
+            self.cut()?;
+        }
+        Ok(Leaf { access: self.access.take(), bounds: std::mem::take(&mut self.bounds), ..Leaf::to(next) })
     }
 
     /// The fields that go out, and what is written for that.
@@ -342,7 +372,7 @@ impl<'c> Follower<'c, '_> {
             None => End::to(goal, deparse),
             Some(except_arrival) => End { port: Bits::constant(9, 0), group: goal, except_arrival, deparse },
         };
-        Ok(Leaf { assigns, ..self.leave(Next::End(Box::new(end))) })
+        Ok(Leaf { assigns, ..self.leave(Next::End(Box::new(end)))? })
     }
 
     /// Where the first header is emitted that ends within a byte, or behind what the deparser sees.
@@ -391,7 +421,7 @@ impl<'c> Follower<'c, '_> {
             [seg] => match seg.src {
                 Src::Loc(loc, 0) if self.locs.width(loc) == seg.width => match self.locs.info(loc) {
                     LocInfo::Opaque(_) | LocInfo::Port | LocInfo::Length | LocInfo::Bad => None,
-                    LocInfo::QueueDepth | LocInfo::CopyPort => None,
+                    LocInfo::QueueDepth | LocInfo::Time | LocInfo::CopyPort => None,
                     _ => Some(loc),
                 },
                 _ => None,

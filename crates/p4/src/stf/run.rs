@@ -21,6 +21,8 @@ pub trait Carrier {
     /// Runs with the entries that a reference has now.
     fn load(&mut self, entries: &Reference) -> Result<(), CarrierError>;
 
+    /// How late it is, in nanoseconds; a carrier with a clock of its own has its own time.
+    fn set_time(&mut self, _nanoseconds: u64) {}
     /// Carries a packet; what leaves, in the order of the ports.
     fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, CarrierError>;
 
@@ -356,6 +358,7 @@ impl Running<'_> {
             return Some(Err(why));
         }
         self.is_loaded = true;
+        carrier.set_time(self.reference.switch.machine.time);
         Some(carrier.packet(port, bytes))
     }
 

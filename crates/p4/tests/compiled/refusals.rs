@@ -163,9 +163,9 @@ fn keys_that_are_too_wide_are_refused_with_their_names() {
 #[test]
 fn what_cannot_be_read_is_refused_where_it_is_read() {
     let apply = "hdr.h.c = 1;
-        hdr.h.b = standard.ingress_global_timestamp[7:0]; // here
+        hdr.h.b = standard.deq_timedelta[7:0]; // here
         ";
-    refused(&simple("", apply), &["ingress_global_timestamp"]);
+    refused(&simple("", apply), &["deq_timedelta"]);
 }
 
 #[test]

@@ -280,8 +280,23 @@ pub struct Rmt {
     pub file: PathBuf,
     /// Entries of a P4 program, relative to the script.
     pub entries: Option<PathBuf>,
+    /// What of a P4 program may be had in part.
+    pub parts: Parts,
     /// The state words of the module in its place are kept.
     pub keep: bool,
+}
+
+/// What of a P4 program may be had in part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Most elements of stacks of headers, by name.
+    pub bound: Vec<(String, u32)>,
+    /// Most cells of registers and counters, by name.
+    pub cells: Vec<(String, u32)>,
+    /// `hash` is the target's.
+    pub target_hash: bool,
+    /// The last argument of `hash` may be an entry's.
+    pub power_of_two: bool,
 }
 
 /// An XDP program to be loaded.

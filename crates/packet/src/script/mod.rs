@@ -17,8 +17,8 @@ mod words;
 mod xdp;
 
 pub use ast::{
-    Action, Command, Destination, Forward, Key, KeyMask, MapOnly, MapOperation, MapStatement, Relation, RingOperation,
-    Rmt, Script, Send, Setting, Statement, Table, Target, Tenant, Timing, Tuple, Xdp,
+    Action, Command, Destination, Forward, Key, KeyMask, MapOnly, MapOperation, MapStatement, Parts, Relation,
+    RingOperation, Rmt, Script, Send, Setting, Statement, Table, Target, Tenant, Timing, Tuple, Xdp,
 };
 pub use error::{ScriptError, ScriptProblem};
 pub use parse::{OPTIONS, STATEMENTS, SYSTEM, TOTAL};

@@ -2,28 +2,41 @@
 
 use std::path::PathBuf;
 
-use super::ast::{Command, Rmt};
+use super::ast::{Command, Parts, Rmt};
 use super::parse::Parser;
 use super::setup::{twice, unknown_option};
 use super::words::{Located, Words};
+use super::xdp::sizes;
 
 pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
     let span = words.here();
     let tenant = parser.declared(words.need("the name of a tenant")?)?;
     let file = words.need("the file of an rmt module")?;
     parser.updates.rmt(&tenant, span)?;
-    let (mut keep, mut entries) = (false, None);
+    let (mut keep, mut entries, mut parts) = (false, None, Parts::default());
+    let once = |flag: &mut bool| !std::mem::replace(flag, true);
     while let Some(option) = words.next() {
-        let is_first = match option.text.split_once('=') {
-            None if option.text == "keep" => !std::mem::replace(&mut keep, true),
-            Some(("entries", name)) if !name.is_empty() => entries.replace(PathBuf::from(name)).is_none(),
+        let (name, value) = option.option();
+        let is_first = match (name.text, value) {
+            ("keep", None) => once(&mut keep),
+            ("entries", Some(file)) if !file.text.is_empty() => entries.replace(PathBuf::from(file.text)).is_none(),
+            ("bound", Some(list)) => replace(&mut parts.bound, sizes("bound", "STACK", list)?),
+            ("cells", Some(list)) => replace(&mut parts.cells, sizes("cells", "NAME", list)?),
+            ("hash", Some(value)) if value.text == "target" => once(&mut parts.target_hash),
+            ("hash", Some(value)) => return Err(value.bad("hash", "target")),
+            ("power-of-two", None) => once(&mut parts.power_of_two),
             _ => return Err(unknown_option("rmt", option)),
         };
         if !is_first {
             return Err(twice("rmt", option));
         }
     }
-    Ok(Command::Rmt(Rmt { tenant, file: PathBuf::from(file.text), entries, keep }))
+    Ok(Command::Rmt(Rmt { tenant, file: PathBuf::from(file.text), entries, parts, keep }))
+}
+
+/// Whether nothing was there.
+fn replace(place: &mut Vec<(String, u32)>, all: Vec<(String, u32)>) -> bool {
+    std::mem::replace(place, all).is_empty()
 }
 
 /// What is said of an entry is looked at where the program is.

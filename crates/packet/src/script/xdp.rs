@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::ast::{Command, Destination, MapOnly, MapOperation, MapStatement, Rmt, Xdp};
+use super::ast::{Command, Destination, MapOnly, MapOperation, MapStatement, Parts, Rmt, Xdp};
 use super::error::ScriptProblem;
 use super::parse::Parser;
 use super::setup::{twice, unknown_option};
@@ -24,7 +24,7 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
             ("pass", Some(value)) => pass.replace(pass_to(value, words)?).is_none(),
             ("rmt", Some(value)) => rmt.replace(PathBuf::from(symbol(value, "the file of the module")?)).is_none(),
             ("keep", Some(value)) => keep.replace(names(value)?).is_none(),
-            ("max_entries", Some(value)) => max_entries.replace(sizes(value)?).is_none(),
+            ("max_entries", Some(value)) => max_entries.replace(sizes("max_entries", "MAP", value)?).is_none(),
             ("interfaces", Some(value)) => interfaces.replace(ports(value)?).is_none(),
             _ => return Err(unknown_option("xdp", option)),
         };
@@ -40,7 +40,7 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
             return Err((name.span, problem));
         }
     }
-    let rmt = rmt.map(|file| Rmt { tenant: tenant.clone(), file, entries: None, keep: false });
+    let rmt = rmt.map(|file| Rmt { tenant: tenant.clone(), file, entries: None, parts: Parts::default(), keep: false });
     Ok(Command::Xdp(Xdp {
         tenant,
         file: PathBuf::from(file.text),
@@ -132,8 +132,8 @@ fn names(list: Word<'_>) -> Located<Vec<String>> {
     Ok(all)
 }
 
-/// `MAP:N,MAP:N`
-fn sizes(list: Word<'_>) -> Located<Vec<(String, u32)>> {
+/// `MAP:N,MAP:N`, or of things of another kind.
+pub(super) fn sizes(option: &'static str, kind: &str, list: Word<'_>) -> Located<Vec<(String, u32)>> {
     let mut all: Vec<(String, u32)> = Vec::new();
     for piece in list.pieces() {
         let parsed = piece.text.rsplit_once(':').and_then(|(map, n)| {
@@ -141,8 +141,9 @@ fn sizes(list: Word<'_>) -> Located<Vec<(String, u32)>> {
             (!map.is_empty()).then(|| (map.to_string(), n))
         });
         let one = parsed.filter(|(map, _)| all.iter().all(|(other, _)| other != map));
-        let allowed = "MAP:N with commas between them, N from 1 to 4294967295, each map once";
-        all.push(one.ok_or_else(|| piece.bad("max_entries", allowed))?);
+        let what = kind.to_lowercase();
+        let allowed = format!("{kind}:N with commas between them, N from 1 to 4294967295, each {what} once");
+        all.push(one.ok_or_else(|| piece.bad(option, &allowed))?);
     }
     Ok(all)
 }

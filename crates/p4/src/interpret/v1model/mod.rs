@@ -22,6 +22,11 @@ use std::rc::Rc;
 
 /// `egress_spec` of a packet that is dropped.
 pub(crate) const DROP: u128 = 511;
+/// Metadata that say when the packet arrived, in ticks; and their bits.
+pub(crate) const TIMES: [&str; 2] = ["ingress_global_timestamp", "egress_global_timestamp"];
+pub(crate) const TIME_BITS: u32 = 48;
+/// Nanoseconds of a tick.
+pub(crate) const TICK: u64 = 4;
 /// How often a packet may come back to ingress, or be cloned again.
 const MOST_ROUNDS: u32 = 1000;
 /// Most copies that are made of a packet, with copies of copies.
@@ -108,6 +113,7 @@ impl Switch {
     pub fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, Stopped> {
         let mut standard = self.standard().zero();
         self.set(&mut standard, "ingress_port", u128::from(port));
+        self.stamp(&mut standard);
         self.machine.steps = 0;
         self.copies = 0;
         self.jobs.clear();
@@ -149,9 +155,9 @@ impl Switch {
     /// A cell of a register or counter as the pipeline's word has it.
     pub fn cell(&self, array: crate::ir::Array, at: usize) -> u32 {
         match &self.machine.objects[array.object] {
-            Cells::Register(cells) => cells.get(at).map_or(0, |value| value.bits() as u32),
+            Cells::Register(cells) => cells.get(at).map_or(0, |value| (value.bits() >> (32 * array.part)) as u32),
             Cells::Counter(cells) if !cells.is_empty() => {
-                cells.get(at).map_or(0, |(packets, bytes)| if array.bytes { *bytes } else { *packets } as u32)
+                cells.get(at).map_or(0, |(packets, bytes)| if array.part == 1 { *bytes } else { *packets } as u32)
             }
             // A direct counter's are those of its table's entries.
             Cells::Counter(_) => {
@@ -165,7 +171,7 @@ impl Switch {
     /// The bits of such a word that count.
     pub fn cell_mask(&self, array: crate::ir::Array) -> u32 {
         let width = match &self.code.objects[array.object].kind {
-            ObjectKind::Register { shape, .. } => shape.bits().unwrap_or(0).min(32),
+            ObjectKind::Register { shape, .. } => shape.bits().unwrap_or(0).saturating_sub(32 * array.part).min(32),
             _ => 32,
         };
         ((1u64 << width) - 1) as u32
@@ -175,21 +181,22 @@ impl Switch {
     pub fn set_cell(&mut self, array: crate::ir::Array, at: usize, word: u32) {
         if let ObjectKind::Register { shape, .. } = &self.code.objects[array.object].kind {
             let word = word & self.cell_mask(array);
-            let value = match shape {
-                Shape::Bool => Value::Bool(word == 1),
-                _ => Value::Bits(word.into()),
-            };
+            let is_bool = matches!(shape, Shape::Bool);
             if let Cells::Register(cells) = &mut self.machine.objects[array.object]
                 && let Some(cell) = cells.get_mut(at)
             {
-                *cell = value;
+                let others = cell.bits() & !(u128::from(u32::MAX) << (32 * array.part));
+                *cell = match is_bool {
+                    true => Value::Bool(word == 1),
+                    false => Value::Bits(others | u128::from(word) << (32 * array.part)),
+                };
             }
             return;
         }
         if let Cells::Counter(cells) = &mut self.machine.objects[array.object]
             && let Some((packets, bytes)) = cells.get_mut(at)
         {
-            *(if array.bytes { bytes } else { packets }) = word.into();
+            *(if array.part == 1 { bytes } else { packets }) = word.into();
             return;
         }
         if let Some(table) = self.direct(array)
@@ -210,6 +217,13 @@ impl Switch {
 
     fn standard(&self) -> &Shape {
         &self.code.parsers[self.code.pipeline.parser].parameters[3].shape
+    }
+
+    /// When the packet arrived.
+    fn stamp(&self, standard: &mut Value) {
+        for name in TIMES {
+            self.set(standard, name, u128::from(self.machine.time / TICK) & ((1 << TIME_BITS) - 1));
+        }
     }
 
     fn set(&self, standard: &mut Value, name: &str, value: u128) {
@@ -284,6 +298,7 @@ impl Switch {
             for (port, rid) in self.replication.clones(*session) {
                 let (mut kept, mut fresh) = self.kept(keep, pipeline.ingress, &meta, &standard);
                 self.set(&mut fresh, "ingress_port", ingress_port);
+                self.stamp(&mut fresh);
                 // The clone is the packet as it came in.
                 let headers = self.parse(&bytes, &mut kept, &mut fresh)?;
                 let (bytes, parsed) = (bytes.clone(), self.machine.packet.at);
@@ -304,6 +319,7 @@ impl Switch {
         if let Some(keep) = &requests.resubmit {
             let (meta, mut fresh) = self.kept(keep, pipeline.ingress, &meta, &standard);
             self.set(&mut fresh, "ingress_port", ingress_port);
+            self.stamp(&mut fresh);
             self.set(&mut fresh, "instance_type", instance::RESUBMITTED);
             return self.send_on(Job { stage: Stage::Ingress, bytes, meta, standard: fresh, rounds: rounds + 1 });
         }
@@ -368,6 +384,7 @@ impl Switch {
             let ingress_port = self.get(&standard, "ingress_port");
             let (meta, mut fresh) = self.kept(keep, pipeline.egress, &meta, &standard);
             self.set(&mut fresh, "ingress_port", ingress_port);
+            self.stamp(&mut fresh);
             self.set(&mut fresh, "instance_type", instance::RECIRCULATED);
             let bytes = out.into();
             return self.send_on(Job { stage: Stage::Ingress, bytes, meta, standard: fresh, rounds: rounds + 1 });
