@@ -21,4 +21,4 @@ pub(crate) use tables::{EntryRefused, rank_of};
 pub(crate) use told::ToldParameter;
 pub use v1model::Sent;
 pub(crate) use v1model::{Cells, DROP, HashLayouts, MeterRates, Node, Session, Switch, hash_by_name, target_hash_from};
-pub(crate) use value::Value;
+pub(crate) use value::{Number, Value};
