@@ -437,7 +437,7 @@ impl Checker<'_> {
     fn alias(&mut self, new: bool, of: &AliasOf, name: &Name) {
         let (ty, span) = match of {
             AliasOf::Type(written) => {
-                let ty = if new { self.value_type(written, "what a type is made of") } else { self.ty(written) };
+                let ty = if new { self.value_type(written, "what a type is made of") } else { self.type_argument(written) };
                 (ty, written.span)
             }
             AliasOf::Declared(declaration) => {

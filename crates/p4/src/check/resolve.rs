@@ -69,7 +69,7 @@ impl Checker<'_> {
         Type::Unknown
     }
 
-    /// A type in the brackets of another one, or of a call; `_` and `void` may stand there, too.
+    /// A type in the brackets of another one, or of a call, or one that gets a name; `_` and `void` are types, too.
     pub(super) fn type_argument(&mut self, written: &TypeExpr) -> Type {
         let ty = self.ty(written);
         self.with_arguments(&ty, written.span)

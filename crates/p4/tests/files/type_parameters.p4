@@ -27,3 +27,12 @@ action calls() {
     some<P<bit<8>>>();
     some<P>(); // error: [E0728] takes 1
 }
+typedef P none; // error: [E0728] takes 1
+extern In<T> { In(); void put(in T t); }
+extern Plain<T> { Plain(); void put(T t); }
+control objects() {
+    In<bit<8>>() one;
+    In<In<bit<8>>>() two; // error: [E0730] with a direction
+    Plain<In<bit<8>>>() three;
+    apply { }
+}
