@@ -437,7 +437,8 @@ impl Checker<'_> {
     fn alias(&mut self, new: bool, of: &AliasOf, name: &Name) {
         let (ty, span) = match of {
             AliasOf::Type(written) => {
-                let ty = if new { self.value_type(written, "what a type is made of") } else { self.type_argument(written) };
+                let ty =
+                    if new { self.value_type(written, "what a type is made of") } else { self.type_argument(written) };
                 (ty, written.span)
             }
             AliasOf::Declared(declaration) => {
@@ -503,12 +504,12 @@ impl Checker<'_> {
                     self.distinct(pairs.iter().map(|(name, _)| name));
                     pairs.iter().for_each(|(_, value)| self.annotated(value));
                 }
-                Some(AnnotationBody::Words(words)) if &*annotation.name.text == "name" => {
-                    if words.len() != 1 || !words[0].starts_with('"') {
-                        let found = format!("`@name({})`", words.join(" "));
-                        let expected = "a name in quotes".to_string();
-                        self.note(annotation.name.span, Problem::Expected { found, expected });
-                    }
+                Some(AnnotationBody::Words(words))
+                    if &*annotation.name.text == "name" && (words.len() != 1 || !words[0].starts_with('"')) =>
+                {
+                    let found = format!("`@name({})`", words.join(" "));
+                    let expected = "a name in quotes".to_string();
+                    self.note(annotation.name.span, Problem::Expected { found, expected });
                 }
                 _ => {}
             }
