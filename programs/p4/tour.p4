@@ -70,7 +70,7 @@ control I(inout Hd h, inout M m, inout standard_metadata_t s) {
     police(16, MeterType.packets, 64w1000, 32) po;
     action a(inout bit<8> x, in bit<8> y, bit<8> z = 3) { x = y + z; }
     action b() { return; }
-    @name(".foo") action c(PortId_t p, @optional bit<8> q) { s.egress_spec = p; exit; }
+    @name(".foo") action c(PortId_t p, bit<8> q) { s.egress_spec = p; exit; }
     table t {
         key = { h.h.e: exact; m.p: ternary; h.f.a[3:0] ++ 4w0 : range @name("r"); m.err : exact; }
         actions = { a(m.b, h.f.a); b; @defaultonly NoAction; .outer(m.inner.p); c(); }

@@ -12,7 +12,7 @@ pub struct Allowed {
     pub(crate) power_of_two: bool,
 }
 
-/// Numbers by names of a program, or by what stands behind a dot of them; and whether the program has one.
+/// Numbers by names of a program, or by what stands behind a dot of them, of two the longer one; and whether the program has one.
 type Names = BTreeMap<String, (u32, bool)>;
 
 impl Allowed {
@@ -64,7 +64,13 @@ impl Allowed {
 
 fn named(all: &mut Names, name: &str) -> Option<u32> {
     let is = |given: &str| name == given || name.strip_suffix(given).is_some_and(|before| before.ends_with('.'));
-    let (_, (number, known)) = all.iter_mut().find(|(given, _)| is(given))?;
-    *known = true;
-    Some(*number)
+    let mut found: Option<(usize, u32)> = None;
+    for (given, (number, known)) in all.iter_mut().filter(|(given, _)| is(given)) {
+        *known = true;
+        // The longer one says better which is meant.
+        if found.is_none_or(|(length, _)| length < given.len()) {
+            found = Some((given.len(), *number));
+        }
+    }
+    found.map(|(_, number)| number)
 }

@@ -1,7 +1,7 @@
 //! Programs with scripts: those of programs/p4, and one file a rule of the language or a feature of v1model.
 
 use sluice_p4::stf::{Carrier, CarrierError, Report, Script};
-use sluice_p4::{Program, Reader, Reference, Sent, Undefined};
+use sluice_p4::{Allowed, Program, Reader, Reference, Sent, Undefined};
 use std::path::{Path, PathBuf};
 
 fn scripts(folder: &str) -> Vec<PathBuf> {
@@ -117,11 +117,17 @@ fn bad_scripts_are_refused_with_code_and_line() {
                   counter(4, CounterType.packets) c; \
                   table t { key = { hdr.h.a: exact; } actions = { set; NoAction; } size = 1; } \
                   table u { key = { hdr.h.a: lpm; hdr.h.c: ternary; } actions = { set; } const default_action = set(1); } \
+                  int<8> sign = 0; table s { key = { sign: exact @name(\"s.a\"); } actions = { set; } } \
                   table k { key = { hdr.h.a: exact; } actions = { set; } const entries = { 1: set(2); } }";
-    let program = ingress(locals, "t.apply(); u.apply(); k.apply(); r.write(32w0, 1); c.count(32w0);");
+    let program = ingress(locals, "t.apply(); u.apply(); s.apply(); k.apply(); r.write(32w0, 1); c.count(32w0);");
     for (line, code, words) in [
         ("paket 0 00", "E0790", "expected a command"),
         ("packet x 00", "E0790", "the number of a port"),
+        ("packet 511 00", "E0790", "found `511`, expected the number of a port, from 0 to 510"),
+        ("expect 600 00", "E0790", "from 0 to 510"),
+        ("mirroring_add 1 65535", "E0790", "from 0 to 510"),
+        ("mc_node_create 1 2 512", "E0790", "found `512`"),
+        ("add t -1 hdr.h.a:1 set(x:1)", "E0790", "found `-1`, expected a priority"),
         ("packet 0 0", "E0790", "two digits for each byte"),
         ("packet 0 0g", "E0790", "found `g`"),
         ("expect 0 0g", "E0790", "`*` for any digit"),
@@ -139,12 +145,18 @@ fn bad_scripts_are_refused_with_code_and_line() {
         ("add t hdr.h.a:1 drop()", "E0791", "action `drop`"),
         ("add t hdr.h.a:1 set()", "E0791", "parameter `x` has no value"),
         ("add t hdr.h.a:1 set(y:1)", "E0791", "parameter `y`"),
+        ("add t hdr.h.a:1 set(x:1, x:2)", "E0791", "parameter `x`: it stands twice"),
         ("register_read q 0", "E0791", "register `q`"),
         ("meter_set_rates m 0 1:1 1:1", "E0791", "the program has none"),
         ("add t hdr.h.a:0x100 set(x:1)", "E0792", "9 bits, here are 8"),
         ("add t hdr.h.a:x set(x:1)", "E0792", "no number"),
+        ("add t hdr.h.a:1 set(x:-1)", "E0792", "below zero, and here are 8 bits without a sign"),
+        ("add s s.a:-129 set(x:1)", "E0792", "8 bits with a sign"),
         ("add t hdr.h.a:1 set(1, 2)", "E0792", "takes 1 values"),
         ("add u hdr.h.a:1/9 set(x:1)", "E0792", "0 to 8 bits"),
+        ("add t hdr.h.a:1/8 set(x:1)", "E0792", "it is a prefix, for keys of lpm, and `hdr.h.a` is of another kind"),
+        ("add u hdr.h.a:1&&&1 set(x:1)", "E0792", "a value and a mask, for keys of ternary"),
+        ("add t hdr.h.a:1->3 set(x:1)", "E0792", "a range, for keys of range"),
         ("add u 1 hdr.h.c:1* set(x:1)", "E0792", "hexadecimal, octal or binary"),
         ("add k hdr.h.a:3 set(x:1)", "E0793", "const"),
         ("setdefault u set(x:2)", "E0793", "const"),
@@ -169,6 +181,15 @@ fn bad_scripts_are_refused_with_code_and_line() {
         let last = 2 + line.lines().count();
         assert!(told.contains(&format!("s.stf:{last}:")), "{line}:\n{told}");
     }
+}
+
+#[test]
+fn of_two_names_for_one_thing_the_longer_one_counts() {
+    let mut program = ingress("register<bit<8>>(8) r;", "r.write(32w0, 1);");
+    program.allow(Allowed::default().with_cells("r", 4).with_cells("In.r", 2));
+    let report = run(&program, "register_write r 1 0\nregister_write r 2 0\n");
+    let told: Vec<usize> = report.failures.iter().map(|failure| failure.line).collect();
+    assert_eq!(told, [2], "{:#?}", report.failures);
 }
 
 #[test]

@@ -147,7 +147,7 @@ impl Plan {
             held.iter().map(|(place, fields)| format!("{}  {}", container(place), fields.join(", "))).collect();
         lines.push(format!("{}  which visit is next", container(&Container(self.homes.node))));
         lines.extend(self.cells.iter().map(|(array, place)| {
-            let name = names::cells(*array, code);
+            let name = names::cells(*array, code).replace('`', "");
             format!("stage {}  {name}: {} words from {}", place.stage, place.cells, place.base)
         }));
         lines

@@ -15,6 +15,7 @@ impl Checker<'_> {
             c.without_direction(&constructor, block.name.span);
             c.without_blocks(&parameters, false, block.name.span);
             c.without_blocks(&constructor, true, block.name.span);
+            c.without_optional(&constructor, block.name.span);
             (types, parameters, constructor)
         });
         let id = self.define_named(
@@ -112,24 +113,24 @@ impl Checker<'_> {
         if keys.is_empty() {
             self.note(span, Problem::Key { what: "select".into(), why: "it has nothing to select by".into() });
         }
-        let mut types: Vec<Type> = Vec::new();
-        for key in keys {
-            let mut ty = self.infer(key);
-            // A list in parentheses of its own is the keys, too.
-            if let (Type::Braces(all), [_]) = (&ty, keys) {
-                types = all.to_vec();
-                break;
+        let mut types: Vec<Type> = keys.iter().map(|key| self.infer(key)).collect();
+        let mut spans: Vec<Span> = keys.iter().map(|key| key.at.span).collect();
+        // A list in braces of its own is the keys, too.
+        if let [Type::Braces(all)] = &types[..] {
+            spans = vec![spans[0]; all.len()];
+            types = all.to_vec();
+        }
+        let selected = |c: &Self, ty: &Type| c.is_key(ty) && !matches!(ty, Type::Varbit(_));
+        for (ty, span) in types.iter_mut().zip(spans) {
+            let is_list = matches!(ty, Type::Braces(all) if all.iter().all(|ty| selected(self, ty)));
+            if !is_list && !selected(self, ty) {
+                self.mismatch(span, "what is selected by", ty, "a number, bool, enum or error");
+                *ty = Type::Unknown;
             }
-            let is_list = matches!(&ty, Type::Braces(all) if all.iter().all(|ty| self.is_key(ty)));
-            if !is_list && !self.is_key(&ty) {
-                self.mismatch(key.at.span, "what is selected by", &ty, "a number, bool, enum or error");
-                ty = Type::Unknown;
+            if *ty == Type::Int {
+                self.mismatch(span, "what is selected by", ty, "a number with a width, as 8w1");
+                *ty = Type::Unknown;
             }
-            if ty == Type::Int {
-                self.mismatch(key.at.span, "what is selected by", &ty, "a number with a width, as 8w1");
-                ty = Type::Unknown;
-            }
-            types.push(ty);
         }
         for case in cases {
             self.key_set(&case.values, &types, "select");

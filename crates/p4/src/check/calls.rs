@@ -276,7 +276,7 @@ impl Checker<'_> {
         if call.types.is_empty() {
             return Some(generic.iter().map(|_| self.fresh()).collect());
         }
-        let types: Vec<Type> = call.types.iter().map(|ty| self.ty(ty)).collect();
+        let types: Vec<Type> = call.types.iter().map(|ty| self.type_argument(ty)).collect();
         if types.len() != generic.len() {
             let what = format!("it takes {} type arguments, found {}", generic.len(), types.len());
             self.note(call.span, Problem::TypeArguments { name: format!("`{}`", call.name), what });

@@ -92,19 +92,30 @@ impl Checker<'_> {
         }
     }
 
-    /// Notes parameters that are parsers, controls or packages where none may be; constructors take the former two.
-    pub(super) fn without_blocks(&mut self, parameters: &[Param], packages_only: bool, span: Span) {
-        let is_block = |checker: &Self, ty: &Type| match ty {
+    /// Notes parameters that are parsers, controls or packages where none may be; constructors take the former two,
+    /// but by a type of parsers or controls, not by one of them.
+    pub(super) fn without_blocks(&mut self, parameters: &[Param], of_constructor: bool, span: Span) {
+        let why = |checker: &Self, ty: &Type| match ty {
             Type::Named(id, _) => match checker.definition(*id).kind {
-                Kind::Package { .. } => true,
-                Kind::Block { .. } => !packages_only,
-                _ => false,
+                Kind::Block { has_body: true, .. } if of_constructor => Some("it has a body, so it is no type"),
+                Kind::Block { .. } if of_constructor => None,
+                Kind::Package { .. } | Kind::Block { .. } => Some("those are passed to constructors of their kind"),
+                _ => None,
             },
-            _ => false,
+            _ => None,
         };
-        if let Some(p) = parameters.iter().find(|p| is_block(self, &p.ty)) {
-            let what = format!("it cannot be a {}: those are passed to constructors of their kind", self.show(&p.ty));
+        let wrong = parameters.iter().find_map(|p| Some((p, why(self, &p.ty)?)));
+        if let Some((p, why)) = wrong {
+            let what = format!("it cannot be a {}: {why}", self.show(&p.ty));
             self.note(span, Problem::Parameter { name: p.name.to_string(), what });
+        }
+    }
+
+    /// Notes parameters that are `@optional` where the program itself says what is done without them.
+    pub(super) fn without_optional(&mut self, parameters: &[Param], span: Span) {
+        if let Some(p) = parameters.iter().find(|p| p.absent) {
+            let what = "only those of packages, of types of parsers and controls, and of what is extern are @optional";
+            self.note(span, Problem::Parameter { name: p.name.to_string(), what: what.to_string() });
         }
     }
 
@@ -219,6 +230,7 @@ impl Checker<'_> {
 
     fn action(&mut self, name: &Name, written: &[Parameter], body: &[Statement]) {
         let parameters = self.parameters(written, true);
+        self.without_optional(&parameters, name.span);
         let signature = Signature {
             name: name.text.clone(),
             types: Vec::new(),
@@ -249,6 +261,7 @@ impl Checker<'_> {
     fn function(&mut self, prototype: &Prototype, body: &[Statement]) {
         let signature = Rc::new(self.signature(prototype, false));
         self.without_blocks(&signature.parameters, false, prototype.name.span);
+        self.without_optional(&signature.parameters, prototype.name.span);
         let id = self.define_named(&prototype.name, Kind::Function(signature.clone()));
         self.function_body(id, Place::Function, &signature, prototype, body);
     }
@@ -282,7 +295,7 @@ impl Checker<'_> {
         self.scoped(|c| {
             let types = c.type_names(&prototype.types);
             let result = match &prototype.result {
-                Some(ty) => c.ty(ty),
+                Some(ty) => c.type_argument(ty),
                 None => Type::Void,
             };
             if (c.is_object(&result) && !external) || (result == Type::Int && prototype.result.is_some()) {
@@ -412,7 +425,7 @@ impl Checker<'_> {
             };
             if let (Some(ty), Some(number)) = (underlying, &number) {
                 let value = Some(Value::Number(number.clone()));
-                if all.iter().all(|(other, _)| *other != member.text) {
+                if self.scopes.innermost(&member.text).is_empty() {
                     self.define_named(member, Kind::Constant { ty: ty.clone(), value });
                 }
             }
@@ -424,7 +437,8 @@ impl Checker<'_> {
     fn alias(&mut self, new: bool, of: &AliasOf, name: &Name) {
         let (ty, span) = match of {
             AliasOf::Type(written) => {
-                let ty = if new { self.value_type(written, "what a type is made of") } else { self.ty(written) };
+                let ty =
+                    if new { self.value_type(written, "what a type is made of") } else { self.type_argument(written) };
                 (ty, written.span)
             }
             AliasOf::Declared(declaration) => {
@@ -490,13 +504,12 @@ impl Checker<'_> {
                     self.distinct(pairs.iter().map(|(name, _)| name));
                     pairs.iter().for_each(|(_, value)| self.annotated(value));
                 }
-                Some(AnnotationBody::Words(words)) if &*annotation.name.text == "name" => {
-                    let is_text = |word: &Rc<str>| word.starts_with('"');
-                    if words.is_empty() || !words.iter().all(is_text) {
-                        let found = format!("`@name({})`", words.join(" "));
-                        let expected = "a name in quotes".to_string();
-                        self.note(annotation.name.span, Problem::Expected { found, expected });
-                    }
+                Some(AnnotationBody::Words(words))
+                    if &*annotation.name.text == "name" && (words.len() != 1 || !words[0].starts_with('"')) =>
+                {
+                    let found = format!("`@name({})`", words.join(" "));
+                    let expected = "a name in quotes".to_string();
+                    self.note(annotation.name.span, Problem::Expected { found, expected });
                 }
                 _ => {}
             }

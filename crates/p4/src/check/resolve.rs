@@ -33,8 +33,8 @@ impl Checker<'_> {
                     _ => Type::Unknown,
                 }
             }
-            TypeKind::Tuple(all) => Type::Tuple(all.iter().map(|ty| self.ty(ty)).collect()),
-            TypeKind::List(element) => Type::List(Rc::new(self.ty(element))),
+            TypeKind::Tuple(all) => Type::Tuple(all.iter().map(|ty| self.type_argument(ty)).collect()),
+            TypeKind::List(element) => Type::List(Rc::new(self.type_argument(element))),
         };
         let ty = self.of_size(ty, written.span);
         match self.ill_formed(&ty) {
@@ -57,13 +57,7 @@ impl Checker<'_> {
         let allowed = match ty {
             Type::Void => "a type that values have",
             _ if ty.holds_any() && !self.is_object(ty) => "a type that is told whole",
-            Type::Named(id, arguments) if arguments.len() != self.type_parameters(*id).len() => {
-                let count = self.type_parameters(*id).len();
-                let name = self.definition(*id).name.to_string();
-                let what = format!("it takes {count} type arguments, found {}", arguments.len());
-                self.note(span, Problem::TypeArguments { name, what });
-                return Type::Unknown;
-            }
+            Type::Named(..) => return self.with_arguments(ty, span),
             Type::Stack(element, _) => {
                 self.complete(&element.clone(), span, role);
                 return ty.clone();
@@ -73,6 +67,26 @@ impl Checker<'_> {
         let found = if *ty == Type::Void { "void".to_string() } else { self.show(ty) };
         self.note(span, Problem::TypeUse { found, role: role.to_string(), allowed: allowed.to_string() });
         Type::Unknown
+    }
+
+    /// A type in the brackets of another one, or of a call, or one that gets a name; `_` and `void` are types, too.
+    pub(super) fn type_argument(&mut self, written: &TypeExpr) -> Type {
+        let ty = self.ty(written);
+        self.with_arguments(&ty, written.span)
+    }
+
+    /// Notes a type that lacks type arguments of its own.
+    fn with_arguments(&mut self, ty: &Type, span: Span) -> Type {
+        if let Type::Named(id, arguments) = ty
+            && arguments.len() != self.type_parameters(*id).len()
+        {
+            let count = self.type_parameters(*id).len();
+            let name = self.definition(*id).name.to_string();
+            let what = format!("it takes {count} type arguments, found {}", arguments.len());
+            self.note(span, Problem::TypeArguments { name, what });
+            return Type::Unknown;
+        }
+        ty.clone()
     }
 
     /// Type parameters of something declared.
@@ -88,7 +102,7 @@ impl Checker<'_> {
 
     fn named(&mut self, global: bool, name: &Name, arguments: &[TypeExpr]) -> Type {
         let Some(id) = self.lookup(name, global) else { return Type::Unknown };
-        let arguments: Rc<[Type]> = arguments.iter().map(|ty| self.ty(ty)).collect();
+        let arguments: Rc<[Type]> = arguments.iter().map(|ty| self.type_argument(ty)).collect();
         let given = arguments.len();
         let ty = match &self.definition(id).kind {
             Kind::TypeParameter if given == 0 => Type::Parameter(id),

@@ -95,7 +95,7 @@ impl Checker<'_> {
                 c.looped(body);
             }),
             StatementKind::ForIn { declared, variable, over, body } => self.scoped(|c| {
-                c.for_in(declared.as_ref(), variable, over);
+                c.for_in(declared, variable, over);
                 c.looped(body);
             }),
             StatementKind::Declaration(declaration) => match declaration.kind {
@@ -137,7 +137,7 @@ impl Checker<'_> {
         }
     }
 
-    fn for_in(&mut self, declared: Option<&TypeExpr>, variable: &Name, over: &ForOver) {
+    fn for_in(&mut self, declared: &TypeExpr, variable: &Name, over: &ForOver) {
         let element = match over {
             ForOver::Range(low, high) => {
                 let (one, two) = (self.infer(low), self.infer(high));
@@ -161,26 +161,11 @@ impl Checker<'_> {
                 }
             },
         };
-        let ty = match declared {
-            Some(written) => {
-                let ty = self.value_type(written, "the type of a variable");
-                if !self.fits(&element, &ty) {
-                    let expected = self.show(&ty);
-                    self.mismatch(variable.span, "what the loop gives its variable", &element, expected);
-                }
-                ty
-            }
-            None => {
-                let Some(id) = self.lookup(variable, false) else { return };
-                self.facts.declare(&variable.text, variable.span, id);
-                let ty = self.value_of(id, variable.span);
-                if !self.fits(&element, &ty) {
-                    let expected = self.show(&ty);
-                    self.mismatch(variable.span, "what the loop gives its variable", &element, expected);
-                }
-                return;
-            }
-        };
+        let ty = self.value_type(declared, "the type of a variable");
+        if !self.fits(&element, &ty) {
+            let expected = self.show(&ty);
+            self.mismatch(variable.span, "what the loop gives its variable", &element, expected);
+        }
         let kind = Kind::Variable { ty, read_only: None, parameter: false };
         self.define(Definition { name: variable.text.clone(), span: variable.span, kind });
     }

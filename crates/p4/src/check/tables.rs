@@ -23,6 +23,7 @@ struct Listed<'e> {
 impl Checker<'_> {
     pub(super) fn table(&mut self, name: &Name, properties: &[Property]) {
         self.distinct(properties.iter().map(|p| &p.name));
+        let id = self.define_named(name, Kind::Table(Table::default()));
         let wrong = |checker: &mut Self, span, what: &str| {
             checker.note(span, Problem::Table { table: name.text.to_string(), what: what.to_string() });
         };
@@ -66,7 +67,7 @@ impl Checker<'_> {
             }
         }
         let actions = listed.into_iter().map(|action| action.name).collect();
-        self.define_named(name, Kind::Table(Table { actions }));
+        self.definitions[id.index()].kind = Kind::Table(Table { actions });
     }
 
     fn keys(&mut self, elements: &[KeyElement]) -> Vec<(Type, Name)> {

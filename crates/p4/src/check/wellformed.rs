@@ -1,9 +1,9 @@
 //! Which types may stand in which: the table of section 7.2.9 of the specification.
 
-use super::definitions::Kind;
+use super::definitions::{DefId, Kind};
 use super::types::Type;
 use super::{Checker, Problem};
-use crate::syntax::ast::Fields;
+use crate::syntax::ast::{Direction, Fields};
 
 /// Most fields that are looked at in a type, so that nothing takes long.
 const DEEPEST: usize = 64;
@@ -39,6 +39,9 @@ impl Checker<'_> {
                         return wrong(argument, "a type argument", "types of values");
                     }
                 }
+                if let Some(directed) = self.directed(*id, arguments) {
+                    return wrong(&directed, "a type argument", "types of values: a method passes it with a direction");
+                }
                 let (kind, fields) = self.fields(ty)?;
                 fields.iter().find_map(|(_, field)| match self.may_stand_in(kind, field, DEEPEST) {
                     Ok(()) => None,
@@ -47,6 +50,14 @@ impl Checker<'_> {
             }
             _ => None,
         }
+    }
+
+    /// An object that a method of an extern would take with a direction, once its type arguments are put in.
+    fn directed(&self, id: DefId, arguments: &[Type]) -> Option<Type> {
+        let Kind::Extern { types, methods, .. } = &self.definition(id).kind else { return None };
+        let all = methods.iter().flat_map(|method| &method.parameters);
+        let mut put = all.filter(|p| p.direction != Direction::None).map(|p| self.substitute(&p.ty, types, arguments));
+        put.find(|ty| self.is_object(ty))
     }
 
     /// Whether values of a type are objects, which are no values: externs, parsers, controls, packages, tables.

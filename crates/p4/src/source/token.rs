@@ -46,7 +46,7 @@ macro_rules! marks {
 
 marks! {
     SatAddSet "|+|=", SatSubSet "|-|=",
-    SatAdd "|+|", SatSub "|-|", Mask "&&&", ShlSet "<<=", Dots "...", ConcatSet "++=",
+    SatAdd "|+|", SatSub "|-|", Mask "&&&", Invalid "{#}", ShlSet "<<=", Dots "...", ConcatSet "++=",
     Le "<=", Ge ">=", Shl "<<", AndAnd "&&", OrOr "||", Ne "!=", EqEq "==", Concat "++", Range "..", Paste "##",
     AddSet "+=", SubSet "-=", MulSet "*=", DivSet "/=", ModSet "%=", AndSet "&=", OrSet "|=", XorSet "^=",
     PlusColon "+:",

@@ -4,7 +4,7 @@ use super::command::{ActionCall, Pair, Word};
 use super::error::StfProblem;
 use super::line::Wrong;
 use super::names;
-use crate::interpret::{Code, Entry, Key, Match, MatchKind, Shape, Table, Value, rank_of};
+use crate::interpret::{Code, Entry, Key, Match, MatchKind, Number, Shape, Table, Value, rank_of};
 use num_bigint::BigUint;
 
 fn wrong<T>(word: &Word, why: impl Into<String>) -> Result<T, Wrong> {
@@ -61,10 +61,13 @@ pub(super) fn value(word: &Word, text: &str, shape: &Shape) -> Result<Value, Wro
         },
         shape => match text.strip_prefix('-') {
             Some(positive) => {
-                let width = shape.number().width;
+                let Number { width, signed } = shape.number();
                 let number = number(word, positive)?;
-                if number.bits() > u64::from(width.max(1)) {
-                    return wrong(word, format!("here are {width} bits"));
+                if !signed {
+                    return wrong(word, format!("it is below zero, and here are {width} bits without a sign"));
+                }
+                if number > BigUint::from(1u8) << (width - 1) {
+                    return wrong(word, format!("here are {width} bits with a sign"));
                 }
                 Ok(Value::of_int(&-num_bigint::BigInt::from(number), width))
             }
@@ -109,6 +112,14 @@ fn digits(word: &Word, text: &str, width: u32) -> Result<Match, Wrong> {
     Ok(Match::Masked(Value::of_big(value, width), Value::of_big(low(mask), width)))
 }
 
+/// Forms of values that keys of one kind take, by what they are known by.
+const FORMS: [(&str, MatchKind, &str); 4] = [
+    ("/", MatchKind::Lpm, "a prefix, for keys of lpm"),
+    ("&&&", MatchKind::Ternary, "a value and a mask, for keys of ternary"),
+    ("->", MatchKind::Range, "a range, for keys of range"),
+    ("..", MatchKind::Range, "a range, for keys of range"),
+];
+
 /// What a script asks of a key.
 fn matched(pair: &Pair, key: &Key) -> Result<Match, Wrong> {
     let (word, text) = (&pair.value, pair.value.text.as_str());
@@ -118,6 +129,9 @@ fn matched(pair: &Pair, key: &Key) -> Result<Match, Wrong> {
         Some(value) => Ok(value),
         None => value(word, text, &key.shape),
     };
+    if let Some((.., form)) = FORMS.iter().find(|(mark, kind, _)| text.contains(mark) && key.kind != *kind) {
+        return wrong(word, format!("it is {form}, and `{}` is of another kind", key.name));
+    }
     if text == "*" && key.kind != MatchKind::Exact {
         return Ok(match key.kind {
             MatchKind::Lpm => {
@@ -207,6 +221,10 @@ pub(super) fn action(call: &ActionCall, table: &Table, code: &Code) -> Result<(u
             None if i < data.len() => i,
             None => return wrong(word, format!("`{}` takes {} values", action.name, data.len())),
         };
+        if values[at].is_some() {
+            let (name, why) = (data[at].name.to_string(), "it stands twice".to_string());
+            return Err((word.span, StfProblem::Name { what: "parameter", name, why }));
+        }
         values[at] = Some(value(word, &word.text, &data[at].shape)?);
     }
     let mut out = Vec::with_capacity(values.len());

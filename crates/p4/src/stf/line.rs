@@ -8,6 +8,7 @@ use sluice_packet::text::{Span, quote};
 pub(super) type Wrong = (Span, StfProblem);
 
 /// A line, and how far it is read.
+#[derive(Clone)]
 pub(super) struct Line<'t> {
     text: &'t str,
     /// Byte of the script at which the line begins.

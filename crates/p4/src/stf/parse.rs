@@ -3,6 +3,7 @@
 use super::command::{ActionCall, Command, CommandKind, Compare, Pair, Pattern, Rate, Word};
 use super::error::{StfErrors, StfProblem};
 use super::line::{Line, Wrong};
+use crate::ports::DROP_PORT;
 use sluice_packet::mistake::{Mistake, Mistakes};
 
 /// Most mistakes that are shown.
@@ -36,14 +37,8 @@ const COMMANDS: &str = "a command: packet, expect, no_packet, add, setdefault, r
 fn command(line: &mut Line<'_>) -> Result<CommandKind, Wrong> {
     let word = line.word();
     let kind = match word.text.to_ascii_lowercase().as_str() {
-        "packet" => {
-            let port = line.number("the number of a port")?;
-            CommandKind::Packet { port, bytes: bytes(line)? }
-        }
-        "expect" => {
-            let port = line.number("the number of a port")?;
-            CommandKind::Expect { port, pattern: pattern(line)? }
-        }
+        "packet" => CommandKind::Packet { port: port(line)?, bytes: bytes(line)? },
+        "expect" => CommandKind::Expect { port: port(line)?, pattern: pattern(line)? },
         "add" => add(line)?,
         "setdefault" => CommandKind::SetDefault { table: name(line, "a table")?, action: action(line)? },
         "remove" => {
@@ -58,7 +53,7 @@ fn command(line: &mut Line<'_>) -> Result<CommandKind, Wrong> {
         "wait" => CommandKind::Wait { seconds: if line.is_empty() { 1.0 } else { seconds(line)? } },
         "mirroring_add" => {
             let session = line.number("the number of a session")?;
-            CommandKind::MirroringAdd { session, port: line.number("the number of a port")? }
+            CommandKind::MirroringAdd { session, port: port(line)? }
         }
         "mirroring_add_mc" => {
             let session = line.number("the number of a session")?;
@@ -70,7 +65,7 @@ fn command(line: &mut Line<'_>) -> Result<CommandKind, Wrong> {
             let rid = line.number("the number that goes with the copies")?;
             let mut ports = Vec::new();
             while !line.is_empty() {
-                ports.push(line.number("the number of a port")?);
+                ports.push(port(line)?);
             }
             CommandKind::NodeCreate { rid, ports }
         }
@@ -172,9 +167,17 @@ fn pattern(line: &mut Line<'_>) -> Result<Option<Pattern>, Wrong> {
     Ok(Some(Pattern { digits, whole }))
 }
 
+/// A port is of 9 bits; the last one is no port, but drops.
+fn port(line: &mut Line<'_>) -> Result<u16, Wrong> {
+    let expected = "the number of a port, from 0 to 510";
+    let before = line.clone();
+    let port = line.number(expected)?;
+    if port < DROP_PORT { Ok(port) } else { before.expected(expected) }
+}
+
 fn priority(line: &mut Line<'_>) -> Result<Option<i64>, Wrong> {
-    let digit = line.peek().is_some_and(|c| c.is_ascii_digit());
-    Ok(if digit { Some(line.number::<u32>("a priority")?.into()) } else { None })
+    let begins = line.peek().is_some_and(|c| c.is_ascii_digit() || c == '-');
+    Ok(if begins { Some(line.number::<u32>("a priority")?.into()) } else { None })
 }
 
 /// `NAME:VALUE` as long as there are some.

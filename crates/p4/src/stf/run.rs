@@ -135,10 +135,13 @@ impl Script {
             sent: BTreeMap::new(),
             report: Report::default(),
             ids: HashMap::new(),
-            line: 0,
+            line: 1,
         };
+        let mut read = 0;
         for command in &self.commands {
-            running.line = text::position(&self.text, command.span.start).line;
+            // Commands stand in order: the line of each is counted from the one before.
+            running.line += self.text[read..command.span.start].matches('\n').count();
+            read = command.span.start;
             if let Err((_, problem)) = running.command(command) {
                 let what = format!("error[{}]: {problem}", problem.code());
                 running.report.failures.push(Failure { line: running.line, what });

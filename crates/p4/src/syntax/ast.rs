@@ -415,7 +415,7 @@ pub(crate) enum StatementKind {
         body: Box<Statement>,
     },
     ForIn {
-        declared: Option<TypeExpr>,
+        declared: TypeExpr,
         variable: Name,
         over: ForOver,
         body: Box<Statement>,

@@ -627,11 +627,8 @@ impl Printer {
             }
             StatementKind::ForIn { declared, variable, over, body } => {
                 self.out.push_str("for (");
-                if let Some(ty) = declared {
-                    self.ty(ty);
-                    self.out.push(' ');
-                }
-                put!(self, "{} in ", variable.text);
+                self.ty(declared);
+                put!(self, " {} in ", variable.text);
                 match over {
                     ForOver::List(value) => self.expression(value),
                     ForOver::Range(low, high) => {

@@ -1,9 +1,9 @@
 //! What does not fit is refused at the line that a user has to change, with names: the line with `// here`.
 
-use crate::compare::{ALONE, Came, Place, TENANT, run};
+use crate::compare::{ALONE, Came, LONG, Place, TENANT, run};
 use crate::limits::{HEADER, START, program, simple};
 use sluice_p4::Reader;
-use sluice_rmt::target::DEFAULT;
+use sluice_rmt::target::{DEFAULT, WIDE};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -47,6 +47,43 @@ fn a_chain_is_refused_at_the_table_that_no_longer_fits() {
     let why = refusal(&tables(6, 3), "", TENANT);
     assert!(why.contains("a chain of 6 stages, and there are 3"), "{why}");
     assert_eq!(why.matches("table `In.").count(), 6, "{why}");
+    // From the first to the last, each with its place.
+    let places: Vec<Option<usize>> = (0..6).map(|at| why.find(&format!("table `In.t{at}`"))).collect();
+    assert!(places.is_sorted() && places[0].is_some(), "{why}");
+    // Sixteen are shown.
+    let why = refusal(&tables(20, 12), "", LONG);
+    assert!(why.contains("a chain of 20 stages, and there are 12") && why.contains("and 4 more"), "{why}");
+    assert_eq!(why.matches("table `In.").count(), 16, "{why}");
+}
+
+#[test]
+fn a_table_in_a_condition_is_a_step_of_the_chain_where_it_is_applied() {
+    let text = tables(4, 3).replace("t3.apply(); // here", "if (hdr.h.b > 3) {\n t3.apply(); // here\n }");
+    let line = text.lines().position(|line| line.contains("// here")).unwrap() + 1;
+    let why = refusal(&text, "", TENANT);
+    assert!(why.contains(&format!("{line}:2: table `In.t3`")), "{why}");
+}
+
+#[test]
+fn a_chain_goes_over_the_visit_that_holds_another_one_back() {
+    let locals = "register<bit<8>>(8) r;
+        action set(bit<8> x) { hdr.h.b = hdr.h.b + x; }
+        table t { key = { hdr.h.b: exact; } actions = { set; } default_action = set(1); }
+        table u { key = { hdr.h.b: exact; } actions = { set; } default_action = set(2); }
+        action put(bit<8> x) { hdr.h.c = x; }
+        table v { key = { hdr.h.b: exact; } actions = { put; } default_action = put(3); }";
+    let apply = "if (hdr.h.c == 1) {
+            r.read(hdr.h.b, 1);
+            v.apply(); // here
+        } else {
+            t.apply();
+            u.apply();
+            r.read(hdr.h.b, (bit<32>)hdr.h.b[2:0]);
+        }";
+    let why = refusal(&simple(locals, apply), "", TENANT);
+    for words in ["a chain of 4 stages", "table `In.t`", "table `In.u`", "a look at `In.r`", "table `In.v`"] {
+        assert!(why.contains(words), "{why}");
+    }
 }
 
 #[test]
@@ -59,6 +96,24 @@ fn values_that_are_too_many_are_refused_at_the_header_that_needs_most() {
     let apply: String = (0..30).map(|at| format!("hdr.g.f{at} = hdr.g.f{at} + 1;")).collect();
     let text = program(&headers, "h_t h; g_t g;", states, "", &apply, "packet.emit(hdr);");
     refused(&text, &["than there are containers", "`hdr.g` needs 30", "`hdr.g.f0`", "26 more"]);
+    // Of two ways that take it the first counts.
+    let states = "state start { packet.extract(hdr.h); transition select(hdr.h.c) { 1: one; default: two; } }
+        state one { packet.extract(hdr.g); // here
+            transition accept; }
+        state two { packet.extract(hdr.g);
+            transition accept; }";
+    let text = program(&headers, "h_t h; g_t g;", states, "", &apply, "packet.emit(hdr);");
+    refused(&text, &["`hdr.g` needs 30"]);
+    // A stack is one header.
+    let fields: String = (0..10).map(|at| format!("bit<32> f{at}; ")).collect();
+    let headers = format!("{HEADER} header g_t {{ {fields} }}");
+    let states = "state start { packet.extract(hdr.h);
+        packet.extract(hdr.g[0]); // here
+        packet.extract(hdr.g[1]); packet.extract(hdr.g[2]); transition accept; }";
+    let each = |at: u32, field: u32| format!("hdr.g[{at}].f{field} = hdr.g[{at}].f{field} + 1;");
+    let apply: String = (0..3).flat_map(|at| (0..10).map(move |field| each(at, field))).collect();
+    let text = program(&headers, "h_t h; g_t[3] g;", states, "", &apply, "packet.emit(hdr);");
+    refused(&text, &["`hdr.g` needs ", "`hdr.g[0].f0`"]);
 }
 
 #[test]
@@ -147,6 +202,12 @@ fn entries_that_are_too_many_are_refused_where_their_table_is_applied() {
         many.apply(); // here
         }";
     refused(&simple(&locals, apply), &["entries in stage", "table `In.many` has 400"]);
+    // Where it is first.
+    let apply = "if (hdr.h.a == 5) {
+        many.apply(); // here
+        } else { hdr.h.c = 9;
+        many.apply(); }";
+    refused(&simple(&locals, apply), &["entries in stage", "table `In.many` has 400"]);
 }
 
 #[test]
@@ -165,7 +226,20 @@ fn what_cannot_be_read_is_refused_where_it_is_read() {
     let apply = "hdr.h.c = 1;
         hdr.h.b = standard.deq_timedelta[7:0]; // here
         ";
+<<<<<<< HEAD
     refused(&simple("", apply), &["deq_timedelta"]);
+=======
+    refused(&simple("", apply), &["ingress_global_timestamp"]);
+    let apply = "hdr.h.c = hdr.h.c + 1;
+        hdr.h.b = standard.ingress_global_timestamp[7:0]; // here
+        ";
+    refused(&simple("", apply), &["ingress_global_timestamp"]);
+    // Of several statements that write a field it is the one that reads this.
+    let apply = "if (hdr.h.c == 1) { hdr.h.b = 3; } else {
+        hdr.h.b = standard.ingress_global_timestamp[7:0]; // here
+        }";
+    refused(&simple("", apply), &["ingress_global_timestamp"]);
+>>>>>>> w/front
 }
 
 #[test]
@@ -189,12 +263,17 @@ fn what_entries_ask_for_is_refused_at_its_object() {
     assert!(why.contains("table `In.t` for 9, and there are 0 to 7"), "{why}");
 }
 
-/// What is told of a program that does not fit stages 1 to 3.
+/// What is told of a program that does not fit the stages of a tenant.
 fn told(text: &str) -> Vec<String> {
+    told_of(text, TENANT)
+}
+
+/// The same of other stages.
+fn told_of(text: &str, (target, first, last): Place) -> Vec<String> {
     let program = Reader::new().text("random.p4", text).check(Path::new("random.p4")).unwrap();
-    assert_eq!(program.compile(&DEFAULT, 1, 3).err().map(|errors| errors.code()), Some("E0770"));
+    assert_eq!(program.compile(target, first, last).err().map(|errors| errors.code()), Some("E0770"));
     let begin = Instant::now();
-    let notes = program.would_fit(&DEFAULT, 1, 3);
+    let notes = program.would_fit(target, first, last);
     assert!(begin.elapsed() < MOST, "{:?}", begin.elapsed());
     notes.into_iter().map(|note| format!("{} {}", note.place.unwrap_or_default(), note.text)).collect()
 }
@@ -224,4 +303,30 @@ fn what_is_told_to_fit_does_fit() {
     assert_eq!(notes.len(), 2, "{notes:?}");
     assert!(notes[0].contains("--stages 0-4 does not take it either: ") && notes[0].contains("a chain of 11 stages"));
     assert!(notes[1].contains("--target wide --stages 1-10 does not take it either"));
+}
+
+#[test]
+fn other_stages_than_those_that_were_asked_for_are_told() {
+    let takes = " --target wide --stages 1-10 takes it as it is";
+    let notes = told_of(&tables(7, 3), ALONE);
+    assert_eq!(notes[0], takes, "{notes:?}");
+    assert!(!notes.iter().any(|note| note.contains("--stages 0-4")), "{notes:?}");
+    let notes = told(&tables(7, 3));
+    assert!(notes[0].contains("--stages 0-4 does not take it either") && notes[1] == takes, "{notes:?}");
+    let notes = told_of(&tables(11, 3), (&WIDE, 1, 10));
+    assert_eq!(notes[0], " --stages 0-11 takes it as it is");
+    assert!(!notes.iter().any(|note| note.contains("--target wide")), "{notes:?}");
+}
+
+#[test]
+fn an_exit_is_not_told_to_be_left_out() {
+    // Without it the program would fit, but do something else for packets that end there now.
+    let text = tables(6, 9)
+        .replace("t0.apply();", "if (hdr.h.b + hdr.h.c == 3) {\nexit; // exit\n}\nif (hdr.h.a == 5) {\nt0.apply();")
+        .replace("t3.apply();", "} else {\nt3.apply();")
+        .replace("t5.apply();", "t5.apply(); }");
+    let line = |words| text.lines().position(|line| line.contains(words)).unwrap() + 1;
+    let notes = told(&text);
+    let at = |line: usize| notes.iter().any(|note| note.starts_with(&format!("random.p4:{line}:")));
+    assert!(at(line("hdr.h.c == 3")) && !at(line("// exit")), "{notes:?}");
 }

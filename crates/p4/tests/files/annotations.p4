@@ -8,6 +8,12 @@ const int A = 1;
 const int B = 1;
 @name(word) // error: [E0707] in quotes
 const int C = 1;
+@name("two" "texts") // error: [E0707] in quotes
+const int C2 = 1;
+@name("one" ++) // error: [E0707] in quotes
+const int C3 = 1;
+@name("one" ++ "_" ++ "two")
+const int C4 = 1;
 @two[1] @two[2] // error: [E0721] @two
 const int D = 1;
 @mixed(1) @mixed[2] // error: [E0721] @mixed

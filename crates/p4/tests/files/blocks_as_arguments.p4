@@ -12,3 +12,4 @@ control d() {
     apply { q.apply(); g(p); } // error: [E0723] a value
 }
 extern W { W(C c); } // error: [E0731] cannot be
+control whole()(plain inner) { apply { inner.apply(); } } // error: [E0731] no type

@@ -2,6 +2,7 @@
 @name(".one") action a() { }
 @name(".one") action b() { }
 @name(".one") action e(bit<8> x) { } // error: [E0745] action `one`
+@name(".o" ++ "ne") action g(bit<8> y) { } // error: [E0745] action `one`
 @name("two") action c() { }
 control inner() {
     @name(".whole") table t { actions = { c; } } // error: [E0745] several instances

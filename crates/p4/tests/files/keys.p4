@@ -8,5 +8,10 @@ control c(in S s, in H h) {
     table kind { key = { s.a: prefix; } actions = { n; } } // error: [E0734] exact, lpm, ternary
     table type { key = { s: exact; } actions = { n; } } // error: [E0723] a key
     table head { key = { h: exact; } actions = { n; } } // error: [E0723] a key
+    table same { key = { s.a: exact; } actions = { n; same; } } // error: [E0733] a table, no action
+    apply { }
+}
+control named(in bit<8> t) {
+    table t { key = { t: exact; } actions = { n; } } // error: [E0723] found table t
     apply { }
 }

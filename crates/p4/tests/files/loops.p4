@@ -5,8 +5,6 @@ control c(inout bit<8> x, in H[3] st, in bit<8>[4] arr) {
         for (bit<8> i in 8w0 .. x) x = i;
         for (bit<8> e in arr) x = e;
         for (H h in st) x = h.a;
-        bit<8> k;
-        for (k in 8w1 .. 8w3) x = k;
         for (bit<8> i = 0, bit<8> j = 1; i < j; i += 1, j += 2) { }
         for (bit<16> e in arr) { } // error: [E0723] what the loop gives
         for (bit<8> e in x) { } // error: [E0723] a stack

@@ -11,3 +11,9 @@ parser p(in bit<8> a, in bit<16> b) {
     state bad { transition select(b) { one: accept; } } // error: [E0723]
     state worse { transition select(a, b) { one: accept; } } // error: [E0723]
 }
+header V { varbit<8> v; bit<8> a; }
+parser q(in V h) {
+    state start { transition select(h.v) { _: accept; } } // error: [E0723] what is selected by
+    state two { transition select(h.a, h.v) { (_, _): accept; } } // error: [E0723] what is selected by
+    state list { transition select({ h.a, h.v }) { (1, _): accept; } } // error: [E0723] what is selected by
+}

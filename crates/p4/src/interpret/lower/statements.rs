@@ -52,9 +52,7 @@ impl<'p> Lowerer<'p> {
                 update: self.statements(update)?,
                 body: one(self, body)?,
             },
-            StatementKind::ForIn { declared, variable, over, body } => {
-                self.for_in(declared.is_some(), variable, over, body)?
-            }
+            StatementKind::ForIn { variable, over, body, .. } => self.for_in(variable, over, body)?,
             StatementKind::Declaration(declaration) => return self.variable(declaration, out),
         });
         let written = match &statement.kind {
@@ -119,25 +117,19 @@ impl<'p> Lowerer<'p> {
         Ok(())
     }
 
-    fn for_in(&mut self, is_new: bool, variable: &Name, over: &'p ForOver, body: &'p Statement) -> Lowered<St> {
+    fn for_in(&mut self, variable: &Name, over: &'p ForOver, body: &'p Statement) -> Lowered<St> {
         let id = self.declared(variable)?;
         let Kind::Variable { ty, .. } = &self.facts.definition(id).kind else {
             return self.refuse(variable.span, "a loop over this variable");
         };
         let ty = self.put(ty);
         let shape = self.shape(&ty);
-        let mut slot = match self.binding(id) {
-            Some(Binding::Slot(slot, _)) => *slot,
-            _ => 0,
-        };
         let over = match over {
             ForOver::Range(low, high) => Ok((self.value(low, Some(&ty))?, self.value(high, Some(&ty))?)),
             ForOver::List(list) => Err(self.value(list, None)?),
         };
-        if is_new {
-            slot = self.slot();
-            self.bind(id, Binding::Slot(slot, shape));
-        }
+        let slot = self.slot();
+        self.bind(id, Binding::Slot(slot, shape));
         let body = self.statements(std::slice::from_ref(body))?;
         Ok(match over {
             Ok(ends) => St::ForRange { slot, number: self.number(&ty), ends: Box::new(ends), body },

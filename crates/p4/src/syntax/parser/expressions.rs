@@ -228,6 +228,10 @@ impl Parser<'_> {
                 Ok(value)
             }
             Kind::Mark(Mark::LeftBrace) => self.deeper(Self::braces),
+            Kind::Mark(Mark::Invalid) => {
+                self.at += 1;
+                self.leaf(ExprKind::Invalid, begin)
+            }
             Kind::Mark(Mark::Dots) => {
                 self.at += 1;
                 self.leaf(ExprKind::Dots, begin)
@@ -279,14 +283,10 @@ impl Parser<'_> {
         self.leaf(ExprKind::Name { global, name }, begin)
     }
 
-    /// `{a, b}`, `{x = a, y = b}`, `{...}` or `{#}`.
+    /// `{a, b}`, `{x = a, y = b}` or `{...}`.
     fn braces(&mut self) -> Read<Expr> {
         let begin = self.span();
         self.expect(Mark::LeftBrace)?;
-        if self.take(Mark::Hash) {
-            self.expect(Mark::RightBrace)?;
-            return self.leaf(ExprKind::Invalid, begin);
-        }
         let named = self.word_ahead(0).is_some_and(|(_, reserved)| !reserved) && self.ahead(1).is(Mark::Equals);
         if !named {
             let all = self.list(Mark::RightBrace, Self::expression)?;

@@ -247,7 +247,9 @@ impl Parser<'_> {
             let body = match self.word().kind {
                 Kind::Mark(Mark::LeftParen) => {
                     self.at += 1;
-                    Some(AnnotationBody::Words(self.raw_words()?))
+                    let words = self.raw_words()?;
+                    let is_name = &*name.text == "name";
+                    Some(AnnotationBody::Words(if is_name { joined(words) } else { words }))
                 }
                 Kind::Mark(Mark::LeftBracket) => {
                     self.at += 1;
@@ -312,5 +314,16 @@ impl Parser<'_> {
             }
             Ok(Argument { name, value: p.expression()? })
         })
+    }
+}
+
+/// Text in quotes with `++` between its parts as one text, and other words as they are.
+fn joined(words: Vec<Rc<str>>) -> Vec<Rc<str>> {
+    let text = |word: &Rc<str>| word.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).map(str::to_string);
+    let parts: Option<Vec<String>> = words.iter().step_by(2).map(text).collect();
+    let between = words.iter().skip(1).step_by(2).all(|word| &**word == "++");
+    match parts {
+        Some(parts) if between && words.len() % 2 == 1 => vec![format!("\"{}\"", parts.concat()).into()],
+        _ => words,
     }
 }

@@ -201,9 +201,7 @@ impl Parser<'_> {
         self.expect(Mark::LeftParen)?;
         let over = self.attempt(|p| {
             p.annotations()?;
-            let plain = p.word_ahead(0).is_some_and(|(_, reserved)| !reserved);
-            let named = plain && matches!(p.word_ahead(1), Some((text, true)) if &**text == "in");
-            let declared = if named { None } else { Some(p.ty()?) };
+            let declared = p.ty()?;
             let variable = p.name("a variable")?;
             p.expect_word("in")?;
             Ok((declared, variable))
