@@ -1,6 +1,6 @@
 """What `make lint` and `make test` run, as jobs of one schedule. `check.py` runs them.
 
-Groups: lint, build (plug-ins, Rust), rust (one job a test executable), scripts, benches (one job a file), proofs (the
+Groups: lint, build (plug-ins, Rust), rust (one job a file of tests), scripts, benches (one job a file), proofs (the
 short ones).
 """
 
@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import lint
+import rust_tests
 from project import BUILD, ROOT, captured
 from schedule import Count, Job, Schedule, nothing
 
@@ -141,21 +142,28 @@ def rust_jobs(schedule: Schedule) -> list[Job]:
 def _made(message: dict) -> list[Job]:
     """The jobs that an executable makes possible."""
     executable, target = Path(message["executable"]), message["target"]
-    if message["profile"]["test"]:
-        return [_rust_test(Path(message["manifest_path"]).parent, target, executable)]
-    return script_jobs(executable) if target["name"] == "sluice" else []
+    if not message["profile"]["test"]:
+        return script_jobs(executable) if target["name"] == "sluice" else []
+    folder = Path(message["manifest_path"]).parent
+    if target["kind"] != ["test"]:
+        return [_rust_test(folder, f"{target['name']} (unit tests)", executable)]
+    if target["name"] != rust_tests.EXECUTABLE:
+        return [_rust_test(folder, target["name"], executable)]
+    return [
+        _rust_test(folder, module, executable, "--exact", *names)
+        for module, names in rust_tests.by_module(executable).items()
+    ]
 
 
-def _rust_test(folder: Path, target: dict, executable: Path) -> Job:
-    package, name = f"sluice-{folder.name}", target["name"]
+def _rust_test(folder: Path, what: str, executable: Path, *arguments: str) -> Job:
+    package = f"sluice-{folder.name}"
     needs: Sequence[str] = OPENS_PLUGINS.get(package, ())
     engine = ENGINES.get(package, "host")
-    if package == "sluice-rtlsim" and target["kind"] == ["test"]:
-        engine = next((engine for engine in ("rmt", "xdp", "l7") if name.startswith(f"{engine}_")), "nic")
+    if package == "sluice-rtlsim" and arguments:
+        engine = next((engine for engine in ("rmt", "xdp", "l7") if what.startswith(f"{engine}_")), "nic")
         needs = PLUGINS[engine]
-    what = name if target["kind"] == ["test"] else f"{name} (unit tests)"
     return Job(
-        f"rust {folder.name} {what}", "rust", engine, [str(executable)],
+        f"rust {folder.name} {what}", "rust", engine, [str(executable), *arguments],
         needs=needs, folder=folder, count=_rust_count,
         # Tests on the RTL are skipped where there is no plug-in; here there are all.
         environment={"SLUICE_REQUIRE_PLUGINS": "1", "RUST_TEST_THREADS": "1", "CARGO_MANIFEST_DIR": str(folder)},

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import layers
+import rust_tests
 from project import READ_SLANG, ROOT, captured, configurations, packages, rtl_files
 
 VERIBLE = ["verible-verilog-format", "--column_limit=120", "--indentation_spaces=2", "--verify"]
@@ -120,6 +121,12 @@ def rtl_yosys() -> Outcome:
     return _merge(results)
 
 
+def tests_listed() -> Outcome:
+    """Each file of Rust tests is a module of its crate's executable."""
+    wrong = rust_tests.unlisted()
+    return not wrong, "".join(f"{line}\n" for line in wrong)
+
+
 def direction() -> Outcome:
     """No folder of RTL reads another's insides, no crate one above it."""
     wrong = [*layers.rtl(), *layers.crates()]
@@ -134,7 +141,7 @@ def proofs() -> Outcome:
 CHECKS: dict[str, Callable[[], Outcome]] = {
     check.__name__: check
     for check in (
-        python, programs, direction, proofs, rtl_format, rust_format, rtl_lint, rtl_yosys, rust_clippy,
+        python, programs, direction, proofs, rtl_format, rust_format, tests_listed, rtl_lint, rtl_yosys, rust_clippy,
         generated_files,
     )
 }  # fmt: skip
