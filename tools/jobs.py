@@ -47,6 +47,8 @@ OPENS_PLUGINS = {
     "sluice-cli": (*PLUGINS["nic"], *PLUGINS["rmt"], *PLUGINS["l7"]),
     "sluice-probe": PLUGINS["probe"],
 }
+# Benches whose reference is a model in Rust, which they build.
+RUST_MODELS = ("tb/l7/matchers/test_matchers.py",)
 ENGINES = {
     "sluice-ebpf": "xdp",
     "sluice-hxdp": "xdp",
@@ -279,6 +281,8 @@ def _bench(path: Path) -> Job:
     engine = {"nic": "nic", "shell": "nic", "rmt": "rmt", "common": "common"}.get(area, "lint")
     read = BUILD / "inputs" / f"{path.stem}.txt"
     needs = PLUGINS.get(area, ()) if path.parent.name == "top" else ()
+    # Beside the build of all tests it would wait for cargo's lock, or that for it.
+    after = ("rust build",) if name in RUST_MODELS else ()
 
     def inputs() -> str:
         """The bench's own files and the sources of the modules that it simulated when it last ran."""
@@ -289,7 +293,7 @@ def _bench(path: Path) -> Job:
         return _digest([*own, *sources, *map(_library, needs)], "" if sources or needs else "never ran")
 
     command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
-    return Job(f"bench {name}", "benches", engine, command, needs=needs, count=_bench_count, inputs=inputs,
+    return Job(f"bench {name}", "benches", engine, command, needs=[*needs, *after], count=_bench_count, inputs=inputs,
                environment={"SLUICE_BENCH_INPUTS": str(read)})  # fmt: skip
 
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import jobs  # noqa: E402
 import lint  # noqa: E402
-from project import configurations  # noqa: E402
+from project import ROOT, configurations  # noqa: E402
 from schedule import Count, Job, Schedule, nothing  # noqa: E402
 
 SHELL = "/bin/sh"
@@ -167,3 +167,10 @@ def test_every_top_is_linted_by_the_build_of_its_plugin_or_by_a_check():
     alone, beside = ({job.name for job in jobs.lint_jobs(plugins)} for plugins in (False, True))
     assert alone - beside == {"lint rtl_tops"}
     assert alone == {f"lint {name}" for name in lint.CHECKS}
+
+
+def test_benches_that_call_cargo_wait_for_the_build_of_rust():
+    calls = {str(path.relative_to(ROOT)) for path in ROOT.glob("tb/**/test_*.py") if '"cargo"' in path.read_text()}
+    assert calls == set(jobs.RUST_MODELS)
+    waiting = {job.name for job in jobs.bench_jobs() if "rust build" in job.needs}
+    assert waiting == {f"bench {name}" for name in calls}
