@@ -116,8 +116,9 @@ def rtl_yosys() -> Outcome:
 
     Folder by folder, and folders with a top by that, which instantiates every module of them: with all of rtl/rmt
     as tops in one read the front end fails an assertion of its own (`!unrolling`, procedural.cc), though each alone
-    is read. The pipeline in the pipeline's top is read with the NIC's.
+    is read. What is in an engine's top and in the NIC's, too, is read with the NIC's.
     """
+    nic = (ROOT / "rtl" / "nic" / "sluice_nic_top.sv").read_text()
     folders: dict[str, list[str]] = {}
     for path in _modules():
         folders.setdefault(path.parent.name, []).append(path.stem)
@@ -126,8 +127,8 @@ def rtl_yosys() -> Outcome:
     for folder, names in folders.items():
         top = f"sluice_{folder}_top"
         options = [word for name in ([top] if top in names else names) for word in ("--top", name)]
-        if top == "sluice_rmt_top":
-            options += ["--blackboxed-module", "sluice_rmt"]
+        if top in names and f"  sluice_{folder} #(" in nic:
+            options += ["--blackboxed-module", f"sluice_{folder}"]
         with tempfile.NamedTemporaryFile("w", suffix=".ys", dir=ROOT / ".cache") as script:
             script.write(f"{READ_SLANG} {' '.join(options)} {' '.join(files)}\n")
             script.flush()
