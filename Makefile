@@ -61,18 +61,21 @@ mutants: venv ## plant faults that proofs and benches must find, into docs/mutan
 fuzz: rust venv ## every fuzz target for a minute, into docs/fuzz.md
 	@$(PYTHON) tools/fuzz.py
 
-# What runs on the bodies of synthesis, which there are plug-ins of for the tiny target only: parts of tests' names.
-SYNTHESIZED_TESTS := the_tiny_target with_stalls_everywhere in_lockstep on_a_small_table
+# What runs at full length, and what of it on the bodies of synthesis, which there are plug-ins of for the tiny target only.
+LONG_TESTS := $(addsuffix ::,random_lockstep hitless conformance endurance attack xdp_endurance xdp_equality xdp_tenants l7_places l7_lockstep \
+	l7_receive l7_sizes l7_update l7_nic_shares)
+SYNTHESIZED_TESTS := random_packets_agree_on_the_tiny_target random_packets_agree_on_the_pipeline_alone_of_the_tiny_target \
+	conformance::the_rtl_keeps_the_contract_with_stalls_everywhere conformance::rtl_and_model_in_lockstep hitless::replacements_on_a_small_table
 
 .PHONY: long
 long: rust venv plugins plugins-synthesized plugins-sizes ## the random and hitless runs at full length, benches at full size (hours)
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 $(PYTHON) -m pytest -q -n 2 tb
-	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test random_lockstep --test hitless --test conformance --test endurance --test attack --test xdp_endurance --test xdp_equality --test xdp_tenants --test l7_places --test l7_lockstep --test l7_receive --test l7_sizes --test l7_update --test l7_nic_shares -- --nocapture
-	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 SLUICE_PLUGIN_DIR=$(CURDIR)/build/plugins/synthesized cargo test -p sluice-rtlsim --test random_lockstep --test conformance --test hitless -- --nocapture $(SYNTHESIZED_TESTS)
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test all -- --nocapture $(LONG_TESTS)
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 SLUICE_PLUGIN_DIR=$(CURDIR)/build/plugins/synthesized cargo test -p sluice-rtlsim --test all -- --nocapture $(SYNTHESIZED_TESTS)
 	@$(PYTHON) tools/plugin.py rmt_wide
-	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=wide cargo test -p sluice-rtlsim --test random_lockstep wide -- --nocapture
-	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 cargo test -p sluice-rmt --test fast_vs_spec -- --nocapture
-	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-cli --test p4_random -- --nocapture
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=wide cargo test -p sluice-rtlsim --test all the_pipeline_alone_of_the_wide_target -- --nocapture
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 cargo test -p sluice-rmt --test all fast_vs_spec:: -- --nocapture
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-cli --test all p4_random:: -- --nocapture
 
 .PHONY: gen
 gen: rust ## write the generated packages and tables

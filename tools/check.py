@@ -56,7 +56,7 @@ def main() -> None:
     schedule = Schedule(seconds, WORKERS, ended)
     jobs = []
     if "lint" in arguments.what:
-        jobs += lint_jobs()
+        jobs += lint_jobs(plugins="test" in arguments.what)
     if "test" in arguments.what:
         jobs += [*plugin_jobs(), *rust_jobs(schedule), *bench_jobs(), *proof_jobs()]
     schedule.add(jobs)

@@ -1,6 +1,6 @@
 """What `make lint` and `make test` run, as jobs of one schedule. `check.py` runs them.
 
-Groups: lint, build (plug-ins, Rust), rust (one job a test executable), scripts, benches (one job a file), proofs (the
+Groups: lint, build (plug-ins, Rust), rust (one job a file of tests), scripts, benches (one job a file), proofs (the
 short ones).
 """
 
@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import lint
+import rust_tests
 from project import BUILD, ROOT, captured
 from schedule import Count, Job, Schedule, nothing
 
@@ -46,6 +47,8 @@ OPENS_PLUGINS = {
     "sluice-cli": (*PLUGINS["nic"], *PLUGINS["rmt"], *PLUGINS["l7"]),
     "sluice-probe": PLUGINS["probe"],
 }
+# Benches whose reference is a model in Rust, which they build.
+RUST_MODELS = ("tb/l7/matchers/test_matchers.py",)
 ENGINES = {
     "sluice-ebpf": "xdp",
     "sluice-hxdp": "xdp",
@@ -88,8 +91,8 @@ def _is_data(name: str) -> bool:
 LINTED_DOCUMENTS = ("docs/design/", "docs/formal.md", "docs/mutants.md")
 
 
-def lint_jobs() -> list[Job]:
-    """One job a check of lint.py."""
+def lint_jobs(plugins: bool) -> list[Job]:
+    """One job a check of lint.py; with plug-ins, their builds lint the tops."""
     takes_cargo = ("rust_clippy", "generated_files")
     return [
         Job(
@@ -99,7 +102,7 @@ def lint_jobs() -> list[Job]:
             # Of the documents only generated tables are checked.
             inputs=_inputs(lambda path: path.startswith(LINTED_DOCUMENTS) or not path.startswith("docs/")),
         )
-        for name in lint.CHECKS
+        for name in lint.CHECKS if not (plugins and name == "rtl_tops")
     ]  # fmt: skip
 
 
@@ -108,13 +111,13 @@ def lint_jobs() -> list[Job]:
 
 def plugin_jobs() -> list[Job]:
     """The Verilated tops with assertions, and one with waves where those are possible."""
-    tops = [(engine, name) for engine, names in PLUGINS.items() for name in names]
+    build = [PYTHON, "tools/plugin.py", "--jobs", "1"]
     jobs = [
-        Job(name, "build", engine, [PYTHON, "tools/plugin.py", "--jobs", "1", name.split()[1]], count=nothing)
-        for engine, name in tops
+        Job(name, "build", engine, [*build, "--strict", name.split()[1]], count=nothing)
+        for engine, names in PLUGINS.items()
+        for name in names
     ]
-    waves = [PYTHON, "tools/plugin.py", "--jobs", "1", "--variant", "trace", "tiny"]
-    return [*jobs, Job("plugin tiny trace", "build", "nic", waves, count=nothing)]
+    return [*jobs, Job("plugin tiny trace", "build", "nic", [*build, "--variant", "trace", "tiny"], count=nothing)]
 
 
 def rust_jobs(schedule: Schedule) -> list[Job]:
@@ -141,21 +144,28 @@ def rust_jobs(schedule: Schedule) -> list[Job]:
 def _made(message: dict) -> list[Job]:
     """The jobs that an executable makes possible."""
     executable, target = Path(message["executable"]), message["target"]
-    if message["profile"]["test"]:
-        return [_rust_test(Path(message["manifest_path"]).parent, target, executable)]
-    return script_jobs(executable) if target["name"] == "sluice" else []
+    if not message["profile"]["test"]:
+        return script_jobs(executable) if target["name"] == "sluice" else []
+    folder = Path(message["manifest_path"]).parent
+    if target["kind"] != ["test"]:
+        return [_rust_test(folder, f"{target['name']} (unit tests)", executable)]
+    if target["name"] != rust_tests.EXECUTABLE:
+        return [_rust_test(folder, target["name"], executable)]
+    return [
+        _rust_test(folder, module, executable, "--exact", *names)
+        for module, names in rust_tests.by_module(executable).items()
+    ]
 
 
-def _rust_test(folder: Path, target: dict, executable: Path) -> Job:
-    package, name = f"sluice-{folder.name}", target["name"]
+def _rust_test(folder: Path, what: str, executable: Path, *arguments: str) -> Job:
+    package = f"sluice-{folder.name}"
     needs: Sequence[str] = OPENS_PLUGINS.get(package, ())
     engine = ENGINES.get(package, "host")
-    if package == "sluice-rtlsim" and target["kind"] == ["test"]:
-        engine = next((engine for engine in ("rmt", "xdp", "l7") if name.startswith(f"{engine}_")), "nic")
+    if package == "sluice-rtlsim" and arguments:
+        engine = next((engine for engine in ("rmt", "xdp", "l7") if what.startswith(f"{engine}_")), "nic")
         needs = PLUGINS[engine]
-    what = name if target["kind"] == ["test"] else f"{name} (unit tests)"
     return Job(
-        f"rust {folder.name} {what}", "rust", engine, [str(executable)],
+        f"rust {folder.name} {what}", "rust", engine, [str(executable), *arguments],
         needs=needs, folder=folder, count=_rust_count,
         # Tests on the RTL are skipped where there is no plug-in; here there are all.
         environment={"SLUICE_REQUIRE_PLUGINS": "1", "RUST_TEST_THREADS": "1", "CARGO_MANIFEST_DIR": str(folder)},
@@ -271,6 +281,8 @@ def _bench(path: Path) -> Job:
     engine = {"nic": "nic", "shell": "nic", "rmt": "rmt", "common": "common"}.get(area, "lint")
     read = BUILD / "inputs" / f"{path.stem}.txt"
     needs = PLUGINS.get(area, ()) if path.parent.name == "top" else ()
+    # Beside the build of all tests it would wait for cargo's lock, or that for it.
+    after = ("rust build",) if name in RUST_MODELS else ()
 
     def inputs() -> str:
         """The bench's own files and the sources of the modules that it simulated when it last ran."""
@@ -281,7 +293,7 @@ def _bench(path: Path) -> Job:
         return _digest([*own, *sources, *map(_library, needs)], "" if sources or needs else "never ran")
 
     command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
-    return Job(f"bench {name}", "benches", engine, command, needs=needs, count=_bench_count, inputs=inputs,
+    return Job(f"bench {name}", "benches", engine, command, needs=[*needs, *after], count=_bench_count, inputs=inputs,
                environment={"SLUICE_BENCH_INPUTS": str(read)})  # fmt: skip
 
 

@@ -7,14 +7,17 @@ Prints the output of those that fail.
 
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import layers
-from project import READ_SLANG, ROOT, captured, configurations, packages, rtl_files
+import rust_tests
+from project import READ_SLANG, ROOT, Configuration, captured, configurations, packages, rtl_files
 
 VERIBLE = ["verible-verilog-format", "--column_limit=120", "--indentation_spaces=2", "--verify"]
 VERILATOR = ["verilator", "--lint-only", "-Wall", "--timing", "--assert"]
+# Configurations without a plug-in in `make test`.
+ONLY_LINTED = ("rmt_wide", "xdp_default")
 
 Outcome = tuple[bool, str]
 
@@ -70,30 +73,42 @@ def rtl_format() -> Outcome:
     return _merge(results)
 
 
-def _verilator_elaborations() -> list[tuple[str, list[str]]]:
-    """(what, arguments) of each module once, as it is, and of each top that is simulated, with its parameters."""
-    folders = sorted({str(path.parent.relative_to(ROOT)) for path in rtl_files()})
-    library = [word for folder in folders for word in ("-y", folder)] + ["+libext+.sv"]
-    package_files = _relative(packages())
-    jobs = []
-    simulated = [config for config in configurations().values() if config.file_list.exists()]
-    tops = {config.top for config in simulated}
-    for path in _modules():
-        if path.stem not in tops:
-            name = str(path.relative_to(ROOT))
-            jobs.append((path.stem, [*library, *package_files, "--top-module", path.stem, name]))
-    for config in simulated:
-        arguments = ["-F", str(config.file_list.relative_to(ROOT)), "--top-module", config.top, *config.arguments]
-        jobs.append((f"{config.top} {config.name}", arguments))
-    return jobs
-
-
-def rtl_lint() -> Outcome:
+def _lint(elaborations: list[tuple[str, list[str]]]) -> Outcome:
+    """Of each (what, arguments)."""
     results = []
-    for what, arguments in _verilator_elaborations():
+    for what, arguments in elaborations:
         code, text = captured([*VERILATOR, *arguments])
         results.append((code, f"{what}:\n{text}"))
     return _merge(results)
+
+
+def _simulated() -> list[Configuration]:
+    return [config for config in configurations().values() if config.file_list.exists()]
+
+
+def _tops(configs: Iterable[Configuration]) -> list[tuple[str, list[str]]]:
+    return [
+        (f"{config.top} {config.name}",
+         ["-F", str(config.file_list.relative_to(ROOT)), "--top-module", config.top, *config.arguments])
+        for config in configs
+    ]  # fmt: skip
+
+
+def rtl_lint() -> Outcome:
+    """Each module once, as it is, and tops whose plug-ins `make test` does not build."""
+    folders = sorted({str(path.parent.relative_to(ROOT)) for path in rtl_files()})
+    library = [word for folder in folders for word in ("-y", folder)] + ["+libext+.sv"]
+    before = [*library, *_relative(packages())]
+    simulated = _simulated()
+    tops = {config.top for config in simulated}
+    modules = [(path.stem, path) for path in _modules() if path.stem not in tops]
+    jobs = [(name, [*before, "--top-module", name, str(path.relative_to(ROOT))]) for name, path in modules]
+    return _lint([*jobs, *_tops(config for config in simulated if config.name in ONLY_LINTED)])
+
+
+def rtl_tops() -> Outcome:
+    """Tops of plug-ins; where these are built, too, `plugin.py --strict` has it from the same elaboration."""
+    return _lint(_tops(config for config in _simulated() if config.name not in ONLY_LINTED))
 
 
 def rtl_yosys() -> Outcome:
@@ -101,8 +116,9 @@ def rtl_yosys() -> Outcome:
 
     Folder by folder, and folders with a top by that, which instantiates every module of them: with all of rtl/rmt
     as tops in one read the front end fails an assertion of its own (`!unrolling`, procedural.cc), though each alone
-    is read. The pipeline in the pipeline's top is read with the NIC's.
+    is read. What is in an engine's top and in the NIC's, too, is read with the NIC's.
     """
+    nic = (ROOT / "rtl" / "nic" / "sluice_nic_top.sv").read_text()
     folders: dict[str, list[str]] = {}
     for path in _modules():
         folders.setdefault(path.parent.name, []).append(path.stem)
@@ -111,13 +127,19 @@ def rtl_yosys() -> Outcome:
     for folder, names in folders.items():
         top = f"sluice_{folder}_top"
         options = [word for name in ([top] if top in names else names) for word in ("--top", name)]
-        if top == "sluice_rmt_top":
-            options += ["--blackboxed-module", "sluice_rmt"]
+        if top in names and f"  sluice_{folder} #(" in nic:
+            options += ["--blackboxed-module", f"sluice_{folder}"]
         with tempfile.NamedTemporaryFile("w", suffix=".ys", dir=ROOT / ".cache") as script:
             script.write(f"{READ_SLANG} {' '.join(options)} {' '.join(files)}\n")
             script.flush()
             results.append(captured(["yosys", "-q", "-s", str(Path(script.name).relative_to(ROOT))]))
     return _merge(results)
+
+
+def tests_listed() -> Outcome:
+    """Each file of Rust tests is a module of its crate's executable."""
+    wrong = rust_tests.unlisted()
+    return not wrong, "".join(f"{line}\n" for line in wrong)
 
 
 def direction() -> Outcome:
@@ -134,8 +156,8 @@ def proofs() -> Outcome:
 CHECKS: dict[str, Callable[[], Outcome]] = {
     check.__name__: check
     for check in (
-        python, programs, direction, proofs, rtl_format, rust_format, rtl_lint, rtl_yosys, rust_clippy,
-        generated_files,
+        python, programs, direction, proofs, rtl_format, rust_format, tests_listed, rtl_lint, rtl_tops, rtl_yosys,
+        rust_clippy, generated_files,
     )
 }  # fmt: skip
 

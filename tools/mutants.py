@@ -29,6 +29,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
 
+import rust_tests
 from project import CACHE, ROOT, captured, configurations, fail, tool_environment, write_atomically
 
 DOC = ROOT / "docs" / "mutants.md"
@@ -257,17 +258,16 @@ def _bench(mutant: Mutant, root: Path) -> tuple[str, tuple[str, ...], str]:
 
 
 def build_tests(blocks: Iterable[str]) -> None:
-    """Files of tests as programs below .cache/mutants, so that the tree may change while they run."""
-    for block in sorted(set(blocks)):
-        crate, name = (ROOT / block).parent.parent, block.rsplit("/", 1)[1]
-        command = ["cargo", "test", "--quiet", "--no-run", "--message-format=json", "--test", name]
+    """Tests of crates as programs below .cache/mutants, so that the tree may change while they run."""
+    for crate in sorted({(ROOT / block).parent.parent for block in blocks}):
+        command = ["cargo", "test", "--quiet", "--no-run", "--message-format=json", "--test", rust_tests.EXECUTABLE]
         code, log = captured(command, cwd=crate)
         lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
-        built = [line["executable"] for line in lines if line.get("executable") and line["target"]["name"] == name]
-        if code != 0 or not built:
-            fail(f"{block}.rs does not build (exit {code}):\n{_end(log)}")
+        tests = [line for line in lines if line.get("executable") and line["target"]["kind"] == ["test"]]
+        if code != 0 or not tests:
+            fail(f"{crate.relative_to(ROOT)}/tests does not build (exit {code}):\n{_end(log)}")
         WORK.mkdir(parents=True, exist_ok=True)
-        shutil.copy(built[-1], WORK / name)
+        shutil.copy(tests[-1]["executable"], WORK / crate.name)
 
 
 def _tests(mutant: Mutant, root: Path) -> tuple[str, tuple[str, ...], str]:
@@ -278,11 +278,15 @@ def _tests(mutant: Mutant, root: Path) -> tuple[str, tuple[str, ...], str]:
     if code != 0:
         return "ERROR", (), log
     plugins = {"SLUICE_PLUGIN_DIR": str(root / "build" / "plugins"), "SLUICE_REQUIRE_PLUGINS": mutant.test}
-    tests = str(WORK / mutant.of.split()[0])
-    code, log = captured([*TESTS_LIMITED, tests], cwd=(ROOT / mutant.block).parent.parent, env=_environment() | plugins)
+    crate, module = (ROOT / mutant.block).parent.parent, mutant.of.split()[0]
+    names = rust_tests.by_module(WORK / crate.name).get(module)
+    if not names:
+        return "ERROR", (), f"no tests in {mutant.block}.rs"
+    command = [*TESTS_LIMITED, str(WORK / crate.name), "--exact", *names]
+    code, log = captured(command, cwd=crate, env=_environment() | plugins)
     if code == 0:
         return "PASS", (), log
-    failed = sorted(set(re.findall(r"^test (\w+) \.\.\. FAILED", log, re.M)))
+    failed = sorted(set(re.findall(rf"^test {module}::(\S+) \.\.\. FAILED", log, re.M)))
     if code == 124:
         failed.append(f"no end in {TESTS_SECONDS} s")
     if not failed and (name := re.search(r"Assertion failed in \S*?(\w+)(?::|\s)", log)):

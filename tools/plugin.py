@@ -1,7 +1,7 @@
 """Builds the Verilated tops as run-time plug-ins: build/plugins/libsluice_rtl_<config>[_<variant>].so
 
     .venv/bin/python tools/plugin.py [--variant test|trace|bench|synthesized] [--set NAME=VALUE ...] [--jobs N]
-                                     [CONFIG ...]
+                                     [--strict] [CONFIG ...]
 
 Variants: `test` (no suffix; assertions on, random initial values), `trace` (the same with
 FST waves), `bench` (for speed; two-state zero start, no assertions) and `synthesized` (as `test`, with the bodies that
@@ -9,6 +9,8 @@ synthesis gets, and so without assertions: docs/decisions/simulated-bodies.md). 
 in build/plugins/synthesized, so that any test takes it with SLUICE_PLUGIN_DIR. So has what is built with `--set`, a
 parameter of the top (`--set Matchers=1`) or a macro of a package (`--set SLUICE_L7_ALTERNATIVES=8`) with another
 value: it lies in build/plugins/Matchers-1; of several settings the names stand side by side, with `+` between them.
+
+With --strict a warning of Verilator fails, for which `test` has -Wall; the plug-in is there all the same.
 
 A plug-in is current while its stamp stays the same: the hash of all sources and options, and the compiler
 (tools/compiler.py).
@@ -87,7 +89,7 @@ class Variant:
 
 CHECKED = ("--assert", "--x-assign", "unique", "--x-initial", "unique")
 VARIANTS = {
-    "test": Variant("", CHECKED, "-O1"),
+    "test": Variant("", ("-Wall", *CHECKED), "-O1"),
     "trace": Variant("_trace", (*CHECKED, "--trace-fst", "--trace-structs"), "-O1", trace=True),
     "bench": Variant("_bench", ("--no-assert", "--x-assign", "fast", "--x-initial", "fast"), "-O3"),
     "synthesized": Variant("", ("-DSYNTHESIS", *CHECKED), "-O1", folder=PLUGINS / "synthesized"),
@@ -137,6 +139,11 @@ def runtime_archive(variant: Variant) -> Path:
     return archive
 
 
+def warnings_file(config: Configuration, variant: Variant) -> Path:
+    """What Verilator had to say of a plug-in when it was last built, for --strict."""
+    return CACHE / "rtl" / f"{work_name(config, variant)}.warnings"
+
+
 def verilate(config: Configuration, variant: Variant, folder: Path) -> list[Path]:
     """SystemVerilog to C++; returns the C++ files."""
     command = [
@@ -144,9 +151,10 @@ def verilate(config: Configuration, variant: Variant, folder: Path) -> list[Path
         "--top-module", config.top, *SPLIT, "--Mdir", str(folder), *config.arguments,
         "-F", str(config.file_list.relative_to(ROOT)),
     ]  # fmt: skip
-    text = checked(command, "verilator")
-    if text.strip():
-        print(text.rstrip())
+    text = checked(command, "verilator").strip()
+    if text:
+        print(text)
+    write_atomically(warnings_file(config, variant), text)
     return sorted(folder.glob(f"{PREFIX}*.cpp"))
 
 
@@ -184,7 +192,8 @@ def _build(config: Configuration, variant: Variant, runtime: Path) -> None:
     sources = [*listed_files(config.file_list), config.file_list, *all_lists(), *shim]
     stamp = f"{digest(sources, repr(cxx), *options)} {cxx.version}"
     stamp_file = variant.folder / f".{plugin.name}.stamp"
-    if plugin.exists() and stamp_file.exists() and stamp_file.read_text() == stamp:
+    current = stamp_file.exists() and stamp_file.read_text() == stamp
+    if plugin.exists() and current and warnings_file(config, variant).exists():
         return
     if not shim_sources or HOOKS not in shim:
         fail(f"no C++ shim in {SHIM.relative_to(ROOT)} (*.cpp and {HOOKS.name})")
@@ -241,6 +250,7 @@ def main() -> None:
     parser.add_argument("--variant", choices=VARIANTS, default="test")
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[],
                         help="a parameter of the top, or a macro, with another value")  # fmt: skip
+    parser.add_argument("--strict", action="store_true", help="fail when Verilator warns of the RTL")
     parser.add_argument("--jobs", type=int, default=JOBS, help=f"most tools at a time (default: {JOBS})")
     parser.add_argument("config", nargs="*", help="configurations of tools/configs.toml; all by default")
     arguments = parser.parse_args()
@@ -257,6 +267,9 @@ def main() -> None:
             SLOTS.acquire()
         with ThreadPoolExecutor(JOBS) as pool:
             list(pool.map(lambda name: build(known[name], variant), arguments.config or known))
+        texts = [warnings_file(known[name], variant).read_text() for name in arguments.config or known]
+        if arguments.strict and any(texts):
+            fail("Verilator warns of the RTL\n" + "\n".join(texts))
 
 
 if __name__ == "__main__":

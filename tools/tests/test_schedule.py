@@ -13,6 +13,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import jobs  # noqa: E402
+import lint  # noqa: E402
+from project import ROOT, configurations  # noqa: E402
 from schedule import Count, Job, Schedule, nothing  # noqa: E402
 
 SHELL = "/bin/sh"
@@ -156,3 +158,19 @@ def test_the_closing_line_of_benches_is_counted():
     assert jobs._bench_count("2 failed, 3 passed, 1 deselected in 1.2s\n", False) == Count(3, 2)
     assert jobs._bench_count("seed: 1\n7 passed in 1.2s\n", True) == Count(7, 0)
     assert jobs._bench_count("1 passed, 2 errors in 1.2s\n", False) == Count(1, 2)
+
+
+def test_every_top_is_linted_by_the_build_of_its_plugin_or_by_a_check():
+    strict = {job.command[-1] for job in jobs.plugin_jobs() if "--strict" in job.command}
+    assert not strict & set(lint.ONLY_LINTED)
+    assert strict | set(lint.ONLY_LINTED) == set(configurations())
+    alone, beside = ({job.name for job in jobs.lint_jobs(plugins)} for plugins in (False, True))
+    assert alone - beside == {"lint rtl_tops"}
+    assert alone == {f"lint {name}" for name in lint.CHECKS}
+
+
+def test_benches_that_call_cargo_wait_for_the_build_of_rust():
+    calls = {str(path.relative_to(ROOT)) for path in ROOT.glob("tb/**/test_*.py") if '"cargo"' in path.read_text()}
+    assert calls == set(jobs.RUST_MODELS)
+    waiting = {job.name for job in jobs.bench_jobs() if "rust build" in job.needs}
+    assert waiting == {f"bench {name}" for name in calls}

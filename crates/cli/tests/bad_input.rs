@@ -1,8 +1,6 @@
 //! What cannot be used is refused with exit code 2, in words, with a code.
 
-mod common;
-
-use common::{Called, Folder};
+use crate::common::{Called, Folder};
 use sluice_packet::capture::{CaptureWriter, Format, Packet};
 use std::fs;
 

@@ -1,8 +1,6 @@
 //! The conformance plug-in as a runner calls it.
 
-mod common;
-
-use common::has_plugin;
+use crate::common::has_plugin;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 

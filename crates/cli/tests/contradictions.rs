@@ -1,8 +1,6 @@
 //! What says two things, or nothing: refused with its place before anything is played.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use serde_json::json;
 use std::fs;
 

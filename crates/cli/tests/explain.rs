@@ -1,8 +1,6 @@
 //! `sluice explain`: every code in the sources has its page, and every page is printed.
 
-mod common;
-
-use common::{Folder, root};
+use crate::common::{Folder, root};
 use std::collections::BTreeSet;
 use std::path::Path;
 

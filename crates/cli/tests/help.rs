@@ -1,8 +1,6 @@
 //! The examples in every `--help` work as they stand.
 
-mod common;
-
-use common::{Folder, has_plugin};
+use crate::common::{Folder, has_plugin};
 
 const COMMANDS: [&[&str]; 28] = [
     &[],

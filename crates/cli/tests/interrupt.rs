@@ -1,8 +1,6 @@
 //! A signal ends a run in order: outputs are whole, the table is printed, the exit code is 128 and the signal's number.
 
-mod common;
-
-use common::{Folder, root};
+use crate::common::{Folder, root};
 use sluice_packet::capture::{CaptureWriter, Format, read_all};
 use std::fs::OpenOptions;
 use std::io::{Read, Write};

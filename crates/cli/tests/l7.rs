@@ -1,8 +1,7 @@
 //! `sluice l7`: rules are checked, and messages explained.
 
-mod common;
-
-use common::Folder;
+use crate::common;
+use crate::common::Folder;
 
 #[test]
 fn check_says_what_rules_take_and_prints_them_in_one_form() {

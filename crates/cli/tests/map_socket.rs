@@ -1,8 +1,6 @@
 //! `sluice map --socket` against whatever may listen there: it ends in time, and says which socket and what to do.
 
-mod common;
-
-use common::{Called, Folder};
+use crate::common::{Called, Folder};
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;

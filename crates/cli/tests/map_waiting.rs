@@ -1,8 +1,6 @@
 //! The map socket of a run whose input is a pipe that stalls.
 
-mod common;
-
-use common::{Folder, has_plugin, root};
+use crate::common::{Folder, has_plugin, root};
 use sluice_packet::capture::{CaptureWriter, Format, Packet, read_all};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};

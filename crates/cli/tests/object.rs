@@ -1,8 +1,7 @@
 //! `sluice object`: both forms, there and back.
 
-mod common;
-
-use common::Folder;
+use crate::common;
+use crate::common::Folder;
 
 #[test]
 fn json_to_binary_and_back_is_the_same_object() {

@@ -1,8 +1,6 @@
 //! Files that commands write: what was there stays until a run begins, what is read is not written, `-` is standard output.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use std::fs;
 use std::process::{Command, Stdio};
 

@@ -1,8 +1,6 @@
 //! Outputs are files of their own, and whether they can be written is found before a run.
 
-mod common;
-
-use common::{Folder, has_plugin};
+use crate::common::{Folder, has_plugin};
 use std::fs;
 
 const CAPTURE: &str = "programs/nic/mixed.pcapng";

@@ -1,8 +1,6 @@
 //! `sluice p4`: programs are checked, printed and run with scripts.
 
-mod common;
-
-use common::{Folder, has_plugin, root};
+use crate::common::{Folder, has_plugin, root};
 
 #[test]
 fn check_says_what_programs_have_and_print_prints_what_reads_back() {

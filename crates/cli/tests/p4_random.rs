@@ -2,11 +2,10 @@
 //!
 //! SLUICE_SEED repeats a run, SLUICE_PROGRAMS is the number of programs, SLUICE_SAMPLE=N runs one of them alone.
 
-mod common;
 #[path = "../../p4/tests/compiled/generate/mod.rs"]
 mod generate;
 
-use common::{Folder, has_plugin};
+use crate::common::{Folder, has_plugin};
 use generate::{Sample, Size, sample, shrunk};
 use sluice_formats::random::{Rng, test_is_long, test_seed};
 use std::collections::BTreeSet;

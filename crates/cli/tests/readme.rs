@@ -1,8 +1,6 @@
 //! What README.md shows is what the program prints.
 
-mod common;
-
-use common::{Folder, root};
+use crate::common::{Folder, root};
 
 /// Commands of the blocks marked `console`, each with its output.
 fn shown(readme: &str) -> Vec<(String, String)> {

@@ -1,8 +1,6 @@
 //! What would be ignored is refused, files without an end are left, and nothing of a file is obeyed by a terminal.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 

@@ -1,9 +1,6 @@
 //! The C driver in integration/driver brings the Verilated NIC up, loads a module and replaces it while packets run.
 
-mod common;
-mod ring;
-
-use ring::{Driver, Fault, Run};
+use crate::ring::{Driver, Fault, Run};
 
 /// What a run of the unchanged driver has to be, whatever happens on the ring.
 fn all_is_well(run: &Run) -> Result<(), String> {

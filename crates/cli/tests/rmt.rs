@@ -1,8 +1,7 @@
 //! `sluice rmt`: modules are checked and shown.
 
-mod common;
-
-use common::Folder;
+use crate::common;
+use crate::common::Folder;
 
 #[test]
 fn check_says_what_a_module_uses_of_each_stage() {

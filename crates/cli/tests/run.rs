@@ -1,8 +1,6 @@
 //! `sluice run` with the shipped example.
 
-mod common;
-
-use common::{Folder, has_plugin, root};
+use crate::common::{Folder, has_plugin, root};
 use serde_json::Value;
 use sluice_packet::capture::{Packet, read_all};
 use sluice_packet::flow::vlan_id;

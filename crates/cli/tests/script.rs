@@ -1,8 +1,6 @@
 //! `sluice script`: the shipped scripts pass, and failures are told with their line.
 
-mod common;
-
-use common::{Folder, has_plugin};
+use crate::common::{Folder, has_plugin};
 use serde_json::Value;
 
 const SCRIPTS: [&str; 3] = ["programs/nic/red.pkt", "programs/nic/green.pkt", "programs/nic/blue.pkt"];

@@ -1,8 +1,6 @@
 //! `sluice object shares`: what tenants are assured of, as text and JSON.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 fn two(port1: u32) -> String {
     format!(

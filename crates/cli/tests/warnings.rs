@@ -1,8 +1,6 @@
 //! What is taken and warned of: on standard error, with a code, and nothing else changes.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 const RETAG: &str = "module retag\ncontainer tag = c4[0]\nparser {\n select 12:2 { 0x8100 -> all }\n path all { take tag @12; least 34 }\n}\n\
                      stage 1 { default out; action out { tag[11:0] = 20; send port1 } }\ndeparser { row r { put tag @12 } }\n";

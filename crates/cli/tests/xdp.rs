@@ -1,8 +1,7 @@
 //! `sluice xdp` and `sluice map`: from an object file and a capture to verdicts and maps.
 
-mod common;
-
-use common::Folder;
+use crate::common;
+use crate::common::Folder;
 use serde_json::Value;
 use sluice_packet::capture::{CaptureWriter, Format};
 

@@ -1,8 +1,6 @@
 //! `sluice xdp run --device rtl|both`: programs on the XDP engine in simulation.
 
-mod common;
-
-use common::{Folder, has_plugin, root};
+use crate::common::{Folder, has_plugin, root};
 use serde_json::Value;
 use sluice_packet::capture::{CaptureWriter, Format, Packet};
 

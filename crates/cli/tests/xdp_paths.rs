@@ -1,8 +1,6 @@
 //! `sluice xdp run --trace PACKET` and `--by-path`: what one packet executed, and packets that went the same way.
 
-mod common;
-
-use common::{Folder, has_plugin, root};
+use crate::common::{Folder, has_plugin, root};
 use serde_json::Value;
 
 const MIXED: &str = "programs/xdp/mixed.pcap";

@@ -1,8 +1,6 @@
 //! The shipped XDP programs on the engine in hardware, with the interpreter in lockstep.
 
-mod common;
-
-use common::{has_plugin, root};
+use crate::common::{has_plugin, root};
 use sluice_control::scripts::run_script;
 use sluice_formats::target::TINY;
 use sluice_packet::script::Script;

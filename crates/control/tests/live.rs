@@ -57,10 +57,11 @@ fn in_namespace(test: &str) -> bool {
         return false;
     }
     let exe = std::env::current_exe().expect("the test has a path");
-    let arguments = ["--net".as_ref(), exe.as_os_str(), "--exact".as_ref(), test.as_ref(), "--nocapture".as_ref()];
+    let name = format!("live::{test}");
+    let arguments = ["--net".as_ref(), exe.as_os_str(), "--exact".as_ref(), name.as_ref(), "--nocapture".as_ref()];
     let output = Command::new("unshare").args(arguments).env(INSIDE, "1").output().expect("unshare runs");
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
     true
 }
 

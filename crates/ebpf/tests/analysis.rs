@@ -1,9 +1,7 @@
 //! The region analysis against the interpreter: no run leaves what is claimed.
 
-mod analysis_support;
-
-use analysis_support::checker::Checked;
-use analysis_support::{packets, programs};
+use crate::analysis_support::checker::Checked;
+use crate::analysis_support::{packets, programs};
 use sluice_ebpf::analysis::analyze;
 use sluice_ebpf::validate::{Options, validate_program};
 use sluice_ebpf::vm::Ingress;

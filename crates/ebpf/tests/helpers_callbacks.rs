@@ -1,8 +1,6 @@
 //! Callbacks and locks against the kernel, and faults of helpers that no verifier lets pass.
 
-mod helpers_support;
-
-use helpers_support::{Asm, Pair, image, map, skipped};
+use crate::helpers_support::{Asm, Pair, image, map, skipped};
 use sluice_ebpf::{Image, MapSpec, MapType, Packet, Runtime};
 use sluice_formats::random::{Rng, test_seed};
 

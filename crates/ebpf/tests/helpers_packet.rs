@@ -1,8 +1,6 @@
 //! Helpers that work on the packet alone, against the kernel.
 
-mod helpers_support;
-
-use helpers_support::{Asm, Pair, skipped};
+use crate::helpers_support::{Asm, Pair, skipped};
 use sluice_formats::random::{Rng, test_seed};
 
 const ADJUST_HEAD: i32 = 44;

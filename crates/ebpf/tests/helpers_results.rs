@@ -1,8 +1,7 @@
 //! Return values of helpers with maps and text, against the kernel.
 
-mod helpers_support;
-
-use helpers_support::{Asm, Pair, map, skipped};
+use crate::helpers_support;
+use crate::helpers_support::{Asm, Pair, map, skipped};
 use sluice_ebpf::kernel::Kernel;
 use sluice_ebpf::world::Event;
 use sluice_ebpf::{MapType, Redirect};

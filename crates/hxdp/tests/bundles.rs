@@ -1,12 +1,10 @@
 //! What the compiler makes of small programs.
 
-mod support;
-
+use crate::support::target;
 use sluice_ebpf::insn::assemble;
 use sluice_ebpf::{Image, MapSpec, MapType};
 use sluice_hxdp::compile_with;
 use sluice_hxdp::listing::text;
-use support::target;
 
 /// Rows of a program, lanes joined by ` | `. Registers and the stack stay what they are, so that tests can name them.
 fn rows(lanes: usize, source: &str) -> Vec<String> {

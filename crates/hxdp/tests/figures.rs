@@ -1,12 +1,10 @@
-//! The table of docs/hxdp-bundles.md: `UPDATE_DOCS=1 cargo test -p sluice-hxdp --test figures` writes it.
+//! The table of docs/hxdp-bundles.md: `UPDATE_DOCS=1 cargo test -p sluice-hxdp --test all figures::` writes it.
 
-mod support;
-
+use crate::support::{LANES, Replay, image, objects, scripts, steps, target};
 use sluice_hxdp::{Executed, Pass, Passes, compile, gain};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use support::{LANES, Replay, image, objects, scripts, steps, target};
 
 /// What the scripts' packets executed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -167,5 +165,5 @@ fn the_tables_of_bundles_are_what_the_scripts_execute() {
         std::fs::write(&path, &fresh).unwrap();
     }
     let page = std::fs::read_to_string(&path).unwrap();
-    assert!(page == fresh, "stale: UPDATE_DOCS=1 cargo test -p sluice-hxdp --test figures");
+    assert!(page == fresh, "stale: UPDATE_DOCS=1 cargo test -p sluice-hxdp --test all figures::");
 }

@@ -1,7 +1,6 @@
 //! Programs of as many instructions as an engine must take, and objects that are damaged.
 
-mod support;
-
+use crate::support::{LANES, Twins, fill, image, objects, packets, target};
 use sluice_ebpf::insn::assemble;
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, MapSpec, MapType, load};
@@ -9,7 +8,6 @@ use sluice_formats::random::{Rng, test_seed};
 use sluice_hxdp::{Target, compile};
 use std::fmt::Write;
 use std::time::Instant;
-use support::{LANES, Twins, fill, image, objects, packets, target};
 
 /// A program of about so many instructions: header fields, arithmetic, stack, branches and map lookups, in blocks.
 fn source(rng: &mut Rng, instructions: usize) -> String {

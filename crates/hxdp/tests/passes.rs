@@ -1,13 +1,11 @@
 //! Each pass alone leaves a program what it was: it is run as it was before the pass and as it is behind it.
 
-mod support;
-
+use crate::support::{LANES, Twins, fill, image, objects, packets, programs, showing, target};
 use sluice_ebpf::vm::Ingress;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_hxdp::compile::{schedule, stages};
 use sluice_hxdp::{Pass, Passes, compile_with, verify};
 use std::time::{Duration, Instant};
-use support::{LANES, Twins, fill, image, objects, packets, programs, showing, target};
 
 /// Random packets and map entries through both sides.
 fn run(twins: &mut Twins, rng: &mut Rng, packets: usize) -> Result<(), String> {

@@ -1,7 +1,6 @@
 //! The verifier finds what is wrong with bundles, and the comparison with the interpreter finds it too.
 
-mod support;
-
+use crate::support::{LANES, image, objects, target};
 use sluice_ebpf::insn::{AluOp, AtomicOp, Operand, assemble};
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, Packet, Program, Runtime};
@@ -15,7 +14,6 @@ use sluice_hxdp::pass::schedule::schedule;
 use sluice_hxdp::verify::{order, structure, traces, verify};
 use sluice_hxdp::{Bundles, Cores, Op, Target, compile, encode};
 use std::collections::BTreeMap;
-use support::{LANES, image, objects, target};
 
 fn of_text(text: &str) -> Image {
     let program = assemble("planted", text, &[]).unwrap_or_else(|e| panic!("{text}: {e:?}"));

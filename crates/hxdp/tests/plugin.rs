@@ -1,11 +1,9 @@
 //! Conformance programs: single instructions and their edges, r0 by the interpreter and by bundles.
 
-mod support;
-
+use crate::support::LANES;
 use sluice_ebpf::Insn;
 use sluice_ebpf::plugin::{self, Request};
 use sluice_formats::random::{Rng, test_seed};
-use support::LANES;
 
 fn request(insns: &[Insn], memory: &str) -> Request {
     let hex: String = insns.iter().flat_map(|insn| insn.to_bytes()).map(|byte| format!("{byte:02x}")).collect();

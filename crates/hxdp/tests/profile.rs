@@ -1,13 +1,11 @@
 //! Programs that are compiled by what packets did.
 
-mod support;
-
+use crate::support::{LANES, Twins, fill, image, objects, packets, programs, target};
 use sluice_ebpf::insn::assemble;
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, Packet, Program, Runtime};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_hxdp::{CompileError, Pass, Passes, Profile, compile_profiled, compile_with, encode};
-use support::{LANES, Twins, fill, image, objects, packets, programs, target};
 
 const INGRESS: Ingress = Ingress { ifindex: 1, queue: 0 };
 

@@ -1,13 +1,11 @@
 //! What is recorded of executed bundles, for the cycle model.
 
-mod support;
-
+use crate::support::{Replay, scripts, steps, target};
 use sluice_ebpf::insn::assemble;
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, Packet, Runtime};
 use sluice_hxdp::cycles::Issue;
 use sluice_hxdp::{Cores, Executed, Passes, compile_with};
-use support::{Replay, scripts, steps, target};
 
 /// The recorded bundles of a program on a frame of 60 bytes, compiled with these passes.
 fn recorded(text: &str, lanes: usize, passes: Passes) -> Vec<Issue> {

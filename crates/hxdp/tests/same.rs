@@ -1,11 +1,9 @@
 //! Bundles do what the interpreter does: on every script, on random packets, and of random programs.
 
-mod support;
-
+use crate::support::{LANES, Replay, Twins, fill, image, objects, packets, programs, scripts, showing, steps, target};
 use sluice_ebpf::vm::Ingress;
 use sluice_formats::random::{Rng, test_seed};
 use std::time::{Duration, Instant};
-use support::{LANES, Replay, Twins, fill, image, objects, packets, programs, scripts, showing, steps, target};
 
 #[test]
 fn every_script_does_the_same_with_every_number_of_lanes() {

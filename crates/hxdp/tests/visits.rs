@@ -1,12 +1,10 @@
 //! What the bundle model tells of the rows that a packet came by.
 
-mod support;
-
+use crate::support::target;
 use sluice_ebpf::insn::assemble;
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, Packet, Runtime};
 use sluice_hxdp::{Cores, Passes, Visit, compile_with};
-use support::target;
 
 /// Way and rows of a program on a frame whose first byte is this.
 fn run(text: &str, first: u8) -> (u64, Vec<Visit>) {

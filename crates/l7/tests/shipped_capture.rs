@@ -1,4 +1,4 @@
-//! programs/l7/course_reviews.pcap: `UPDATE_DOCS=1 cargo test -p sluice-l7 --test shipped_capture` writes it.
+//! programs/l7/course_reviews.pcap: `UPDATE_DOCS=1 cargo test -p sluice-l7 --test all shipped_capture::` writes it.
 
 use sluice_formats::l7::qnp::{Header, flag};
 use sluice_l7::message::{Addresses, Field, frame, segments};
@@ -51,5 +51,5 @@ fn the_shipped_capture_is_of_these_messages() {
         std::fs::write(&path, &fresh).unwrap();
     }
     let found = std::fs::read(&path).unwrap_or_default();
-    assert!(found == fresh, "stale: UPDATE_DOCS=1 cargo test -p sluice-l7 --test shipped_capture");
+    assert!(found == fresh, "stale: UPDATE_DOCS=1 cargo test -p sluice-l7 --test all shipped_capture::");
 }

@@ -1,7 +1,6 @@
 //! XDP tenants: replacements under traffic, refusals before anything changes, what the host reads.
 
-mod xdp_support;
-
+use crate::xdp_support::{Nic, frame, object};
 use sluice_device::mock::MockDevice;
 use sluice_device::{Device, DeviceError, Offer, Outcome, Verdict};
 use sluice_ebpf::tenant::Options;
@@ -13,7 +12,6 @@ use sluice_nic::software::{Options as Pace, SoftwareNic};
 use sluice_object::linker::unsafe_order;
 use sluice_object::{Install, Load, Object, Step};
 use std::collections::BTreeMap;
-use xdp_support::{Nic, frame, object};
 
 /// Versions of the program, by the mark that they leave.
 const FILES: [&str; 2] = ["version_1.o", "version_2.o"];

@@ -1,13 +1,11 @@
 //! What the host reads of XDP programs' verdicts and instructions.
 
-mod xdp_support;
-
+use crate::xdp_support::{Nic, frame, object};
 use sluice_device::{DeviceError, Offer};
 use sluice_ebpf::Verdict;
 use sluice_ebpf::tenant::Options;
 use sluice_formats::target::DEFAULT;
 use sluice_nic::SoftwareNic;
-use xdp_support::{Nic, frame, object};
 
 /// Offers so many packets of a VLAN on port 1 and waits for them.
 fn send(nic: &mut Nic, vlan: u16, packets: u32) {

@@ -1,8 +1,7 @@
 //! Damaged programs on the software NIC: nothing panics or hangs, the accounting closes, and the
 //! neighbour notices nothing. `SLUICE_FUZZ_SECONDS` (1) is its time, `SLUICE_SEED` repeats a run.
 
-mod xdp_support;
-
+use crate::xdp_support::{Nic, frame, object};
 use sluice_device::Verdict;
 use sluice_ebpf::tenant::Options;
 use sluice_formats::random::{Rng, test_seed};
@@ -10,7 +9,6 @@ use sluice_formats::target::TINY;
 use sluice_nic::SoftwareNic;
 use sluice_object::Object;
 use std::time::{Duration, Instant};
-use xdp_support::{Nic, frame, object};
 
 /// Changes a few bytes of slots and numbers of maps.
 fn damage(object: &mut Object, rng: &mut Rng) {

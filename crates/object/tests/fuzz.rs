@@ -2,10 +2,8 @@
 //!
 //! SLUICE_FUZZ_SECONDS (1) is the time of each, SLUICE_SEED repeats one run of it.
 
-mod common;
-
+use crate::common::*;
 use arbtest::arbitrary::{Result, Unstructured};
-use common::*;
 use sluice_formats::l7::codes::L7Goal;
 use sluice_formats::l7::rows::{
     L7AlternativePart, L7GroupRow, L7MatchRow, L7MovePart, L7PortRow, L7StartRow, L7TargetPart,

@@ -2,9 +2,8 @@
 //!
 //! SLUICE_WRITE_GOLDEN=1 writes files that are missing; it never changes one.
 
-mod common;
-
-use common::tenant;
+use crate::common;
+use crate::common::tenant;
 use sluice_formats::EngineId;
 use sluice_formats::l7::codes::{L7Goal, L7PortKind};
 use sluice_formats::l7::compare::L7Bytes;

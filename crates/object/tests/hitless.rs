@@ -1,9 +1,7 @@
 //! Loads against rmt.md's lookup: old packets see all of the old, new ones all of the new,
 //! at every moment of every order of writes that a device may choose.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::rmt::rows::SelectRow;
 use sluice_formats::target::{DEFAULT, TINY};

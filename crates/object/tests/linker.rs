@@ -1,8 +1,6 @@
 //! What the linker gives, refuses and lets nobody write.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use sluice_formats::random::Rng;
 use sluice_formats::rmt::rows::{ActionRow, ExactRow, GrantedRow, KeyRow};
 use sluice_formats::rows::{QuantumRow, RateRow, VlanRow};

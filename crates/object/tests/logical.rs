@@ -1,8 +1,6 @@
 //! Logical tables: rows are what the entries say, and what is no such table is refused with its place.
 
-mod common;
-
-use common::rmt;
+use crate::common::rmt;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::row::Wide;
 use sluice_object::rmt::logical::{LogicalCase, LogicalKind, LogicalLeads, LogicalLookup, LogicalMatch, LogicalPiece};

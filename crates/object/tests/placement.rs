@@ -1,8 +1,6 @@
 //! How full the match table gets, and that every placed entry is found.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::DEFAULT;
 use sluice_object::linker::placement::{Cuckoo, Keyed};

@@ -1,8 +1,6 @@
 //! Shares of ports: docs/decisions/isolation.md, "Share at ingress".
 
-mod common;
-
-use common::{Rows, rmt, tenant};
+use crate::common::{Rows, rmt, tenant};
 use sluice_formats::random::Rng;
 use sluice_formats::rows::{ExcessRow, ShareRow};
 use sluice_formats::target::{DEFAULT, TINY};

@@ -1,8 +1,7 @@
 //! XDP programs in objects and loads: what the linker places, keeps and refuses.
 
-mod common;
-
-use common::tenant;
+use crate::common;
+use crate::common::tenant;
 use sluice_formats::EngineId;
 use sluice_formats::target::TINY;
 use sluice_object::linker::rmt::Quota;

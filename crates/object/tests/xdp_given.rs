@@ -1,8 +1,6 @@
 //! What tenants are given of the XDP engine: work of a packet, and a part of the queues in front of the cores.
 
-mod common;
-
-use common::{Rows, tenant};
+use crate::common::{Rows, tenant};
 use sluice_formats::target::TINY;
 use sluice_formats::xdp::rows::{XdpCodeRow, XdpProgramRow, XdpShareRow};
 use sluice_formats::{EngineId, Node, Row, Table};

@@ -1,8 +1,6 @@
 //! Programs on an XDP engine in hardware: where the linker puts them, what it frees, and what it refuses.
 
-mod common;
-
-use common::{Rows, tenant};
+use crate::common::{Rows, tenant};
 use sluice_formats::target::TINY;
 use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::rows::{

@@ -38,7 +38,7 @@ fn the_table_of_layers_is_made_from_the_headers() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &fresh).expect("the guide can be written");
     }
-    assert!(read(&path) == fresh, "stale: UPDATE_DOCS=1 cargo test -p sluice-packet --test docs");
+    assert!(read(&path) == fresh, "stale: UPDATE_DOCS=1 cargo test -p sluice-packet --test all docs::");
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Parser, destinations and deparser of the fast model on hand-written rows.
 
-mod device;
-
-use device::*;
+use crate::device::*;
 use sluice_formats::rmt::rows::*;
 use sluice_formats::rmt::tables::{Event, nodes};
 use sluice_formats::{Node, Table};

@@ -1,8 +1,6 @@
 //! Stages of the fast model on hand-written rows: what is found, whose it is, what is counted.
 
-mod device;
-
-use device::*;
+use crate::device::*;
 use sluice_formats::rmt::rows::*;
 use sluice_formats::rmt::tables::Event;
 use sluice_formats::row::Wide;

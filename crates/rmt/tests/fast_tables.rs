@@ -1,8 +1,6 @@
 //! Rows of the fast model: addresses, read-back, generations, counters.
 
-mod device;
-
-use device::*;
+use crate::device::*;
 use sluice_formats::Status;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::rmt::rows::*;

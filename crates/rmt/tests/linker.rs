@@ -1,9 +1,7 @@
 //! Loads for the tenants of one pipeline: what packets in flight meet, and what is refused.
 
-mod common;
-
-use common::linker::Tenants;
-use common::{check_rows, random_part};
+use crate::common::linker::Tenants;
+use crate::common::{check_rows, random_part};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::row::Wide;
 use sluice_formats::{EngineId, Node, Table};

@@ -1,9 +1,7 @@
 //! Random operations of many tenants on one pipeline, against the plainest mirror of what each of them has.
 
-mod common;
-
-use common::linker::Tenants;
-use common::{Owners, SHAPE, random_part};
+use crate::common::linker::Tenants;
+use crate::common::{Owners, SHAPE, random_part};
 use sluice_formats::EngineId;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::row::Wide;

@@ -2,9 +2,7 @@
 //!
 //! The reference below works on the object itself, as docs/design/object.md, "Lowering", says it: no key of the pipeline, no row.
 
-mod common;
-
-use common::linker::Tenants;
+use crate::common::linker::Tenants;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::{EngineId, Reason};
 use sluice_object::linker::rmt::Quota;

@@ -1,8 +1,6 @@
 //! Programs of many tenants placed, replaced and taken away.
 
-mod common;
-
-use common::{Owners, check_rows, random_part};
+use crate::common::{Owners, check_rows, random_part};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::rmt::rows::PageRow;
 use sluice_formats::rmt::target::MODULE_PAGES;

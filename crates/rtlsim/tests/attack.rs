@@ -8,12 +8,9 @@
 //!
 //! `SLUICE_LONG=1` offers a million packets.
 
-#[path = "support/attack/mod.rs"]
-mod attack;
-mod support;
-
-use attack::measured::{Differences, Seen, differences};
-use attack::run::{Plan, run};
+use crate::attacking::measured::{Differences, Seen, differences};
+use crate::attacking::run::{Plan, run};
+use crate::support;
 use sluice_formats::random::test_seed;
 use sluice_formats::{Target, target};
 use sluice_nic::SoftwareNic;

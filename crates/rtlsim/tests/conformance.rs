@@ -2,8 +2,7 @@
 //!
 //! `SLUICE_LONG=1` also reads every row of the targets above the tiny one, which takes minutes.
 
-mod support;
-
+use crate::support;
 use sluice_formats::random::test_seed;
 use sluice_formats::target;
 use sluice_nic::conformance;

@@ -1,9 +1,7 @@
 //! The configuration ring and the watchdog, seen from the host.
 
-mod support;
-#[path = "support/traffic/mod.rs"]
-mod traffic;
-
+use crate::support;
+use crate::traffic::rig::{Module, Rig, To};
 use sluice_device::Device;
 use sluice_formats::address::{control, info};
 use sluice_formats::hash::crc32c_words;
@@ -16,7 +14,6 @@ use sluice_object::Step;
 use sluice_rtlsim::event::{self, What};
 use sluice_rtlsim::plugin::{Instance, Until};
 use sluice_rtlsim::{Plugin, RtlOptions, Variant, top};
-use traffic::rig::{Module, Rig, To};
 
 const CONFIGS: [&str; 2] = ["tiny", "default"];
 

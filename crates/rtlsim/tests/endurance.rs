@@ -5,8 +5,7 @@
 //!
 //! `SLUICE_LONG=1` makes 10,000 operations.
 
-mod support;
-
+use crate::support;
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_formats::address::Access;

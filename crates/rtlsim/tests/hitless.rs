@@ -3,16 +3,13 @@
 //! The default run makes fewer replacements than the claim; `SLUICE_LONG=1` makes all 1,000,
 //! and `cargo bench -p sluice-rtlsim --bench measure -- hitless` writes them down.
 
-mod support;
-#[path = "support/traffic/mod.rs"]
-mod traffic;
-
+use crate::support;
+use crate::traffic::replacing::{Plan, Run, run};
 use sluice_formats::Target;
 use sluice_formats::random::test_seed;
 use sluice_object::linker::{unsafe_live_bank, unsafe_order};
 use sluice_object::{Load, Step};
 use sluice_rtlsim::Variant;
-use traffic::replacing::{Plan, Run, run};
 
 /// Full load: the pipeline takes a beat in every cycle but those of the start.
 const FULL: f64 = 0.998;

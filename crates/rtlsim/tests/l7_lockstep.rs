@@ -1,13 +1,7 @@
 //! The l7 engine on its own top does what its model does, on the target `tiny`: filter, staging buffer, message table.
 
-#[path = "support/l7/bench.rs"]
-mod bench;
-#[path = "support/l7/dispatching.rs"]
-mod dispatching;
-#[path = "support/l7/entries.rs"]
-mod entries;
-#[path = "support/l7/mod.rs"]
-mod l7;
+use crate::dispatching;
+use crate::entries;
 
 #[test]
 fn engine_and_model_in_lockstep() {

@@ -1,11 +1,6 @@
 //! The l7 engine on its own top does what its model does, on the target `default`: filter, staging buffer, message table.
 
-#[path = "support/l7/bench.rs"]
-mod bench;
-#[path = "support/l7/dispatching.rs"]
-mod dispatching;
-#[path = "support/l7/mod.rs"]
-mod l7;
+use crate::dispatching;
 
 #[test]
 fn engine_and_model_in_lockstep() {

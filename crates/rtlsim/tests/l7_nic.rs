@@ -1,10 +1,7 @@
 //! Message dispatch in the whole NIC does what the model does: decisions, frames, what is in host memory, counters, replacements.
 
-#[path = "support/l7/mod.rs"]
-mod l7;
-mod support;
-
-use l7::traffic::Traffic;
+use crate::l7::traffic::Traffic;
+use crate::support;
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_formats::Target;

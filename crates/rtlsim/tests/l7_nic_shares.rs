@@ -1,7 +1,6 @@
 //! The scheduler in front of the l7 engine, in the whole NIC: short programs beside long ones, and shares of the matchers' steps.
 
-mod support;
-
+use crate::support;
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, Offer, Verdict};
 use sluice_formats::Target;

@@ -1,11 +1,6 @@
 //! The receive side of the l7 engine on its own top does what its model does, on the target `default`: buffers and completions byte for byte, expiry, accounts.
 
-#[path = "support/l7/host.rs"]
-mod host;
-#[path = "support/l7/mod.rs"]
-mod l7;
-#[path = "support/l7/receiving.rs"]
-mod receiving;
+use crate::receiving;
 
 #[test]
 fn engine_and_model_in_lockstep() {

@@ -1,17 +1,7 @@
 //! The l7 engine on its own top with other sizes than its targets have does what its model does. In `make long`; the plug-ins are built there (`make plugins-sizes`).
 
-#[path = "support/l7/bench.rs"]
-mod bench;
-#[path = "support/l7/dispatching.rs"]
-#[allow(dead_code)] // one of its tests is of sizes
-mod dispatching;
-#[path = "support/l7/host.rs"]
-mod host;
-#[path = "support/l7/mod.rs"]
-mod l7;
-#[path = "support/l7/receiving.rs"]
-#[allow(dead_code)] // two of its tests are of sizes
-mod receiving;
+use crate::dispatching;
+use crate::receiving;
 
 const MESSAGE_PACKETS: &str = "tiny MessagePackets=255";
 

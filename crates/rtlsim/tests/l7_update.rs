@@ -1,7 +1,6 @@
 //! Rules of a tenant are replaced in the whole NIC while messages come at full load: none is lost, each goes by the old or by the new rules.
 
-mod support;
-
+use crate::support;
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_formats::Target;

@@ -1,7 +1,6 @@
 //! RTL and model in lockstep, packet by packet.
 
-mod support;
-
+use crate::support;
 use sluice_device::{Device, Event};
 use sluice_formats::EngineId;
 use sluice_formats::random::{Rng, test_seed};

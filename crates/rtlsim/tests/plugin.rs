@@ -1,7 +1,6 @@
 //! The plug-in itself: what goes in comes out, failures come back as errors.
 
-mod support;
-
+use crate::support;
 use sluice_device::Device;
 use sluice_formats::row::Row;
 use sluice_formats::rows::{GenerationRow, QuantumRow};

@@ -2,8 +2,7 @@
 //!
 //! Each device: the software NIC, and the RTL, in lockstep with the model where time allows.
 
-mod support;
-
+use crate::support;
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_formats::limits::HIGH_QUEUE;

@@ -10,8 +10,8 @@
 
 #[path = "support/random_frames.rs"]
 mod frames;
-mod support;
 
+use crate::support;
 use frames::Pool;
 use sluice_device::{Device, Event, Offer, Verdict};
 use sluice_formats::address::Access;

@@ -1,11 +1,8 @@
 //! What the published pipeline's RTL gets wrong, one test each. Every packet is also compared with the model, so a
 //! test that only lets packets flow fails on any byte, drop or copy that differs.
 
-#[path = "support/pipeline.rs"]
-mod pipeline;
-mod support;
-
-use pipeline::{Pipeline, object};
+use crate::pipeline::{Pipeline, object};
+use crate::support;
 use sluice_device::Device;
 use sluice_formats::rmt::target::{DEFAULT, TINY, Target};
 use sluice_formats::row::Row;

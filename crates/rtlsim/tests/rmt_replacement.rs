@@ -1,12 +1,7 @@
 //! One of three CALC tenants is replaced while all of them fill the rmt pipeline.
 
-#[path = "support/pipeline.rs"]
-mod pipeline;
-#[path = "support/rmt_replacing.rs"]
-mod replacing;
-mod support;
-
-use replacing::{Order, REPLACED, Run, Version, run};
+use crate::replacing::{Order, REPLACED, Run, Version, run};
+use crate::support;
 use sluice_formats::random::test_seed;
 use sluice_formats::rmt::target::{DEFAULT, TINY, Target};
 use sluice_rtlsim::{Comparison, RtlNic, RtlOptions, Variant, top};

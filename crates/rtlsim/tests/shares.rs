@@ -2,15 +2,10 @@
 //!
 //! Figures of issue 12 with what they were before there were shares, and what they may be now.
 
-#[path = "support/attack/mod.rs"]
-mod attack;
-#[path = "support/pipeline.rs"]
-mod pipeline;
-mod support;
-
-use attack::field::{Field, tagged};
-use attack::programs;
-use pipeline::Pipeline;
+use crate::attacking::field::{Field, tagged};
+use crate::attacking::programs;
+use crate::pipeline::Pipeline;
+use crate::support;
 use sluice_device::{Offer, Verdict};
 use sluice_formats::random::Rng;
 use sluice_formats::row::Row;

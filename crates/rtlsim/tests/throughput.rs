@@ -1,17 +1,14 @@
 //! Cycles per packet, who shares them, and what one queue can do to another.
 
-mod support;
-#[path = "support/traffic/mod.rs"]
-mod traffic;
-
+use crate::support;
+use crate::traffic::rates::{self, From, LENGTHS};
+use crate::traffic::rig::{Module, Rig, To};
+use crate::traffic::shares::{self, Claim};
 use sluice_device::Device;
 use sluice_formats::Reason;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_packet::generate::Sizes;
 use sluice_rtlsim::{RtlOptions, Variant};
-use traffic::rates::{self, From, LENGTHS};
-use traffic::rig::{Module, Rig, To};
-use traffic::shares::{self, Claim};
 
 const CONFIGS: [&str; 2] = ["tiny", "default"];
 /// More than the start-up of a run.

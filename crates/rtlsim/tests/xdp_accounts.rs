@@ -1,16 +1,11 @@
 //! What the engine counts for a module: packets, bundles, cycles, waits by cause, and the last fault.
 
-mod support;
-
-#[path = "../../ebpf/tests/analysis_support/packets.rs"]
-#[allow(dead_code)]
-mod packets;
-#[path = "../../ebpf/tests/analysis_support/programs.rs"]
-#[allow(dead_code)]
-mod programs;
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::packets;
+use crate::programs;
+use crate::support;
+use crate::xdp::accounts::{Account, last_fault};
+use crate::xdp::engine::{Engine, INTERFACES, MODULE, Rows, WORK, open_tiny};
+use crate::xdp::pair::{Pair, image};
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{FaultReason, Image, MapSpec, MapType, Packet, Program, Runtime};
 use sluice_formats::limits::packet_id;
@@ -20,9 +15,6 @@ use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Node, Op, Status, Table};
 use sluice_hxdp::Cores;
 use sluice_hxdp::loops::LOOP;
-use xdp::accounts::{Account, last_fault};
-use xdp::engine::{Engine, INTERFACES, MODULE, Rows, WORK, open_tiny};
-use xdp::pair::{Pair, image};
 
 const START: u16 = PAGE_ROWS as u16;
 

@@ -1,10 +1,9 @@
 //! Functions that programs call, on the XDP engine in RTL with the interpreter beside it.
 
-mod support;
-
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::engine::{Engine, MODULE, PASS, Rows, WORK, open_tiny};
+use crate::xdp::pair::{Pair, image};
+use crate::xdp::together::together;
 use sluice_ebpf::{Image, MapSpec, MapType};
 use sluice_formats::limits::packet_id;
 use sluice_formats::random::Rng;
@@ -12,9 +11,6 @@ use sluice_formats::xdp::codes::XdpOp;
 use sluice_formats::xdp::rows::{XdpPageRow, XdpProgramRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Reason, Table};
-use xdp::engine::{Engine, MODULE, PASS, Rows, WORK, open_tiny};
-use xdp::pair::{Pair, image};
-use xdp::together::together;
 
 /// Cycles of a call and the three passes of an exit, of a packet that is alone.
 const CALL_AND_RETURN: u64 = 37;

@@ -1,10 +1,9 @@
 //! Programs of a conformance suite on every device of `sluice-bpf-plugin`: interpreter, bundles, and the engine in RTL.
 
-mod support;
-
 #[path = "../../ebpf/tests/conformance/mod.rs"]
 mod conformance;
 
+use crate::support;
 use conformance::{Case, Expected, cases};
 use sluice_ebpf::Insn;
 use sluice_ebpf::plugin::{self, Request};

@@ -1,23 +1,15 @@
 //! The XDP engine in RTL does what the interpreter does, with several packets under way.
 
-mod support;
-
-#[path = "../../ebpf/tests/analysis_support/packets.rs"]
-#[allow(dead_code)]
-mod packets;
-#[path = "../../ebpf/tests/analysis_support/programs.rs"]
-#[allow(dead_code)]
-mod programs;
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::packets;
+use crate::programs;
+use crate::support;
+use crate::xdp::engine::{GRANTED, MODULE, Rows, open_tiny};
+use crate::xdp::pair::{Pair, image};
+use crate::xdp::showing::{calls, showing};
+use crate::xdp::together::together;
 use sluice_ebpf::{Image, MapType};
 use sluice_formats::limits::packet_id;
 use sluice_formats::xdp::target::PAGE_ROWS;
-use xdp::engine::{GRANTED, MODULE, Rows, open_tiny};
-use xdp::pair::{Pair, image};
-use xdp::showing::{calls, showing};
-use xdp::together::together;
 
 #[test]
 fn random_programs_do_the_same() {

@@ -1,9 +1,7 @@
 //! XDP programs on a device whose engine is hardware, from the object on: loads, maps, replacements.
 
-mod support;
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::device::{COUNT, Nic, SHOW, array, frame, object};
 use sluice_device::{Device, DeviceError, MapId, Offer, Outcome, Verdict};
 use sluice_ebpf::image::map_flags::NO_PREALLOC;
 use sluice_ebpf::{MapSpec, MapType};
@@ -13,7 +11,6 @@ use sluice_formats::target::TINY;
 use sluice_formats::xdp::target::Target as XdpTarget;
 use sluice_object::Object;
 use sluice_rtlsim::{Comparison, Faults, Ready, RtlNic, RtlOptions, Stalls, Variant, top};
-use xdp::device::{COUNT, Nic, SHOW, array, frame, object};
 
 /// Drops the packet if the first byte behind the type has no entry whose value begins with 3.
 const LOOK: &str = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 15\nr0 = 1\nif r3 > r2 goto out\n\

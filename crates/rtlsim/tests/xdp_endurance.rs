@@ -6,10 +6,9 @@
 //!
 //! `SLUICE_LONG=1` makes 10,000 operations on each target.
 
-mod support;
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::device::{Nic, frame};
+use crate::xdp::marks::{self, ENTRIES, Version};
 use sluice_device::{Device, DeviceError, Event, Offer, Outcome, Verdict};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::{DEFAULT, TINY};
@@ -17,8 +16,6 @@ use sluice_formats::{Reason, Target};
 use sluice_object::{Load, XdpShare};
 use sluice_rtlsim::{RtlNic, RtlOptions, Variant, top};
 use std::collections::{BTreeMap, BTreeSet};
-use xdp::device::{Nic, frame};
-use xdp::marks::{self, ENTRIES, Version};
 
 /// Ticks of packets that are offered ahead: an operation of the host on a map takes some hundred.
 const AHEAD: u64 = 1_500;

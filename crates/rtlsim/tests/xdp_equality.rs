@@ -3,17 +3,14 @@
 //! A run consists of parts with a seed and an engine of their own, so that a difference can be repeated without what came before it:
 //! `SLUICE_XDP_PART` is the seed of the one part to run. `SLUICE_LONG=1` makes a million packets on the default target.
 
-mod support;
-
-#[path = "../../ebpf/tests/analysis_support/packets.rs"]
-#[allow(dead_code)]
-mod packets;
-#[path = "../../ebpf/tests/analysis_support/programs.rs"]
-#[allow(dead_code)]
-mod programs;
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::packets;
+use crate::programs;
+use crate::support;
+use crate::xdp::device::Nic;
+use crate::xdp::engine::Engine;
+use crate::xdp::pair::Pair;
+use crate::xdp::showing::{forgetting, showing};
+use crate::xdp::together::together;
 use sluice_device::{Device, Outcome, Verdict};
 use sluice_ebpf::tenant;
 use sluice_formats::random::{Rng, test_seed};
@@ -22,11 +19,6 @@ use sluice_formats::xdp::codes::XdpMapOp;
 use sluice_formats::{Target, limits};
 use sluice_object::Object;
 use sluice_rtlsim::{Comparison, Ready, RtlOptions, Stalls, Variant, top};
-use xdp::device::Nic;
-use xdp::engine::Engine;
-use xdp::pair::Pair;
-use xdp::showing::{forgetting, showing};
-use xdp::together::together;
 
 /// Packets of a part.
 const PART: u32 = 20_000;

@@ -1,13 +1,9 @@
 //! What programs on the engine tell the host: perf events, records of ring buffers, numbers for formats.
 
-mod support;
-
-#[path = "../../ebpf/tests/analysis_support/packets.rs"]
-#[allow(dead_code)]
-mod packets;
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::xdp::accounts::last_fault;
+use crate::xdp::engine::{Engine, MODULE, open_tiny};
+use crate::xdp::events::{plain, ring, take};
+use crate::xdp::pair::Pair;
 use sluice_ebpf::image::map_flags::RDONLY_PROG;
 use sluice_ebpf::insn::assemble;
 use sluice_ebpf::world::Event;
@@ -16,10 +12,6 @@ use sluice_formats::limits::packet_id;
 use sluice_formats::xdp::codes::{XdpFault, XdpStep};
 use sluice_formats::xdp::target::{EVENT_WORDS, RECORD_BYTES};
 use std::collections::BTreeMap;
-use xdp::accounts::last_fault;
-use xdp::engine::{Engine, MODULE, open_tiny};
-use xdp::events::{plain, ring, take};
-use xdp::pair::Pair;
 
 /// Formats, one behind the other in the first map.
 const FORMATS: &str = "packet of %d bytes\0%x, %u and %lld\0";

@@ -1,9 +1,7 @@
 //! What tenants are given of the XDP engine, from the linker on: work of a packet, and their part of the queues.
 
-mod support;
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::device::{Nic, frame, object};
 use sluice_device::{Device, Event, Offer, Verdict};
 use sluice_formats::Reason;
 use sluice_formats::random::test_seed;
@@ -11,7 +9,6 @@ use sluice_formats::target::TINY;
 use sluice_object::XdpShare;
 use sluice_rtlsim::{Comparison, RtlNic, RtlOptions, Variant, top};
 use std::collections::BTreeMap;
-use xdp::device::{Nic, frame, object};
 
 /// Goes round as often as the first byte behind the type says, and without end if it is 255; then the frame goes back.
 const ROUND: &str = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 15\nr0 = 1\nif r3 > r2 goto out\n\

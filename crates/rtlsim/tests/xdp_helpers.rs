@@ -1,14 +1,10 @@
 //! Helpers of the XDP engine in RTL that have memory as arguments do what the interpreter does.
 
-mod support;
-
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::engine::open_tiny;
+use crate::xdp::pair::Pair;
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
 use sluice_formats::random::Rng;
-use xdp::engine::open_tiny;
-use xdp::pair::Pair;
 
 /// Bytes of a value: the next one lies right behind it.
 const VALUE: u32 = 64;

@@ -1,17 +1,13 @@
 //! `BPF_F_LOCK` of updates on the XDP engine in RTL: what it does as the software NIC does it, and what it refuses.
 
-mod support;
-
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::device::{Nic, object};
+use crate::xdp::engine::open_tiny;
+use crate::xdp::pair::Pair;
 use sluice_device::{Device, DeviceError};
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
 use sluice_formats::target::TINY;
 use sluice_rtlsim::{Comparison, RtlOptions, Variant, top};
-use xdp::device::{Nic, object};
-use xdp::engine::open_tiny;
-use xdp::pair::Pair;
 
 /// Bytes of a value; its lock is in the first four.
 const VALUE: usize = 16;

@@ -1,10 +1,11 @@
 //! Spin locks of the XDP engine in RTL: with the interpreter beside it, and of many packets at once.
 
-mod support;
-
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::accounts::last_fault;
+use crate::xdp::device::{Nic, frame, object_of};
+use crate::xdp::engine::{Engine, MODULE, open_tiny};
+use crate::xdp::pair::Pair;
+use crate::xdp::together::together;
 use sluice_device::{Device, Outcome, Verdict};
 use sluice_ebpf::image::Initial;
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
@@ -12,11 +13,6 @@ use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::TINY;
 use sluice_formats::xdp::codes::XdpFault;
 use sluice_rtlsim::{Comparison, RtlNic, RtlOptions, Variant, top};
-use xdp::accounts::last_fault;
-use xdp::device::{Nic, frame, object_of};
-use xdp::engine::{Engine, MODULE, open_tiny};
-use xdp::pair::Pair;
-use xdp::together::together;
 
 /// Bytes of a value, where its lock is, and two counters.
 const VALUE: u32 = 24;

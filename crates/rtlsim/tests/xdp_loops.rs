@@ -1,13 +1,8 @@
 //! `bpf_loop` on the XDP engine in RTL with the interpreter beside it.
 
-mod support;
-
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::xdp::engine::{Engine, WORK, open_tiny};
+use crate::xdp::pair::{Pair, image};
 use sluice_formats::random::Rng;
-use xdp::engine::{Engine, WORK, open_tiny};
-use xdp::pair::{Pair, image};
 
 /// r8 is the frame, of at least 96 bytes; the program ends with verdict 3, or 1 for a short frame.
 const BEGIN: &str =

@@ -1,10 +1,9 @@
 //! Maps of the XDP engine do what the interpreter's do: every kind, error and slot, with the host between.
 
-mod support;
-
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::engine::{Engine, MODULE, Rows, open_tiny};
+use crate::xdp::pair::Pair;
+use crate::xdp::together::together;
 use sluice_ebpf::image::map_flags::{NO_PREALLOC, RDONLY_PROG};
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
 use sluice_formats::Table;
@@ -15,9 +14,6 @@ use sluice_formats::xdp::codes::XdpMapOp;
 use sluice_formats::xdp::rows::{XdpMapRow, XdpProgramRow, XdpSearchRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_hxdp::{Target, compile};
-use xdp::engine::{Engine, MODULE, Rows, open_tiny};
-use xdp::pair::Pair;
-use xdp::together::together;
 
 /// Offsets in a packet: operation, flags, what came of it, key, value.
 const OP: usize = 0;

@@ -1,10 +1,9 @@
 //! The XDP engine in the NIC, behind the pipeline: with rows of the pipeline by its placer and of the engine by hand, and from
 //! the object on, in lockstep with the software NIC.
 
-mod support;
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp;
+use crate::xdp::device::{COUNT, Nic, SHOW, array, object};
 use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_ebpf::{Image, Program};
 use sluice_formats::random::{Rng, test_seed};
@@ -16,7 +15,6 @@ use sluice_hxdp::{Target, compile};
 use sluice_object::Step;
 use sluice_rtlsim::{Comparison, Ready, RtlNic, RtlOptions, Stalls, Variant, top};
 use std::collections::BTreeMap;
-use xdp::device::{COUNT, Nic, SHOW, array, object};
 
 /// A program as rows, in two pages for each module and generation.
 fn install(module: u8, generation: u8, text: &str) -> Vec<Step> {

@@ -1,10 +1,8 @@
 //! Order of packets on the XDP cores: within a flow as they came, whatever their programs take; between flows nobody waits.
 
-mod support;
-
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::engine::{Engine, MODULE, Rows, open_tiny};
+use crate::xdp::pair::Pair;
 use sluice_ebpf::insn::assemble;
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
 use sluice_formats::Table;
@@ -14,8 +12,6 @@ use sluice_formats::xdp::rows::XdpProgramRow;
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_rtlsim::plugin::Until;
 use std::collections::{BTreeMap, BTreeSet};
-use xdp::engine::{Engine, MODULE, Rows, open_tiny};
-use xdp::pair::Pair;
 
 /// Goes round as often as byte 14 says, and ends as byte 15 says.
 const ROUNDS: &str = "r2 = *(u32 *)(r1 +0)\nr3 = *(u32 *)(r1 +4)\nr4 = r2\nr4 += 16\nr0 = 1\nif r4 > r3 goto end\n\

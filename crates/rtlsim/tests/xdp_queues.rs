@@ -1,17 +1,13 @@
 //! Tenants in front of the XDP cores: shares by what programs cost, room, counted drops, and packets that pass beside.
 
-mod support;
-
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::engine::{Engine, MODULE, Rows, open_tiny};
 use sluice_formats::limits::packet_id;
 use sluice_formats::xdp::rows::XdpShareRow;
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Status, Table};
 use sluice_rtlsim::plugin::Until;
 use std::collections::BTreeMap;
-use xdp::engine::{Engine, MODULE, Rows, open_tiny};
 
 /// A program for a module that goes round so often.
 fn load(engine: &mut Engine, module: u8, rounds: u32) {

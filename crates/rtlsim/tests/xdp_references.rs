@@ -1,10 +1,8 @@
 //! Maps whose entries stand for something else on a device whose XDP engine is hardware: processors and sockets, programs, maps.
 //! The software NIC beside it in lockstep.
 
-mod support;
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::device::{Nic, array, frame, object, object_of};
 use sluice_device::{Device, MapId, Outcome, Verdict};
 use sluice_ebpf::image::Initial;
 use sluice_ebpf::{MapSpec, MapType};
@@ -14,7 +12,6 @@ use sluice_formats::{Reason, limits};
 use sluice_object::Object;
 use sluice_rtlsim::{Comparison, Ready, RtlOptions, Stalls, Variant, top};
 use std::collections::BTreeMap;
-use xdp::device::{Nic, array, frame, object, object_of};
 
 /// r6 is the frame, of which 60 bytes are there.
 const BEGIN: &str =

@@ -1,10 +1,7 @@
 //! Rows of the XDP engine in RTL: whose they are, what is none, and what they mean where programs seldom come.
 
-mod support;
-
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::xdp::engine::{Engine, MODULE, PASS, REGIONS, Rows, WORK, open_tiny};
+use crate::xdp::pair::{Pair, image};
 use sluice_ebpf::Image;
 use sluice_formats::limits::packet_id;
 use sluice_formats::row::Row;
@@ -12,8 +9,6 @@ use sluice_formats::xdp::codes::XdpOp;
 use sluice_formats::xdp::rows::{XdpPageRow, XdpProgramRow, XdpRegionRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Node, Op, Reason, Status, Table};
-use xdp::engine::{Engine, MODULE, PASS, REGIONS, Rows, WORK, open_tiny};
-use xdp::pair::{Pair, image};
 
 /// Offers one packet, and gives why it was dropped, or where it went.
 fn fate_of(engine: &mut Engine, module: u8, number: u32) -> Result<u8, Reason> {

@@ -1,15 +1,11 @@
 //! One value of a map that packets of all contexts load, store, change atomically and update, on the XDP engine in RTL.
 
-mod support;
-
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::engine::open_tiny;
+use crate::xdp::pair::Pair;
+use crate::xdp::together::together;
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
 use sluice_formats::random::Rng;
-use xdp::engine::open_tiny;
-use xdp::pair::Pair;
-use xdp::together::together;
 
 /// Bytes of the value: an update writes it in eight words.
 const VALUE: u32 = 64;

@@ -4,16 +4,13 @@
 //! Each run has a twin in which those that make trouble run a plain program with the same weight. 8 tenants on the default target; the tiny one has 7
 //! modules beside the system's. `SLUICE_LONG=1` runs sixteen times as long, with eight times the work.
 
-mod support;
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::tenants::{Comes, Does, Seen, Tenants};
 use sluice_formats::Target;
 use sluice_formats::random::test_seed;
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::xdp::target::Target as XdpTarget;
 use sluice_rtlsim::{RtlNic, RtlOptions, Variant, top};
-use xdp::tenants::{Comes, Does, Seen, Tenants};
 
 /// What the others do, of whom each is to keep its share.
 const OTHERS: [Does; 7] =

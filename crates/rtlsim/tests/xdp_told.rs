@@ -1,9 +1,7 @@
 //! Events of programs on a device whose engine is hardware, from the object to the host.
 
-mod support;
-#[path = "support/xdp/mod.rs"]
-mod xdp;
-
+use crate::support;
+use crate::xdp::device::{Nic, array, frame, object};
 use sluice_device::{Device, ProgramEvent};
 use sluice_ebpf::image::map_flags::RDONLY_PROG;
 use sluice_ebpf::{MapSpec, MapType};
@@ -11,7 +9,6 @@ use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::TINY;
 use sluice_object::Object;
 use sluice_rtlsim::{Comparison, Ready, RtlNic, RtlOptions, Stalls, Variant, top};
-use xdp::device::{Nic, array, frame, object};
 
 /// Tells by the first byte behind the type: 0 a record, 1 a perf event with the packet's first bytes, 2 a line, 3 a record that is taken
 /// back; else nothing. The frame goes back.

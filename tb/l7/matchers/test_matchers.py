@@ -396,7 +396,7 @@ async def a_step_waits_for_the_segment_that_it_reads(dut):
 
 @pytest.fixture(scope="session")
 def model():
-    command = ["cargo", "build", "--quiet", "--package", "sluice-l7", "--example", "vectors"]
+    command = ["cargo", "build", "--quiet", "--workspace", "--example", "vectors"]
     tree = Path(os.environ.get("SLUICE_TREE", ROOT))
     subprocess.run(command, cwd=tree, check=True)
     return tree / "target" / "debug" / "examples" / "vectors"

@@ -1,5 +1,4 @@
 //! Running the program in a folder of its own.
-#![allow(dead_code)] // each test uses a part
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,9 +1,7 @@
 //! One program, run by the kernel and here: a small assembler and the comparison.
 
-#![allow(dead_code)] // Each test file uses a part of it.
-
 use sluice_ebpf::insn::{CALL, EXIT, LD_IMM64, pseudo};
-use sluice_ebpf::kernel::{Kernel, KernelMap, TestInput, available};
+use sluice_ebpf::kernel::{Kernel, TestInput, available};
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{Image, Insn, MapSpec, MapType, Packet, Program, Runtime};
 
@@ -164,9 +162,4 @@ impl Pair {
         assert!(packet.metadata() == kernel.metadata, "{what}: metadata differs");
         ours
     }
-}
-
-/// Descriptor-like value of a map: 4 bytes.
-pub fn fd(map: &KernelMap) -> [u8; 4] {
-    map.fd().to_le_bytes()
 }

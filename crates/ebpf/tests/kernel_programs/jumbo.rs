@@ -2,8 +2,8 @@
 //! but the length is new: no fault, a frame that `adjust_tail` can shorten and not lengthen, and
 //! headroom as ever.
 
-use crate::shipped;
-use crate::steps::{Step, steps};
+use super::shipped;
+use super::steps::{Step, steps};
 use sluice_ebpf::kernel::{HEADROOM, MAX_FRAME, possible_cpus};
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Packet, Runtime};

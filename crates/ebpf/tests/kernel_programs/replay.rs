@@ -1,7 +1,7 @@
 //! Steps of a script, in the kernel and here at once.
 
-use crate::shipped::roomy_image;
-use crate::steps::{Load, Step};
+use super::shipped::roomy_image;
+use super::steps::{Load, Step};
 use sluice_ebpf::MapType;
 use sluice_ebpf::kernel::{Difference, Differential, TestInput, possible_cpus};
 use sluice_ebpf::vm::Outcome;

@@ -1,7 +1,7 @@
 //! Random packets aimed at a program: what its scripts send, in their order and out of it, with
 //! fields exchanged, cut short, made long and damaged; and entries that user space changes.
 
-use crate::steps::Step;
+use super::steps::Step;
 use sluice_ebpf::kernel::{MAX_FRAME, MAX_METADATA, MIN_FRAME, QUEUES};
 use sluice_formats::random::Rng;
 use sluice_packet::generate::Malformation;

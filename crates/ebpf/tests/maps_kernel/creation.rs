@@ -1,7 +1,7 @@
 //! Declarations that the kernel takes and refuses, and its error numbers.
 
-use crate::sys::KernelMap;
-use crate::{kernel_cpus, spec};
+use super::sys::KernelMap;
+use super::{kernel_cpus, spec};
 use sluice_ebpf::{Errno, MapSpace, MapSpec, MapType};
 use sluice_formats::random::{Rng, test_seed};
 

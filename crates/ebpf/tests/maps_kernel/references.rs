@@ -1,7 +1,7 @@
 //! Maps of maps against the kernel's.
 
-use crate::sys::KernelMap;
-use crate::{kernel_cpus, spec};
+use super::sys::KernelMap;
+use super::{kernel_cpus, spec};
 use sluice_ebpf::{Errno, MapId, MapSpace, MapSpec, MapType};
 use sluice_formats::random::{Rng, test_seed};
 use std::os::fd::AsRawFd;

@@ -1,9 +1,9 @@
 //! The aims beside the nearest shipped programs.
 
-use crate::mixes::{Mix, Mixes};
-use crate::path_list::{DROP, SWAP};
+use super::mixes::{Mix, Mixes};
+use super::path_list::{DROP, SWAP};
+use super::{DEFAULT, Shape};
 use crate::support::{Twins, target};
-use crate::{DEFAULT, Shape};
 use sluice_ebpf::insn::assemble;
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, Verdict};

@@ -1,6 +1,6 @@
 //! Packets of the shipped programs' scripts, as each core executes them.
 
-use crate::Shape;
+use super::Shape;
 use crate::support::{Replay, scripts, steps};
 use sluice_hxdp::cycles::{Timing, mean_alone, saturated};
 use sluice_hxdp::{Engine, Target, Trace};

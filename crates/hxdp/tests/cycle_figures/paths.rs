@@ -1,9 +1,9 @@
 //! The paths of the aims: each a program of the published one's function whose packets execute as many eBPF instructions.
 
-use crate::DEFAULT;
-use crate::aims::bare;
-use crate::mixes::{DEFAULT_ENGINE, Mix};
-use crate::path_list::{DROP, PATHS, PUBLISHED_LUT, Path, SWAP};
+use super::DEFAULT;
+use super::aims::bare;
+use super::mixes::{DEFAULT_ENGINE, Mix};
+use super::path_list::{DROP, PATHS, PUBLISHED_LUT, Path, SWAP};
 use crate::support::{Replay, steps};
 use sluice_ebpf::Verdict;
 use sluice_hxdp::cycles::{Arrivals, Load, lut, mean_alone, simulate};
@@ -21,7 +21,7 @@ const FROM_RTL: f64 = 0.1;
 /// Paths that this is asked of, from the first on.
 const ALONE_OF: usize = 7;
 
-fn packets(path: &Path, shape @ (lanes, ports): crate::Shape) -> Mix {
+fn packets(path: &Path, shape @ (lanes, ports): super::Shape) -> Mix {
     match path.program {
         "bare drop" => return bare(DROP, Verdict::Drop, shape),
         "bare swap" => return bare(SWAP, Verdict::Tx, shape),

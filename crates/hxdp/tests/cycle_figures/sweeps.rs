@@ -1,8 +1,8 @@
 //! Tables over the parameters of an engine.
 
-use crate::mixes::{ALL, Mix, Mixes, geometric};
-use crate::plot::{Axis, Look, Plot, Scale, Series};
-use crate::{DEFAULT, Shape, aims};
+use super::mixes::{ALL, Mix, Mixes, geometric};
+use super::plot::{Axis, Look, Plot, Scale, Series};
+use super::{DEFAULT, Shape, aims};
 use sluice_hxdp::cycles::{Arrivals, Dispatch, MapEngine, Memory, Order, loaded, lut};
 use sluice_hxdp::{Engine, Trace};
 use std::fmt::Write;
@@ -47,7 +47,7 @@ pub fn objects(mixes: &Mixes) -> String {
     for (name, mix) in mixes.on(DEFAULT) {
         let timing = mix.saturated(&engine);
         let core = mix.saturated(&Engine { cores: 1, ..engine });
-        let cycles = crate::mixes::DEFAULT_ENGINE
+        let cycles = super::mixes::DEFAULT_ENGINE
             .map(|shape| mixes.on(shape)[name].saturated(&engine_of(shape)).cycles_per_packet());
         let shared = mix.traces.iter().flat_map(|trace| &trace.issues).map(|issue| u64::from(issue.shared()));
         let twice = mix.traces.iter().flat_map(|trace| &trace.issues).filter(|issue| issue.twice).count();
@@ -204,7 +204,7 @@ fn accesses(mixes: &Mixes) -> String {
 /// Registers that bundles write at once, and what is written later. A core has as many write ports as lanes.
 fn results(mixes: &Mixes) -> String {
     let mut out = head(&["lanes", "no register", "one", "two", "three or four", "results that come later, a bundle"]);
-    for shape in crate::mixes::DEFAULT_ENGINE {
+    for shape in super::mixes::DEFAULT_ENGINE {
         let issues = mixes.on(shape).values().flat_map(|mix| &mix.traces).flat_map(|trace| &trace.issues);
         let (mut all, mut later, mut kinds) = (0u64, 0u64, [0u64; 4]);
         for issue in issues {

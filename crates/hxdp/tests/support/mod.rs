@@ -1,7 +1,5 @@
 //! One program run twice, by the interpreter and by the bundle model, on worlds of their own that must stay alike.
 
-#![allow(dead_code)] // Each test uses some of it.
-
 #[path = "../../../ebpf/tests/analysis_support/packets.rs"]
 pub mod packets;
 #[path = "../../../ebpf/tests/analysis_support/programs.rs"]
@@ -10,13 +8,14 @@ pub mod programs;
 #[allow(dead_code)]
 pub mod showing;
 #[path = "../../../ebpf/tests/kernel_programs/steps.rs"]
+#[allow(dead_code)] // Others use more of it.
 pub mod steps;
 
 use sluice_device::headers::{flow_hash, headers};
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::state::State;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
-use sluice_ebpf::{FaultReason, Image, MapType, Packet, Program, Runtime, load};
+use sluice_ebpf::{Image, MapType, Packet, Program, Runtime, load};
 use sluice_hxdp::{Bundles, CompileError, Cores, Executed, Passes, Target, Trace, compile, compile_with};
 use std::path::{Path, PathBuf};
 use steps::{Load, Step};
@@ -122,11 +121,6 @@ impl Twins {
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, found: &T) -> Result<(), String> {
     if expected == found { Ok(()) } else { Err(format!("{what}: expected {expected:02x?}\nfound {found:02x?}")) }
-}
-
-/// Whether a fault is of an access.
-pub fn is_access(outcome: &Outcome) -> bool {
-    outcome.fault.as_ref().is_some_and(|f| matches!(f.reason, FaultReason::Access { .. }))
 }
 
 /// Object files under `programs/xdp`, in the order of their names.

@@ -1,5 +1,4 @@
 //! A NIC with tenants that run XDP programs, through the linker.
-#![allow(dead_code)] // each test binary uses its part
 
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, DeviceError, Event, Map, Offer, OpId, Outcome};

@@ -1,5 +1,4 @@
 //! A device of tables only, and the lookup of a lowered table as docs/design/rmt.md writes it.
-#![allow(dead_code)] // each test binary uses its part
 
 pub mod rmt;
 

@@ -1,7 +1,5 @@
 //! What tests of placing share.
 
-#![allow(dead_code)] // each test binary uses its part
-
 pub mod linker;
 
 use sluice_formats::random::Rng;

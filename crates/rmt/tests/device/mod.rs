@@ -1,7 +1,5 @@
 //! A device with hand-written rows: one path, one deparse row, everything granted, until a test says otherwise.
 
-#![allow(dead_code, reason = "each test uses a part")]
-
 use sluice_formats::Status;
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
 use sluice_formats::hash::crc32c;

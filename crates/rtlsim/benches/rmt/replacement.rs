@@ -67,7 +67,7 @@ pub fn replacement(seed: u64) -> String {
          Published (figure 10 and section 5.1): 9.3 Gbit/s on a link of 10 Gbit/s at 5:3:2, one module reconfigured 0.5 s into the run. Its packets\n\
          are dropped until the reconfiguration is over, and the rates of the other two stay as they are. Here no tenant loses a packet, the\n\
          replaced one neither, and the curves of the two others stay on their shares. Unsafe orders are noticed: `cargo test -p sluice-rtlsim\n\
-         --test rmt_replacement` has a commit before the rows (packets are lost) and one amidst them (mixtures), `rmt_published_faults`\n\
+         --test all rmt_replacement::` has a commit before the rows (packets are lost) and one amidst them (mixtures), `rmt_published_faults`\n\
          `an_unsafe_order_of_commit_shows_in_the_packets`.\n",
         run.offered,
         run.lost,

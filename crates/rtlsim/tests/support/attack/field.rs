@@ -1,10 +1,9 @@
 //! A NIC whose tenants the linker lets in, and whose packets are numbered as they are offered.
 
 use sluice_device::{Device, Event, Offer, OpId, Outcome};
+use sluice_formats::Target;
 use sluice_formats::limits::packet_id;
-use sluice_formats::{Reason, Target};
 use sluice_object::{Linker, Load, NicSettings, Object, TenantSpec};
-use std::collections::BTreeMap;
 
 /// Ticks between two looks at a load that is under way.
 const PIECE: u64 = 64;
@@ -103,12 +102,6 @@ impl Field {
                 }
             }
         }
-    }
-
-    /// Drops of a module by reason, of this moment.
-    pub fn dropped(&mut self, module: u8) -> BTreeMap<Reason, u64> {
-        let counters = self.nic.counters().unwrap_or_else(|e| panic!("{e}"));
-        counters.modules.get(&module).map(|m| m.dropped.clone()).unwrap_or_default()
     }
 }
 

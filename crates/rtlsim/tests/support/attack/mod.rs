@@ -1,5 +1,4 @@
 //! Hostile tenants beside a measured one, and what may not differ for him.
-#![allow(dead_code)] // each test uses a part
 
 pub mod bound;
 pub mod field;

@@ -1,5 +1,4 @@
 //! The l7 engine's own top beside its model.
-#![allow(dead_code)] // each test uses a part
 
 pub mod builds;
 pub mod frames;

@@ -1,12 +1,10 @@
-//! The tables and plots of docs/hxdp-cycles.md: `UPDATE_DOCS=1 cargo test -p sluice-hxdp --test cycle_figures` writes them.
+//! The tables and plots of docs/hxdp-cycles.md: `UPDATE_DOCS=1 cargo test -p sluice-hxdp --test all cycle_figures::` writes them.
 //!
 //! Without UPDATE_DOCS only the tables of the default engine are made anew and compared, and one field of the sweep.
 
 #[allow(dead_code)] // This one draws lines only.
 #[path = "../../../rtlsim/benches/plot/mod.rs"]
 mod plot;
-#[path = "../support/mod.rs"]
-mod support;
 
 mod aims;
 mod mixes;
@@ -40,7 +38,7 @@ fn the_tables_of_cycles_are_what_the_model_makes_of_the_scripts() {
     let mixes = Mixes::new(if update.is_some() { &mixes::ALL } else { &mixes::DEFAULT_ENGINE });
     let mut put = |mark: &str, make: sweeps::Make| {
         let fresh = with_table(&page, mark, &make(&mixes));
-        let stale = "is stale: UPDATE_DOCS=1 cargo test -p sluice-hxdp --test cycle_figures";
+        let stale = "is stale: UPDATE_DOCS=1 cargo test -p sluice-hxdp --test all cycle_figures::";
         assert!(update.is_some() || page == fresh, "{mark} {stale}");
         page = fresh;
         if update.is_some() {

@@ -1,0 +1,8 @@
+//! All tests of the control plane, a module a file: one executable, for each has to be linked (CONTRIBUTING.md).
+
+mod captures;
+mod fuzz;
+mod live;
+mod script_statements;
+mod scripts;
+mod xdp_config;

@@ -1,0 +1,16 @@
+//! All tests of the compiler to bundles, a module a file: one executable, for each has to be linked (CONTRIBUTING.md).
+
+mod support;
+
+mod bundles;
+mod cycle_figures;
+mod cycles;
+mod figures;
+mod long_programs;
+mod passes;
+mod planted;
+mod plugin;
+mod profile;
+mod recorded;
+mod same;
+mod visits;

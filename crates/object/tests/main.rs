@@ -1,0 +1,15 @@
+//! All tests of objects and linker, a module a file: one executable, for each has to be linked (CONTRIBUTING.md).
+
+mod common;
+
+mod codes;
+mod fuzz;
+mod golden;
+mod hitless;
+mod linker;
+mod logical;
+mod placement;
+mod shares;
+mod xdp;
+mod xdp_given;
+mod xdp_hardware;
