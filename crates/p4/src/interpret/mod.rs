@@ -20,12 +20,7 @@ pub(crate) use shape::{Fields, Shape};
 pub(crate) use tables::{EntryRefused, rank_of};
 pub(crate) use told::ToldParameter;
 pub use v1model::Sent;
-<<<<<<< HEAD
 pub(crate) use v1model::{
     Cells, DROP, HashLayouts, MeterRates, Node, Session, Switch, TICK, TIME_BITS, TIMES, hash_by_name, target_hash_from,
 };
-pub(crate) use value::Value;
-=======
-pub(crate) use v1model::{Cells, DROP, HashLayouts, MeterRates, Node, Session, Switch, hash_by_name, target_hash_from};
 pub(crate) use value::{Number, Value};
->>>>>>> w/front

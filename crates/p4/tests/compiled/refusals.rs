@@ -226,20 +226,16 @@ fn what_cannot_be_read_is_refused_where_it_is_read() {
     let apply = "hdr.h.c = 1;
         hdr.h.b = standard.deq_timedelta[7:0]; // here
         ";
-<<<<<<< HEAD
     refused(&simple("", apply), &["deq_timedelta"]);
-=======
-    refused(&simple("", apply), &["ingress_global_timestamp"]);
     let apply = "hdr.h.c = hdr.h.c + 1;
-        hdr.h.b = standard.ingress_global_timestamp[7:0]; // here
+        hdr.h.b = standard.deq_timedelta[7:0]; // here
         ";
-    refused(&simple("", apply), &["ingress_global_timestamp"]);
+    refused(&simple("", apply), &["deq_timedelta"]);
     // Of several statements that write a field it is the one that reads this.
     let apply = "if (hdr.h.c == 1) { hdr.h.b = 3; } else {
-        hdr.h.b = standard.ingress_global_timestamp[7:0]; // here
+        hdr.h.b = standard.deq_timedelta[7:0]; // here
         }";
-    refused(&simple("", apply), &["ingress_global_timestamp"]);
->>>>>>> w/front
+    refused(&simple("", apply), &["deq_timedelta"]);
 }
 
 #[test]
