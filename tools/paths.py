@@ -67,6 +67,11 @@ def _register(name: str) -> str:
     return re.sub(r"(\[\d+\])+$", "", name)
 
 
+def _without_numbers(end: str) -> str:
+    """Cells of one memory have one name, and so have registers without one."""
+    return re.sub(r"(?<=\.mem)(\.\d+)+|(?<=\$auto\$ff).*", "", end)
+
+
 def longest(module: dict) -> list[Path]:
     """For each register or memory the longest path from a register to it, the longest of all first."""
     graph = netlist._Graph(module, {})
@@ -121,6 +126,13 @@ def report(module: dict, number: int) -> str:
     for name, levels in sorted(by_module.items(), key=lambda item: (-max(item[1]), item[0]))[:number]:
         most = sorted(levels.items(), reverse=True)[:6]
         text += f"  {name}: {', '.join(f'{level}: {bits}' for level, bits in most)}\n"
-    for path in paths[:number]:
-        text += f"{path.levels} levels to {path.end}, {path.bits} bits\n    " + " > ".join(path.signals) + "\n"
+    # Registers that are reached in the same way stand together.
+    ways: dict = {}
+    for path in paths:
+        ways.setdefault((path.levels, *path.signals), []).append(path)
+    for (levels, *signals), ends in list(ways.items())[:number]:
+        names = list(dict.fromkeys(_without_numbers(path.end) for path in ends))
+        more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+        text += f"{levels} levels to {', '.join(names[:4])}{more}: {sum(path.bits for path in ends)} bits\n"
+        text += f"    {' > '.join(signals)}\n"
     return text
