@@ -166,8 +166,8 @@ module sluice_l7_receive
   op_t op3_q;
   l7_written_t written1_q, written2_q, written3_q;
   // verilator lint_on UNUSEDSIGNAL
-  logic valid, valid1_q, valid2_q, valid3_q, packet_turn_q;
-  logic same_message, same_ring, room_ends, room_packet, takes_packet, takes_written, takes_sweep, packet_ok;
+  logic goes, may_packet, may_claim, ring_exists, valid1_q, valid2_q, valid3_q, packet_turn_q;
+  logic same_ring, room_ends, room_packet, takes_packet, takes_written, takes_sweep, packet_ok;
   logic [4:0][LevelBits-1:0] level;
   // "Bits of signal are not used": slots are numbered as for the largest target, and so are places.
   // verilator lint_off UNUSEDSIGNAL
@@ -188,6 +188,9 @@ module sluice_l7_receive
         (valid2_q && op2_q.entry && op2_q.place == place) || (valid3_q && op3_q.entry && op3_q.place == place));
   endfunction
 
+  assign ring_exists = 9'(packet.decision.queue_id) < 9'(Rings);
+  assign may_claim = !packet.decision.drop && !packet.repeated && (!packet.member.valid || packet.member.begins) && ring_exists;
+
   always_comb begin
     same[Packet] = in_pipeline(packet.member.valid, packet.member.place[PlaceBits-1:0]);
     same[Written] = in_pipeline(written_i.entry, written_i.place[PlaceBits-1:0]);
@@ -195,41 +198,39 @@ module sluice_l7_receive
     op = '0;
     op.decided = packet;
     op.ring = packet.decision.queue_id[RingBits-1:0];
-    op.ring_exists = 9'(packet.decision.queue_id) < 9'(Rings);
+    op.ring_exists = ring_exists;
     if (sweep_valid_i && (sweep_urgent_i || (!packet_valid && !written_valid_i))) begin
-      op.kind = Sweep;
+      op.kind  = Sweep;
       op.entry = 1'b1;
       op.place = sweep_place_i;
-      same_message = same[Sweep];
     end else if (written_valid_i && !(packet_valid && packet_turn_q && packet_ok)) begin
-      op.kind = Written;
+      op.kind  = Written;
       op.entry = written_i.entry;
       op.place = written_i.place[PlaceBits-1:0];
-      same_message = same[Written];
     end else begin
-      op.kind = Packet;
-      op.entry = packet.member.valid;
-      op.place = packet.member.place[PlaceBits-1:0];
-      op.again = aside_turn;
-      op.claims = !packet.decision.drop && !packet.repeated && (!packet.member.valid || packet.member.begins) &&
-          op.ring_exists && look_now_i;
-      same_message = same[Packet];
+      op.kind   = Packet;
+      op.entry  = packet.member.valid;
+      op.place  = packet.member.place[PlaceBits-1:0];
+      op.again  = aside_turn;
+      op.claims = may_claim && look_now_i;
     end
   end
 
-  assign same_ring = op.claims &&
+  // A ring that is not there is nobody's in the pipeline: so this need not know whether it is.
+  assign same_ring = may_claim &&
       ((valid1_q && op1_q.claims && op1_q.ring == op.ring) || (valid2_q && op2_q.claims && op2_q.ring == op.ring));
   assign room_packet = level[0] <= LevelBits'(Depth - Steps) && level[1] <= LevelBits'(Depth - Steps);
   assign room_ends = level[2] <= LevelBits'(Depth - Steps) && level[3] <= LevelBits'(Depth - Steps) &&
       level[4] <= LevelBits'(Depth - Steps);
   assign packet_ok = room_packet && !hold_i;
 
-  assign valid = !same_message && !same_ring && room_ends && !clear_i;
-  assign takes_packet = valid && op.kind == Packet && packet_valid && packet_ok;
+  assign goes = room_ends && !clear_i;
+  assign may_packet = goes && op.kind == Packet && packet_ok && !same[Packet] && !same_ring;
+  assign takes_packet = may_packet && packet_valid;
   assign takes_aside = takes_packet && aside_turn;
-  assign takes_written = valid && op.kind == Written;
-  assign takes_sweep = valid && op.kind == Sweep;
-  assign decided_ready_o = valid && op.kind == Packet && packet_ok && !aside_turn;
+  assign takes_written = goes && op.kind == Written && !same[Written];
+  assign takes_sweep = goes && op.kind == Sweep && !same[Sweep];
+  assign decided_ready_o = may_packet && !aside_turn;
   assign written_ready_o = takes_written;
   assign sweep_ready_o = takes_sweep;
   assign look_ring_o = op.ring;
