@@ -174,10 +174,10 @@ module sluice_l7_receive
   l7_decided_t packet, aside;
   // verilator lint_on UNUSEDSIGNAL
   logic aside_valid, aside_turn, takes_aside, packet_valid;
-  logic [AsideBits-1:0] aside_wait_q;
+  logic [AsideBits:0] aside_wait_q;
 
   // Those aside are not tried all the time.
-  assign aside_turn = aside_valid && &aside_wait_q;
+  assign aside_turn = aside_valid && aside_wait_q[AsideBits];
   assign packet = aside_turn ? aside : decided_i;
   assign packet_valid = aside_turn || decided_valid_i;
 
@@ -245,7 +245,7 @@ module sluice_l7_receive
       aside_wait_q  <= '0;
     end else begin
       if (takes_aside) aside_wait_q <= '0;
-      else if (!(&aside_wait_q)) aside_wait_q <= aside_wait_q + AsideBits'(1);
+      else if (!aside_wait_q[AsideBits]) aside_wait_q <= aside_wait_q + (AsideBits + 1)'(1);
       valid1_q <= takes_packet || takes_written || takes_sweep;
       valid2_q <= valid1_q;
       valid3_q <= valid2_q;
