@@ -189,7 +189,8 @@ module sluice_l7_receive
   endfunction
 
   assign ring_exists = 9'(packet.decision.queue_id) < 9'(Rings);
-  assign may_claim = !packet.decision.drop && !packet.repeated && (!packet.member.valid || packet.member.begins) && ring_exists;
+  assign may_claim = !packet.decision.drop && !packet.repeated && (!packet.member.valid || packet.member.begins) &&
+      ring_exists;
 
   always_comb begin
     same[Packet] = in_pipeline(packet.member.valid, packet.member.place[PlaceBits-1:0]);
@@ -363,7 +364,8 @@ module sluice_l7_receive
 
   assign length2 = (descriptor_i.length > 32'(2 ** MessageBits - 1)) ? '1 : descriptor_i.length[MessageBits-1:0];
   // Headers, and all of the payload but that of the last packet of several.
-  assign part2 = MessageBits'(ticket2_q.length) - ((ticket2_q.packets == PacketsBits'(1)) ? '0 : MessageBits'(ticket2_q.payload));
+  assign part2 = MessageBits'(ticket2_q.length) -
+      ((ticket2_q.packets == PacketsBits'(1)) ? '0 : MessageBits'(ticket2_q.payload));
   assign needs2 = offset2_q + part2;
   assign room2 = {1'b0, length2} - {1'b0, needs2};
   assign begins2 = op2_q.kind == Packet && op2_q.decided.member.begins;
