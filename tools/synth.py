@@ -1,16 +1,17 @@
 """`make synth`: area, depth and ECP5 clock of the blocks in synth/blocks.toml, into docs/synth.md.
 
-    .venv/bin/python tools/synth.py [--jobs N] [--section TEXT ...] [NAME ...]
+    .venv/bin/python tools/synth.py [--jobs N] [--section TEXT ...] [--paths N] [NAME ...]
 
 Without names each section of the document is measured and written that has one of the texts in its name, or all of
 them: a section keeps the day of its own measurement. With names only what has one of these in its name is measured,
-and printed.
+and printed. `--paths N` prints the N longest paths of what the names or texts concern, instead.
 
 Blocks are synthesized one by one, two at a time. A result is kept in .cache/synth as long as
 the block's sources, its parameters, these scripts and the pinned tools stay the same.
 """
 
 import argparse
+import gzip
 import json
 import re
 import sys
@@ -19,11 +20,13 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import beside
 import ecp5
 import netlist
+import paths
 import synth_tables
 import whole
 from project import (
@@ -120,7 +123,7 @@ def kept(folder: Path, work: Callable[[Path], dict]) -> dict:
 def mapped(top: str, values: Mapping[str, object], files: list[Path], boxes: Sequence[str] = ()) -> tuple[dict, Path]:
     """Figures of the netlist for UltraScale+, and the folder that they are kept in.
 
-    Modules that `boxes` names are not looked into; the netlist without them stays in the folder then.
+    Modules that `boxes` names are not looked into. The netlist without them stays in the folder.
     """
     inner = sorted(set(boxes) & {path.stem for path in files} - {top})
     options = " ".join([f"--blackboxed-module {name}" for name in inner] + [setting(n, v) for n, v in values.items()])
@@ -152,14 +155,21 @@ def mapped(top: str, values: Mapping[str, object], files: list[Path], boxes: Seq
             name: {"direction": port["direction"], "width": len(port["bits"])} for name, port in module["ports"].items()
         }
         figures = asdict(netlist.area(module["cells"], found)) | {"ports": ports}
+        with gzip.open(folder / "netlist", "wt", compresslevel=1) as file:
+            json.dump({key: module[key] for key in ("ports", "cells", "netnames")}, file)
         if inner:
-            (folder / "netlist").write_text(json.dumps({"ports": module["ports"], "cells": module["cells"]}))
             return figures | {"boxes": {name: [piece.top, piece.values] for name, piece in found.items()}}
         return figures | {"timing": asdict(netlist.timing(module))}
 
     tools = [Path(netlist.__file__), *([Path(whole.__file__)] if inner else [])]
     folder = CACHE / "synth" / f"{top}-{digest([*files, *tools], pins(), read, map_it)}"
     return kept(folder, work), folder
+
+
+def read_netlist(folder: Path) -> dict:
+    """The netlist that `mapped` left in a folder."""
+    with gzip.open(folder / "netlist", "rt") as file:
+        return json.load(file)
 
 
 def map_piece(piece: whole.Piece, boxes: Sequence[str]) -> whole.Mapped:
@@ -173,7 +183,24 @@ def map_piece(piece: whole.Piece, boxes: Sequence[str]) -> whole.Mapped:
     if "timing" in figures:
         return whole.Mapped(area, {}, None, netlist.Timing(**figures["timing"]))
     inside = {name: whole.Piece(top, tuple(map(tuple, values))) for name, (top, values) in figures["boxes"].items()}
-    return whole.Mapped(area, inside, json.loads((folder / "netlist").read_text()), None)
+    return whole.Mapped(area, inside, read_netlist(folder), None)
+
+
+def print_paths(text: str, number: int, jobs: int) -> None:
+    """The longest paths of what has the text in its name: whole tops with all that is in them, or blocks."""
+
+    def netlist_of(piece: whole.Piece, boxes: Sequence[str]) -> dict:
+        return read_netlist(mapped(piece.top, piece.literals, closure(piece.top), boxes)[1])
+
+    for entry in whole.wholes():
+        if text in entry.name:
+            design = whole.Design(entry, {}, map_piece, jobs)
+            module = paths.flat(design.top, partial(netlist_of, boxes=entry.boxes), design.children)
+            print(f"{entry.name}\n{paths.report(module, number)}")
+    for block in blocks():
+        if text in block.name:
+            folder = mapped(block.top, block.parameters, closure(block.top))[1]
+            print(f"{block.name}\n{paths.report(paths.flat_block(read_netlist(folder)), number)}")
 
 
 def ecp5_clock(block: Block, files: list[Path], ports: dict) -> dict:
@@ -288,7 +315,12 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--section", action="append", default=[], metavar="TEXT")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--paths", type=int, metavar="N")
     given = parser.parse_args()
+    if given.paths:
+        for text in [*given.names, *given.section]:
+            print_paths(text, given.paths, given.jobs)
+        return
     every = sections(given.names, given.jobs)
     chosen = {name: make for name, make in every.items()
               if not given.section or any(text in name for text in given.section)}  # fmt: skip

@@ -66,22 +66,37 @@ module arb_rr #(
   // Strengthening for the induction: each use by another brings the search nearer to the chosen one.
   logic [IndexWidth+1:0] first, distance;
 
+  if (Requests <= 4) begin : gen_few
+    assign first = (IndexWidth + 2)'(u_dut.gen_few.start_q);
+
+    FirstIsInRange_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) first < Requests);
+    UnusedGrantIsFirst_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) !unused_q || grant_q == Requests'(1) << first);
+  end else begin : gen_many
+    logic [Requests-1:0] first_q;
+    assign first_q = u_dut.gen_many.first_q;
+    always_comb begin
+      first = '0;
+      for (int unsigned i = 0; i < Requests; i++) first = first + (IndexWidth + 2)'(!first_q[i]);
+      if (first == (IndexWidth + 2)'(Requests)) first = '0;
+    end
+
+    FirstIsAThermometer_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) (~first_q & (~first_q + 1'b1)) == '0);
+    UnusedGrantIsFirst_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) !unused_q || ($onehot(
+        grant_q
+    ) && first_q == ~(grant_q - 1'b1)));
+  end
+
   always_comb begin
-    first = '0;
-    for (int unsigned i = 0; i < Requests; i++) first = first + (IndexWidth + 2)'(!u_dut.first_q[i]);
-    if (first == (IndexWidth + 2)'(Requests)) first = '0;
     distance = (IndexWidth + 2)'(chosen_q) - first;
     if ((IndexWidth + 2)'(chosen_q) < first) distance = distance + (IndexWidth + 2)'(Requests);
   end
 
   ChosenIsInRange_A :
   assert property (@(posedge clk_i) init_q || chosen_q < Requests);
-  FirstIsAThermometer_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) (~u_dut.first_q & (~u_dut.first_q + 1'b1)) == '0);
-  UnusedGrantIsFirst_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !unused_q || ($onehot(
-      grant_q
-  ) && u_dut.first_q == ~(grant_q - 1'b1)));
   WaitingBringsItNearer_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) waited_q + distance < Requests);
 endmodule

@@ -100,6 +100,16 @@ module matcher
     if (u_dut.count == SegmentCountBits'(L7ViewSegments - 1)) assume (segment_last_i);
   end
 
+  // A message that comes, until its last segment: this harness's own account.
+  logic loads_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) loads_q <= 1'b0;
+    else if (take_i) loads_q <= take_bytes_i;
+    else if (segment_valid_i && segment_ready && segment_last_i) loads_q <= 1'b0;
+  end
+  SegmentsAreTakenOnlyOfAMessageThatComes_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !segment_ready || loads_q);
+
   // What formal/l7/phases shows.
   l7_a_t a_in, a;
   l7_b_t b_out;
@@ -213,6 +223,7 @@ module matcher
 
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      LoadsIsLoading_A : assert (loads_q == u_dut.loading_q);
       NameIsKept_A :
       assert ((!has[0] || name[0][ModuleBits-1:0] == module_id) && (!has[1] || name[1][ModuleBits-1:0] == module_id));
       LinesHaveNoGaps_A :

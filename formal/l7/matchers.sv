@@ -93,6 +93,9 @@ module matchers
         2'(u_dut.taken[m][1] && u_dut.modules[m][1] == job_i.module_id);
   end
 
+  // Only the matcher that is being loaded is ready (l7/matcher).
+  always_comb for (int m = 0; m < int'(Matchers); m++) assume (!u_dut.segment_ready[m] || (open_q && owner_q[m]));
+
   always_ff @(posedge clk_i) begin
     comes_q <= rst_ni && job;
     if (!rst_ni) open_q <= 1'b0;
@@ -148,8 +151,7 @@ module matchers
     if (rst_ni) begin
       OpenIsLoading_A :
       assert (open_q == u_dut.loading_q && (!comes_q || u_dut.begins_q) && (!u_dut.begins_q || comes_q));
-      if (open_q)
-        OwnerIsKnown_A : assert (owner_q == u_dut.mine_q && $onehot(owner_q) && left_q == u_dut.left && left_q != '0);
+      if (open_q) OwnerIsKnown_A : assert ($onehot(owner_q) && left_q == u_dut.left_q && left_q != '0);
     end
   end
 

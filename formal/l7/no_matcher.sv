@@ -16,14 +16,16 @@ module sluice_l7_matcher
     input logic rst_ni,
 
     // A place is free, and the one before has been loaded.
-    output logic                                  free_o,
-    // Places that are taken, and whose.
-    output logic [    Places-1:0]                 taken_o,
-    output logic [    Places-1:0][ModuleBits-1:0] modules_o,
-    input  logic                                  take_i,
-    input  logic [ModuleBits-1:0]                 take_module_i,
+    output logic                                    free_o,
+    // Places that are taken, and whose; the one that is as good as free, for its message leaves the loop for a queue or a drop.
+    output logic   [    Places-1:0]                 taken_o,
+    output logic                                    gone_o,
+    output place_t                                  gone_place_o,
+    output logic   [    Places-1:0][ModuleBits-1:0] modules_o,
+    input  logic                                    take_i,
+    input  logic   [ModuleBits-1:0]                 take_module_i,
     // It has a view.
-    input  logic                                  take_bytes_i,
+    input  logic                                    take_bytes_i,
 
     // In the cycle behind `take_i`; the job also for as long as its segments come.
     // "Bits of signal are not used": the job comes whole; session and message are in the hash beside it.

@@ -27,32 +27,57 @@ module sluice_arb_rr #(
     $fatal(1, "arb_rr: Requests is %0d, expected at least 1 (%m)", Requests);
   end
 
-  // Bits at or above the position where the search starts (a thermometer code: it masks the
-  // requests without a decoder).
-  logic [Requests-1:0] first_q, first_d;
-  logic [Requests-1:0] at_or_above;
-  logic [Requests-1:0] ahead;
+  if (Requests <= 4) begin : gen_few
+    // Of so few the start is a number: a grant is a function of six bits then, which is one LUT.
+    logic [IndexWidth-1:0] start_q, next;
 
-  assign ahead = req_i & first_q;
+    always_comb begin
+      grant_o = req_i;
+      index_o = '0;
+      for (int unsigned r = 0; r < Requests; r++) begin
+        for (int unsigned k = 0; k < Requests; k++) begin
+          // Who comes before `r`: both behind the start or both in front of it, the lower one; else the one behind it.
+          if (req_i[k] && (((k < 32'(start_q)) == (r < 32'(start_q))) ? k < r : k > r)) grant_o[r] = 1'b0;
+        end
+        if (grant_o[r]) index_o |= IndexWidth'(r);
+      end
+    end
+    assign valid_o = |req_i;
+    assign next = (32'(index_o) == Requests - 1) ? '0 : index_o + IndexWidth'(1);
 
-  sluice_prio_enc #(
-      .Width(Requests)
-  ) u_prio (
-      .req_i   ((|ahead) ? ahead : req_i),
-      .valid_o (valid_o),
-      .index_o (index_o),
-      .onehot_o(grant_o)
-  );
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) start_q <= '0;
+      // An unused grant becomes the start of the search: that alone keeps it where it is.
+      else if (valid_o) start_q <= advance_i ? next : index_o;
+    end
+  end else begin : gen_many
+    // Bits at or above the position where the search starts (a thermometer code: it masks the
+    // requests without a decoder).
+    logic [Requests-1:0] first_q, first_d;
+    logic [Requests-1:0] at_or_above;
+    logic [Requests-1:0] ahead;
 
-  // All bits from the granted one on: -g == ~g + 1.
-  assign at_or_above = ~grant_o + 1'b1;
+    assign ahead = req_i & first_q;
 
-  // An unused grant becomes the start of the search: that alone keeps it where it is.
-  assign first_d = advance_i ? at_or_above & ~grant_o : at_or_above;
+    sluice_prio_enc #(
+        .Width(Requests)
+    ) u_prio (
+        .req_i   ((|ahead) ? ahead : req_i),
+        .valid_o (valid_o),
+        .index_o (index_o),
+        .onehot_o(grant_o)
+    );
 
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) first_q <= '1;
-    else if (valid_o) first_q <= first_d;
+    // All bits from the granted one on: -g == ~g + 1.
+    assign at_or_above = ~grant_o + 1'b1;
+
+    // An unused grant becomes the start of the search: that alone keeps it where it is.
+    assign first_d = advance_i ? at_or_above & ~grant_o : at_or_above;
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) first_q <= '1;
+      else if (valid_o) first_q <= first_d;
+    end
   end
 
 `ifndef SYNTHESIS

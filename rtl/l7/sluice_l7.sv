@@ -169,7 +169,7 @@ module sluice_l7
 
   logic [8*Bytes-1:0] data;
   logic [  Bytes-1:0] keep;
-  logic first, last, want, room, admit, has_job, alone, idle, put, put_ready, end_ready, done_valid, done_bad, unstaged;
+  logic first, last, room, admit, has_job, idle, put, put_ready, end_ready, done_valid, done_bad, unstaged;
   l7_side_t side;
   logic [TagBits-1:0] slot;
   l7_packet_t packet;
@@ -207,11 +207,9 @@ module sluice_l7
       .record_valid_o (record_valid[0]),
       .record_ready_i (record_ready[0]),
       .record_o       (record[0]),
-      .want_o         (want),
       .room_i         (room),
       .admit_o        (admit),
       .has_job_o      (has_job),
-      .alone_o        (alone),
       .slot_i         (slot),
       .stage_valid_o  (put),
       .stage_ready_i  (put_ready),
@@ -375,7 +373,6 @@ module sluice_l7
       .begin_valid_i  (admit),
       .begin_slot_i   (slot),
       .begin_job_i    (has_job),
-      .begin_alone_i  (alone),
       .end_valid_i    (ended_valid),
       .end_ready_o    (ended_ready),
       .end_i          (ended),
@@ -417,7 +414,6 @@ module sluice_l7
       .take_i,
       .room_answer_o  (room_o),
       .unstaged_i     (unstaged),
-      .want_i         (want),
       .room_o         (room),
       .admit_i        (admit),
       .slot_o         (slot),
@@ -511,6 +507,7 @@ module sluice_l7
   // Out.
 
   beat_t pass_beat;
+  logic  out_waits;
   assign pass_beat = '{message: 1'b0, queue_id: '0, side: side.side, keep: keep, data: data};
 
   // What is no message does not stop the input while a packet of the staging buffer leaves.
@@ -523,6 +520,7 @@ module sluice_l7
       .s_valid_i(pass_valid),
       .s_ready_o(pass_ready),
       .s_data_i ({last, pass_beat}),
+      .waits_o  (out_waits),
       .m_valid_o(out_valid[0]),
       .m_ready_i(out_ready[0]),
       .m_data_o ({out_last[0], out_beat[0]})
@@ -533,14 +531,15 @@ module sluice_l7
   ) u_exit (
       .clk_i,
       .rst_ni,
-      .s_valid_i(out_valid),
-      .s_ready_o(out_ready),
-      .s_last_i (out_last),
-      .s_data_i (out_beat),
-      .m_valid_o(m_axis_tvalid),
-      .m_ready_i(m_axis_tready),
-      .m_last_o (m_axis_tlast),
-      .m_data_o (beat)
+      .s_claims_i({out_valid[1], out_waits}),
+      .s_valid_i (out_valid),
+      .s_ready_o (out_ready),
+      .s_last_i  (out_last),
+      .s_data_i  (out_beat),
+      .m_valid_o (m_axis_tvalid),
+      .m_ready_i (m_axis_tready),
+      .m_last_o  (m_axis_tlast),
+      .m_data_o  (beat)
   );
   assign m_axis_tdata = beat.data;
   assign m_axis_tkeep = beat.keep;
@@ -570,9 +569,11 @@ module sluice_l7
 
   logic host_waits;
   assign host_waits = (write_desc_valid_o && !write_desc_ready_i) || (write_data_valid_o && !write_data_ready_i);
-  assign waiting_o = (s_axis_tvalid || !empty) && !(m_axis_tvalid && !m_axis_tready) && !host_waits;
-  assign progress_o = (s_axis_tvalid && s_axis_tready) || (m_axis_tvalid && m_axis_tready) || ruled_valid || verdict_valid_o ||
-      (write_data_valid_o && write_data_ready_i) || write_status_valid_i;
+  always_ff @(posedge clk_i) begin
+    waiting_o <= (s_axis_tvalid || !empty) && !(m_axis_tvalid && !m_axis_tready) && !host_waits;
+    progress_o <= (s_axis_tvalid && s_axis_tready) || (m_axis_tvalid && m_axis_tready) || ruled_valid || verdict_valid_o ||
+        (write_data_valid_o && write_data_ready_i) || write_status_valid_i;
+  end
 
 `ifndef SYNTHESIS
   ChecksumsHaveRoom_A :

@@ -1,10 +1,11 @@
 /// Accounts of the engine: what is done with gives its token back, is traced and is counted.
 ///
-/// Records come from two sources and take turns. In one cycle a record's token leaves, its trace and verdict stand, and it is counted: as dropped for
+/// Records come from two sources and take turns: the second one, whose may come late in a cycle, is told before whether it is its turn. In one cycle a record's token leaves, its trace and verdict stand, and it is counted: as dropped for
 /// its reason, as left or as consumed, and the bytes of what was not dropped. A fault is counted in the cycle before.
 ///
 /// Configuration: `l7_drops` and `l7_bytes`, answered 3 cycles after `cfg_valid_i`. Latency: 1 cycle. Throughput: a record a cycle, a
-/// fault takes 2. Stall behaviour: a source waits for its turn only.
+/// fault takes 2, and only records of the second source may be faults. Stall behaviour: a source waits for its turn only, `record_ready_o[1]` not
+/// for `record_valid_i[1]`.
 module sluice_l7_accounts
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -39,39 +40,33 @@ module sluice_l7_accounts
 
   localparam int unsigned IndexBits = $clog2(Modules);
 
-  logic [1:0] grant;
-  logic valid, twice, taken, second_q, count_q, bytes_q, consumed_q, unused_index;
+  logic first_turn_q, first_now, of_first, valid, twice, taken, second_q, count_q, bytes_q, consumed_q;
   l7_record_t record;
   l7_event_e kind_q;
   logic [IndexBits-1:0] module_q;
   logic [LengthBits-1:0] length_q;
 
-  assign record = grant[1] ? record_i[1] : record_i[0];
-  assign twice = record.trace.fault && !second_q;
+  // Behind one of the second source the first one has its turn, if it has a record; else the second one has it, and the first one goes where that has none.
+  // The second half of a fault comes at once.
+  assign first_now = first_turn_q && record_valid_i[0] && !second_q;
+  assign of_first = first_now || !record_valid_i[1];
+  assign valid = record_valid_i != '0;
+  assign record = of_first ? record_i[0] : record_i[1];
+  assign twice = !of_first && record_i[1].trace.fault && !second_q;
   assign taken = valid && !twice;
-  assign record_ready_o = grant & {2{taken}};
-
-  sluice_arb_rr #(
-      .Requests(2)
-  ) u_turn (
-      .clk_i,
-      .rst_ni,
-      .req_i    (record_valid_i),
-      .advance_i(!twice),
-      .grant_o  (grant),
-      .index_o  (unused_index),
-      .valid_o  (valid)
-  );
+  assign record_ready_o = {!first_now && (!record_i[1].trace.fault || second_q), record_valid_i[0] && of_first};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       second_q        <= 1'b0;
+      first_turn_q    <= 1'b0;
       count_q         <= 1'b0;
       bytes_q         <= 1'b0;
       leave_valid_o   <= 1'b0;
       verdict_valid_o <= 1'b0;
     end else begin
-      second_q        <= valid && twice;
+      second_q <= valid && twice;
+      if (taken) first_turn_q <= !of_first;
       count_q         <= valid;
       bytes_q         <= taken && !record.trace.dropped;
       leave_valid_o   <= taken;

@@ -1,6 +1,6 @@
 /// UDP checksums over packets in beats (RFC 768): the pseudo header, the UDP header and its payload add up to 0xffff.
 ///
-/// `first_i` begins a packet; `udp_length_i` counts in its first beat. The bytes that are added lie side by side in the frame: addresses
+/// `first_i` begins a packet; `udp_length_i` and `udp_end_i`, where that many bytes end in the frame, count in its first beat. The bytes that are added lie side by side in the frame: addresses
 /// from 26 on, UDP header and payload from 34 to `udp_length_i` bytes behind. A UDP checksum of 0 is none: never bad.
 ///
 /// `done_valid_o` once a packet, in their order, with `bad_o`. Latency: 4 cycles behind its last beat. Throughput: a beat
@@ -16,6 +16,7 @@ module sluice_l7_checksum #(
     input logic               last_i,
     input logic [8*Bytes-1:0] data_i,
     input logic [       15:0] udp_length_i,
+    input logic [       16:0] udp_end_i,
     input logic               none_i,        // its UDP checksum is 0; counts in the first beat
 
     output logic done_valid_o,
@@ -23,7 +24,6 @@ module sluice_l7_checksum #(
 );
 
   localparam int unsigned First = 26;
-  localparam int unsigned UdpAt = 34;
   localparam int unsigned Words = Bytes / 2;
   localparam int unsigned Groups = Words / 4;
   localparam int unsigned Protocol = 17;
@@ -33,7 +33,7 @@ module sluice_l7_checksum #(
   logic [Bytes-1:0] counts;
   logic [Words-1:0][15:0] words, words_q;
 
-  assign left = first_i ? 17'(udp_length_i) + 17'(UdpAt) : left_q;
+  assign left = first_i ? udp_end_i : left_q;
 
   always_comb begin
     for (int unsigned b = 0; b < Bytes; b++) counts[b] = 17'(b) < left && !(first_i && b < First);
@@ -60,7 +60,6 @@ module sluice_l7_checksum #(
   logic [20:0] beat, beat_q;
   logic [29:0] total, total_q;
   logic none_q, none;
-  logic [16:0] folded;
 
   always_comb begin
     beat = '0;
@@ -69,10 +68,8 @@ module sluice_l7_checksum #(
       beat += 21'(group_q[g]);
     end
   end
-  assign total  = 30'(beat_q) + (step_q[2].first ? 30'(step_q[2].pseudo) : total_q);
-  assign none   = step_q[2].first ? step_q[2].none : none_q;
-  // 30 bits: what is above 16 bits is small, so that one end-around addition tells.
-  assign folded = 17'(total[15:0]) + 17'(total[29:16]);
+  assign total = 30'(beat_q) + (step_q[2].first ? 30'(step_q[2].pseudo) : total_q);
+  assign none  = step_q[2].first ? step_q[2].none : none_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -103,8 +100,9 @@ module sluice_l7_checksum #(
       total_q <= total;
       none_q  <= none;
     end
-    // Never 0, for the protocol is in it; a carry out of 16 bits leaves less than 0xffff.
-    bad_o <= !none && folded != 17'h0ffff;
+    // 30 bits: what is above 16 bits is small, so that one end-around addition tells. Never 0, for the protocol is in it; its
+    // sum is all ones where no bit meets its like.
+    bad_o <= !none && total[15:0] != ~16'(total[29:16]);
   end
 
 endmodule

@@ -31,6 +31,7 @@ module sluice_l7_classify
     output logic              has_job_o,
     output l7_job_t           job_o,         // without its tag
     output logic       [15:0] udp_length_o,
+    output logic       [16:0] udp_end_o,
     output logic              no_checksum_o, // its UDP checksum is 0
 
     input  logic     cfg_valid_i,
@@ -63,41 +64,61 @@ module sluice_l7_classify
   // First cycle: fields.
 
   typedef struct packed {
-    logic                  udp;
-    logic                  lengths;       // they fit into each other
-    logic [1:0][18:0]      sums;          // of the IPv4 header's halves
-    logic [15:0]           udp_length;
-    logic [15:0]           udp_checksum;
-    logic [7:0]            app_id;
-    logic [31:0]           source;
-    logic [15:0]           port;
-    logic [15:0]           to_port;
-    logic [7:0]            msg_type;
-    logic [31:0]           msg_id;
-    logic [7:0]            packets;
-    logic [7:0]            number;
-    logic [7:0]            flag;
-    logic [7:0]            segments;
-    logic [31:0]           session;
-    logic [ModuleBits-1:0] module_id;
+    logic                    udp;
+    logic                    lengths;       // they fit into each other
+    logic                    contradicts;   // those of a message, whoever it is for
+    logic [19:0]             total;         // of the IPv4 header's words
+    logic [PositionBits-1:0] bytes;         // of the view of a message with a header, and of a raw one
+    logic [PositionBits-1:0] raw_bytes;
+    logic [15:0]             udp_length;
+    logic [16:0]             udp_end;
+    logic [15:0]             udp_checksum;
+    logic [7:0]              app_id;
+    logic [31:0]             source;
+    logic [15:0]             port;
+    logic [15:0]             to_port;
+    logic [7:0]              msg_type;
+    logic [31:0]             msg_id;
+    logic [7:0]              packets;
+    logic [7:0]              number;
+    logic                    flag;
+    logic [31:0]             session;
+    logic [ModuleBits-1:0]   module_id;
   } fields_t;
 
   fields_t fields, fields_q;
-  logic [15:0] ipv4_length, udp_length;
+  logic [15:0] ipv4_length, udp_length, of_message, of_raw;
+  logic [PositionBits-1:0] limit;
+  logic cut, too_many;
 
   assign ipv4_length = word(header_i[16+:2]);
-  assign udp_length  = word(header_i[38+:2]);
+  assign udp_length = word(header_i[38+:2]);
+  assign of_message = udp_length - 16'(UdpBytes + QnpBytes);
+  assign of_raw = udp_length - 16'(UdpBytes);
+  assign limit = (header_i[55] == '0 || header_i[55] >= 8'(L7ViewSegments)) ?
+      PositionBits'(L7ViewBytes) : PositionBits'(header_i[55]) << $clog2(
+      L7SegmentBytes
+  );
+  assign cut = udp_length < 16'(UdpBytes + QnpBytes);
+  // As many as the header can say are never too many.
+  if (MessagePackets < L7MostPackets) begin : gen_limit
+    assign too_many = header_i[52] > PacketsBits'(MessagePackets);
+  end else begin : gen_no_limit
+    assign too_many = 1'b0;
+  end
 
   always_comb begin
-    fields.sums = '0;
-    for (int unsigned w = 0; w < Ipv4Bytes / 2; w++) begin
-      fields.sums[w%2] += 19'(word(header_i[EthernetBytes+2*w+:2]));
-    end
+    fields.contradicts = cut || header_i[52] == '0 || too_many || header_i[53] >= header_i[52] || header_i[54] > 8'd1;
+    fields.bytes = (of_message < 16'(limit)) ? of_message[PositionBits-1:0] : limit;
+    fields.raw_bytes = (of_raw < 16'(L7ViewBytes)) ? of_raw[PositionBits-1:0] : PositionBits'(L7ViewBytes);
+    fields.total = '0;
+    for (int unsigned w = 0; w < Ipv4Bytes / 2; w++) fields.total += 20'(word(header_i[EthernetBytes+2*w+:2]));
     fields.udp = side_i.length >= 14'(L7RawHeaderBytes) && word(header_i[12+:2]) == EthertypeIpv4 &&
         header_i[14] == VersionAndLength && (word(header_i[20+:2]) & 16'h3fff) == '0 && header_i[23] == ProtocolUdp;
     fields.lengths = 17'(ipv4_length) + 17'(EthernetBytes) <= 17'(side_i.length) && udp_length >= 16'(UdpBytes) &&
         17'(udp_length) + 17'(Ipv4Bytes) == 17'(ipv4_length);
     fields.udp_length = udp_length;
+    fields.udp_end = 17'(udp_length) + 17'(EthernetBytes + Ipv4Bytes);
     fields.udp_checksum = word(header_i[40+:2]);
     fields.source = long(header_i[26+:4]);
     fields.port = word(header_i[34+:2]);
@@ -107,8 +128,7 @@ module sluice_l7_classify
     fields.msg_id = long(header_i[44+:4]);
     fields.packets = header_i[52];
     fields.number = header_i[53];
-    fields.flag = header_i[54];
-    fields.segments = header_i[55];
+    fields.flag = header_i[54][0];
     fields.session = long(header_i[56+:4]);
     fields.module_id = side_i.module_id;
   end
@@ -145,26 +165,15 @@ module sluice_l7_classify
   // ---------------------------------------------------------------------------------------------------------------
   // Second cycle: class.
 
-  logic bad_sum, raw, endpoint, cut, too_many, contradicts, first;
-  logic [19:0] total;
+  logic bad_sum, raw, endpoint, contradicts, first;
   logic [15:0] payload;
-  logic [PositionBits-1:0] limit;
 
-  assign total = 20'(fields_q.sums[0]) + 20'(fields_q.sums[1]);
-  // Ten words: the carries are at most 9, so one end-around addition tells.
-  assign bad_sum = 17'(total[15:0]) + 17'(total[19:16]) != 17'h0ffff;
+  // Ten words: the carries are at most 9, so one end-around addition tells; its sum is all ones where no bit meets its like.
+  assign bad_sum = fields_q.total[15:0] != ~16'(fields_q.total[19:16]);
   // Where none is found the port has applications, of other IDs.
   assign raw = found && row.kind == L7PortKindRaw;
   assign endpoint = found && row.kind == L7PortKindEndpoint;
-  assign cut = fields_q.udp_length < 16'(UdpBytes + QnpBytes);
-  // As many as the header can say are never too many.
-  if (MessagePackets < L7MostPackets) begin : gen_limit
-    assign too_many = fields_q.packets > PacketsBits'(MessagePackets);
-  end else begin : gen_no_limit
-    assign too_many = 1'b0;
-  end
-  assign contradicts = cut || fields_q.packets == '0 || too_many ||
-      fields_q.number >= fields_q.packets || fields_q.flag > 8'(endpoint);
+  assign contradicts = fields_q.contradicts || (fields_q.flag && !endpoint);
 
   always_comb begin
     message_o = fields_q.udp && known;
@@ -177,12 +186,8 @@ module sluice_l7_classify
     else drop_o = 1'b0;
   end
 
-  assign first = fields_q.number == '0;
+  assign first   = fields_q.number == '0;
   assign payload = raw ? fields_q.udp_length - 16'(UdpBytes) : fields_q.udp_length - 16'(UdpBytes + QnpBytes);
-  assign limit = (raw || fields_q.segments == '0 || fields_q.segments >= 8'(L7ViewSegments)) ?
-      PositionBits'(L7ViewBytes) : PositionBits'(fields_q.segments) << $clog2(
-      L7SegmentBytes
-  );
 
   always_comb begin
     packet_o = '0;
@@ -208,13 +213,11 @@ module sluice_l7_classify
 
   // Endpoints and raw applications: a packet is a message.
   logic whole;
-  logic [L7AgeBits-1:0] expiry;
-  assign whole  = raw || endpoint;
-  assign expiry = (row.expiry == '0) ? L7AgeBits'(L7DefaultExpiry) : row.expiry;
+  assign whole = raw || endpoint;
   always_comb begin
     ticket_o = '0;
     ticket_o.module_id = fields_q.module_id;
-    ticket_o.length = LengthBits'(fields_q.udp_length) + LengthBits'(EthernetBytes + Ipv4Bytes);
+    ticket_o.length = fields_q.udp_end[LengthBits-1:0];
     ticket_o.payload = payload[LengthBits-1:0];
     ticket_o.packets = whole ? PacketsBits'(1) : fields_q.packets;
     ticket_o.number = whole ? '0 : fields_q.number;
@@ -224,13 +227,14 @@ module sluice_l7_classify
     ticket_o.message = job_o.message;
     ticket_o.application = raw ? '0 : fields_q.app_id;
     ticket_o.message_type = raw ? '0 : fields_q.msg_type;
-    ticket_o.expiry = (expiry > L7AgeBits'(L7MostExpiry)) ? L7AgeBits'(L7MostExpiry) : expiry;
+    ticket_o.expiry = row.expiry;
   end
 
   logic [12:0] start;
   assign start = 13'(row.start) + 13'(fields_q.msg_type);
   assign has_job_o = packet_o.way == L7WayAlone || packet_o.way == L7WayFirst;
   assign udp_length_o = fields_q.udp_length;
+  assign udp_end_o = fields_q.udp_end;
   assign no_checksum_o = fields_q.udp_checksum == '0;
 
   always_comb begin
@@ -238,7 +242,7 @@ module sluice_l7_classify
     job_o.module_id = fields_q.module_id;
     job_o.raw = raw;
     job_o.open = raw && payload > 16'(L7ViewBytes);
-    job_o.bytes = (payload < 16'(limit)) ? payload[PositionBits-1:0] : limit;
+    job_o.bytes = raw ? fields_q.raw_bytes : fields_q.bytes;
     job_o.started = 16'(fields_q.msg_type) < 16'(row.types);
     // Beyond all rows it is a fault.
     job_o.start = start[12] ? '1 : start[11:0];

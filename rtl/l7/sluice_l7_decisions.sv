@@ -2,8 +2,10 @@
 ///
 /// `direct_*`: packets that the table does not look at, without an entry. `table_*`: all others. Those of each queue leave in their order.
 ///
-/// Latency: 1 cycle. Throughput: one a cycle; of each queue one a cycle in. Stall behaviour: nothing that comes in waits, for no slot is in a queue twice; valid
-/// does not depend on ready.
+/// The output is a register, and where nobody waits what comes in goes by the queues into it. Where both come in one cycle that of the table does.
+///
+/// Latency: 1 cycle while the output is empty, 2 behind another. Throughput: one a cycle; of each queue one a cycle in. Stall behaviour: nothing that comes in
+/// waits, for no slot is in a queue twice; valid does not depend on ready.
 module sluice_l7_decisions
   import sluice_l7_pkg::*;
 #(
@@ -38,11 +40,23 @@ module sluice_l7_decisions
     logic repeated;
   } table_t;
 
-  logic [1:0] valid, grant, room;
+  logic [1:0] valid, grant, room, passes;
+  logic any, empty, loads;
   logic [1:0][$clog2(Packets+1)-1:0] unused_level;
   logic unused_index;
-  direct_t direct;
-  table_t of_table;
+  direct_t direct, direct_in;
+  table_t of_table, table_in, next;
+
+  assign direct_in = '{slot: direct_i.slot[SlotBits-1:0], decision: direct_i.decision, fault: direct_i.fault};
+  assign table_in = '{
+          direct: '{slot: table_i.slot[SlotBits-1:0], decision: table_i.decision, fault: table_i.fault},
+          member: table_i.member,
+          repeated: table_i.repeated
+      };
+  // Not while the output leaves: so no queue waits for ready.
+  assign empty = !m_valid_o && !any;
+  assign passes = {empty && table_valid_i, empty && direct_valid_i && !table_valid_i};
+  assign loads = !m_valid_o || m_ready_i;
 
   sluice_fifo #(
       .Width($bits(direct_t)),
@@ -50,11 +64,11 @@ module sluice_l7_decisions
   ) u_direct (
       .clk_i,
       .rst_ni,
-      .valid_i(direct_valid_i),
+      .valid_i(direct_valid_i && !passes[0]),
       .ready_o(room[0]),
-      .data_i ({direct_i.slot[SlotBits-1:0], direct_i.decision, direct_i.fault}),
+      .data_i (direct_in),
       .valid_o(valid[0]),
-      .ready_i(grant[0] && m_ready_i),
+      .ready_i(grant[0] && loads),
       .data_o (direct),
       .level_o(unused_level[0])
   );
@@ -64,11 +78,11 @@ module sluice_l7_decisions
   ) u_table (
       .clk_i,
       .rst_ni,
-      .valid_i(table_valid_i),
+      .valid_i(table_valid_i && !passes[1]),
       .ready_o(room[1]),
-      .data_i ({table_i.slot[SlotBits-1:0], table_i.decision, table_i.fault, table_i.member, table_i.repeated}),
+      .data_i (table_in),
       .valid_o(valid[1]),
-      .ready_i(grant[1] && m_ready_i),
+      .ready_i(grant[1] && loads),
       .data_o (of_table),
       .level_o(unused_level[1])
   );
@@ -79,27 +93,28 @@ module sluice_l7_decisions
       .clk_i,
       .rst_ni,
       .req_i    (valid),
-      .advance_i(m_ready_i),
+      .advance_i(loads),
       .grant_o  (grant),
       .index_o  (unused_index),
-      .valid_o  (m_valid_o)
+      .valid_o  (any)
   );
 
   always_comb begin
-    m_o = '{
-        slot: TagBits'(direct.slot),
-        decision: direct.decision,
-        fault: direct.fault,
-        member: '0,
-        repeated: 1'b0
-    };
-    if (grant[1]) begin
-      m_o = '{
-          slot: TagBits'(of_table.direct.slot),
-          decision: of_table.direct.decision,
-          fault: of_table.direct.fault,
-          member: of_table.member,
-          repeated: of_table.repeated
+    next = '{direct: any ? direct : direct_in, member: '0, repeated: 1'b0};
+    if (grant[1]) next = of_table;
+    else if (passes[1]) next = table_in;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) m_valid_o <= 1'b0;
+    else if (loads) m_valid_o <= any || passes != '0;
+    if (loads) begin
+      m_o <= '{
+          slot: TagBits'(next.direct.slot),
+          decision: next.direct.decision,
+          fault: next.direct.fault,
+          member: next.member,
+          repeated: next.repeated
       };
     end
   end

@@ -7,7 +7,7 @@
 /// `look_*`: the descriptor of a ring with a number, a cycle later; sluice_l7_rings says whether it is there.
 /// `hold_i`: no read begins; `quiet_o`: none is under way.
 ///
-/// Latency: 4 cycles from a wake to the read. Throughput: a read in 3 cycles. Stall behaviour: reads wait for `m_ready_i`; answers are always taken.
+/// Latency: 6 cycles from a wake to the read. Throughput: a read in 3 cycles, of one ring one in 4. Stall behaviour: reads wait for `m_ready_i`; answers are always taken.
 module sluice_l7_descriptors
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -71,9 +71,15 @@ module sluice_l7_descriptors
   localparam int unsigned Groups = Prefetch / Group;
   localparam int unsigned GroupBits = (Groups > 1) ? $clog2(Groups) : 1;
   localparam int unsigned ReadBits = $clog2(Reads);
+  localparam int unsigned PartBits = RingBits / 2;
+  localparam int unsigned Parts = 2 ** PartBits;
+  localparam int unsigned PartRings = Rings / Parts;
 
   if (Groups * Group != Prefetch || 2 ** $clog2(Prefetch) != Prefetch || Groups < 2) begin : gen_bad_prefetch
     $fatal(1, "l7_descriptors: Prefetch is %0d, expected a power of two, at least %0d (%m)", Prefetch, 2 * Group);
+  end
+  if (2 ** RingBits != Rings || Rings < 4) begin : gen_bad_rings
+    $fatal(1, "l7_descriptors: Rings is %0d, expected a power of two from 4 (%m)", Rings);
   end
   if (2 ** ReadBits != Reads || Reads < 2) begin : gen_bad_reads
     $fatal(1, "l7_descriptors: Reads is %0d, expected a power of two from 2 (%m)", Reads);
@@ -87,7 +93,8 @@ module sluice_l7_descriptors
   } asked_t;
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Which ring: one that somebody has touched.
+  // Which ring: one that somebody has touched. Groups of rings take turns, and in its turn a group has all that were touched as it
+  // began: so none waits for more than a round.
 
   typedef enum logic [1:0] {
     StPick,
@@ -95,37 +102,62 @@ module sluice_l7_descriptors
     StOffer
   } state_e;
   state_e state_q;
-  logic [Rings-1:0] touched_q, unused_grant;
-  logic [RingBits-1:0] pick, ring_q;
-  logic any, room, wanted, begins;
+  logic [Parts-1:0][PartRings-1:0] touched_q, touch;
+  logic [Parts-1:0] some_q, turn, begun;
+  logic [PartRings-1:0] pending_q, picked;
+  logic [PartBits-1:0] part, part_q;
+  logic [RingBits-PartBits-1:0] pick;
+  logic [RingBits-1:0] ring_q;
+  logic any_part, any, room, wanted, begins, picks, turns;
 
   sluice_arb_rr #(
-      .Requests(Rings)
+      .Requests(Parts)
   ) u_turn (
       .clk_i,
       .rst_ni,
-      .req_i    (touched_q),
-      .advance_i(state_q == StPick),
-      .grant_o  (unused_grant),
-      .index_o  (pick),
-      .valid_o  (any)
+      .req_i    (some_q),
+      .advance_i(turns),
+      .grant_o  (turn),
+      .index_o  (part),
+      .valid_o  (any_part)
   );
+  sluice_prio_enc #(
+      .Width(PartRings)
+  ) u_pick (
+      .req_i   (pending_q),
+      .valid_o (any),
+      .index_o (pick),
+      .onehot_o(picked)
+  );
+  assign turns = !any && any_part;
+  assign picks = state_q == StPick && any;
 
-  logic [15:0] ahead, to_group, count, offset, mask;
-  logic [16-LaneBits-1:0] held;
-  logic [15:0] offset_q;
+  // Whoever could not go, or has more, is looked at again.
+  logic [2:0] touch_valid;
+  logic [2:0][RingBits-1:0] touch_ring;
+  assign touch_valid = {wake_valid_i, take_valid_i, state_q == StLook && wanted};
+  assign touch_ring  = {wake_ring_i, take_ring_i, ring_q};
+  always_comb begin
+    touch = '0;
+    begun = turns ? turn : '0;
+    for (int unsigned s = 0; s < 3; s++) begin
+      if (touch_valid[s]) touch[touch_ring[s][RingBits-1-:PartBits]][touch_ring[s][RingBits-PartBits-1:0]] = 1'b1;
+    end
+  end
+
+  logic [15:0] ahead, next_group, offset, mask, offset_q;
+  logic [GroupBits:0] held;
 
   assign fetch_ring_o = ring_q;
   assign ahead = fetch_posted_i - fetch_asked_i;
-  assign to_group = 16'(Group) - 16'(fetch_asked_i[LaneBits-1:0]);
-  assign count = (ahead < to_group) ? ahead : to_group;
-  // Groups that have a place: the first that still has a descriptor, and those behind it.
-  assign held = fetch_asked_i[15:LaneBits] - fetch_taken_i[15:LaneBits];
-  assign room = held < (16 - LaneBits)'(Groups);
+  assign next_group = {fetch_asked_i[15:LaneBits] + (16 - LaneBits)'(1), LaneBits'(0)};
+  // Groups that have a place: the first that still has a descriptor, and those behind it. Never more than there are.
+  assign held = (GroupBits + 1)'(fetch_asked_i[15:LaneBits]) - (GroupBits + 1)'(fetch_taken_i[15:LaneBits]);
+  assign room = held != (GroupBits + 1)'(Groups);
   assign mask = 16'((17'd1 << fetch_log_i) - 17'd1);
   assign offset = {fetch_asked_i[15:LaneBits], LaneBits'(0)} & mask;
-  assign wanted = fetch_valid_i && ahead != '0 && room;
-  assign ask_number_o = fetch_asked_i + count;
+  assign wanted = fetch_valid_i && fetch_posted_i != fetch_asked_i && room;
+  assign ask_number_o = (ahead < 16'(Group) - 16'(fetch_asked_i[LaneBits-1:0])) ? fetch_posted_i : next_group;
 
   read_t issue_q, head_q;
   logic [ReadBits:0] under_way_q;
@@ -143,21 +175,25 @@ module sluice_l7_descriptors
     if (!rst_ni) begin
       state_q   <= StPick;
       touched_q <= '0;
+      some_q    <= '0;
+      pending_q <= '0;
       m_valid_o <= 1'b0;
     end else begin
       unique case (state_q)
-        StPick:  if (any) state_q <= StLook;
+        StPick:  if (picks) state_q <= StLook;
         StLook:  state_q <= begins ? StOffer : StPick;
         default: if (!m_valid_o || m_ready_i) state_q <= StPick;
       endcase
-      if (state_q == StPick && any) touched_q[pick] <= 1'b0;
-      // Whoever could not go, or has more, is looked at again.
-      if (state_q == StLook && wanted) touched_q[ring_q] <= 1'b1;
-      if (wake_valid_i) touched_q[wake_ring_i] <= 1'b1;
-      if (take_valid_i) touched_q[take_ring_i] <= 1'b1;
+      for (int unsigned p = 0; p < Parts; p++) begin
+        touched_q[p] <= (begun[p] ? '0 : touched_q[p]) | touch[p];
+        some_q[p]    <= |touched_q[p] && !begun[p];
+      end
+      if (turns) pending_q <= touched_q[part];
+      else if (picks) pending_q <= pending_q & ~picked;
       if (!m_valid_o || m_ready_i) m_valid_o <= state_q == StOffer;
     end
-    if (state_q == StPick) ring_q <= pick;
+    if (turns) part_q <= part;
+    if (state_q == StPick) ring_q <= {part_q, pick};
     if (state_q == StLook) offset_q <= offset;
     if (!m_valid_o || m_ready_i) begin
       m_desc_o <= '{

@@ -13,6 +13,7 @@ module sluice_l7_detour #(
     output logic             s_ready_o,
     input  logic [Width-1:0] s_data_i,
 
+    output logic             waits_o,    // the output is of the queue
     output logic             m_valid_o,
     input  logic             m_ready_i,
     output logic [Width-1:0] m_data_o
@@ -38,6 +39,7 @@ module sluice_l7_detour #(
   );
 
   // A word is taken, and so may be offered, while there is a place for it.
+  assign waits_o   = waits;
   assign m_valid_o = waits || (s_valid_i && s_ready_o);
   assign m_data_o  = waits ? waiting : s_data_i;
 

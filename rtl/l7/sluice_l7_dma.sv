@@ -54,14 +54,15 @@ module sluice_l7_dma
   ) u_turn (
       .clk_i,
       .rst_ni,
+      .s_claims_i(s_valid_i),
       .s_valid_i,
       .s_ready_o,
       .s_last_i,
-      .s_data_i (in),
-      .m_valid_o(valid),
-      .m_ready_i(ready),
-      .m_last_o (last),
-      .m_data_o (write)
+      .s_data_i  (in),
+      .m_valid_o (valid),
+      .m_ready_i (ready),
+      .m_last_o  (last),
+      .m_data_o  (write)
   );
 
   assign ready = desc_room && data_room;

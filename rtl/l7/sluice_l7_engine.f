@@ -27,6 +27,7 @@ sluice_l7_hash.sv
 sluice_l7_header.sv
 sluice_l7_host.sv
 sluice_l7_line.sv
+sluice_l7_marks.sv
 sluice_l7_loop.sv
 sluice_l7_matcher.sv
 sluice_l7_matchers.sv

@@ -1,5 +1,8 @@
 /// Two streams of packets become one: they take turns by packets.
 ///
+/// `s_claims_i`: streams whose next word is there in time to choose among them. Where none is and no packet is half out, what the first stream
+/// offers passes, which may be known late in the cycle: so the second one's ready does not wait for it.
+///
 /// Latency: 1 cycle. Throughput: a beat a cycle, no cycle between packets. Stall behaviour: that of the `sluice_skid` at its end; a stream
 /// waits while a packet of the other one leaves.
 module sluice_l7_exit #(
@@ -8,6 +11,7 @@ module sluice_l7_exit #(
     input logic clk_i,
     input logic rst_ni,
 
+    input  logic [1:0]            s_claims_i,  // only with `s_valid_i`
     input  logic [1:0]            s_valid_i,
     output logic [1:0]            s_ready_o,
     input  logic [1:0]            s_last_i,
@@ -20,7 +24,7 @@ module sluice_l7_exit #(
 );
 
   // Whose packet is half out.
-  logic inside_q, whose_q, index, valid, ready, turn;
+  logic inside_q, whose_q, index, unused_valid, ready, turn;
   logic [1:0] unused_grant;
 
   sluice_arb_rr #(
@@ -28,15 +32,15 @@ module sluice_l7_exit #(
   ) u_turn (
       .clk_i,
       .rst_ni,
-      .req_i    (s_valid_i),
+      .req_i    (s_claims_i),
       .advance_i(!inside_q && ready),
       .grant_o  (unused_grant),
       .index_o  (index),
-      .valid_o  (valid)
+      .valid_o  (unused_valid)
   );
 
   assign turn = inside_q ? whose_q : index;
-  assign s_ready_o = {ready && turn && (inside_q || valid), ready && !turn && (inside_q || valid)};
+  assign s_ready_o = {ready && turn, ready && !turn};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) inside_q <= 1'b0;

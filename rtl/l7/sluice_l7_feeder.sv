@@ -1,11 +1,12 @@
 /// Makes the segments of a message's view out of a packet's beats.
 ///
-/// `first_i` begins a packet; `raw_i` and `bytes_i` (of the view) count in its first beat. A view begins at byte 64 of the frame, of a raw
+/// `look_i`: a packet's first beat stands there, with `raw_i` and `bytes_i` (of the view); `first_i` that it goes on, which may be known much
+/// later in the cycle. `rest_i`: a beat behind it. A view begins at byte 64 of the frame, of a raw
 /// application at byte 42. It leaves in segments of 64 bytes, byte 0 lowest; what lies in the last one behind the view's end is
-/// undefined. All beats of a packet come here; those without a byte of the view are taken and forgotten.
+/// undefined. All beats of a packet come here; those without a byte of the view are taken and forgotten. A first beat fills no segment.
 ///
 /// Latency: 0 cycles from the beat that fills a segment; a raw view's last bytes may need 1. Throughput: a beat a cycle. Stall behaviour:
-/// with `segment_ready_i`; `segment_valid_o` does not depend on it.
+/// with `segment_ready_i`; `segment_valid_o` does not depend on it, nor on `first_i`.
 module sluice_l7_feeder
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
@@ -15,9 +16,10 @@ module sluice_l7_feeder
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                    valid_i,
-    output logic                    ready_o,
+    input  logic                    look_i,
     input  logic                    first_i,
+    input  logic                    rest_i,
+    output logic                    ready_o,
     input  logic [     8*Bytes-1:0] data_i,
     input  logic                    raw_i,
     input  logic [PositionBits-1:0] bytes_i,
@@ -27,59 +29,51 @@ module sluice_l7_feeder
     output logic [8*L7SegmentBytes-1:0] segment_data_o
 );
 
-  // Where a raw view begins in its beat, and beats in front of both views.
+  // Where a raw view begins in its beat. A beat behind the first one gives nothing where it is header, or the first one of a raw view.
   localparam int unsigned Shift = L7RawHeaderBytes % Bytes;
   localparam int unsigned Tail = Bytes - Shift;
-  localparam int unsigned RawSkip = L7RawHeaderBytes / Bytes;
-  localparam int unsigned Skip = L7HeaderBytes / Bytes;
+  localparam int unsigned Waits = L7HeaderBytes / Bytes - 1;
   localparam int unsigned Pieces = L7SegmentBytes / Bytes;
 
-  // `left`: bytes of the view that have not left in a piece. A piece is as long as a beat.
-  logic raw, raw_q, has_tail, has_tail_q, flush_q;
-  logic [1:0] skip, skip_q;
-  logic [PositionBits-1:0] left, left_q, left_after;
-  logic [ 8*Tail-1:0] tail_q;
-  logic [8*Bytes-1:0] piece;
-  logic in_view, gives, ends, piece_valid, piece_last, piece_taken, taken;
-
-  assign raw = first_i ? raw_i : raw_q;
-  assign skip = first_i ? (raw_i ? 2'(RawSkip) : 2'(Skip)) : skip_q;
-  assign left = first_i ? bytes_i : left_q;
-  assign has_tail = !first_i && has_tail_q;
-
-  assign in_view = skip == '0 && left != '0;
-  // A raw view's first beat gives nothing but its upper bytes.
-  assign gives = in_view && (!raw || has_tail);
-  assign left_after = !gives ? left : (left > PositionBits'(Bytes)) ? left - PositionBits'(Bytes) : '0;
-  // The rest of the view lies in the upper bytes of this beat.
-  assign ends = in_view && raw && left_after != '0 && left_after <= PositionBits'(Tail);
-
-  // A flush's own beat is gone: the one behind it gives nothing.
-  assign piece_valid = flush_q || (valid_i && gives);
-  assign piece_last = flush_q || left_after == '0;
-  always_comb begin
-    piece = data_i;
-    if (raw) piece = {data_i[8*Shift-1:0], tail_q};
-    if (flush_q) piece = {data_i[8*Shift-1:0], tail_q};
+  if (Waits > 1 || L7RawHeaderBytes / Bytes != Waits) begin : gen_bad_bytes
+    $fatal(1, "l7_feeder: Bytes is %0d, expected 32 or 64 (%m)", Bytes);
   end
 
+  // `left`: bytes of the view that have not left in a piece; `more`: there are some. A piece is as long as a beat.
+  logic raw_q, waits_q, more_q, flush_q;
+  logic [PositionBits-1:0] left_q, left, left_after;
+  logic [ 8*Tail-1:0] tail_q;
+  logic [8*Bytes-1:0] piece;
+  logic gives, ends, ends_first, piece_valid, piece_last, piece_taken;
+
+  assign gives = more_q && !waits_q;
+  assign left_after = !gives ? left_q : (left_q > PositionBits'(Bytes)) ? left_q - PositionBits'(Bytes) : '0;
+  // The rest of a raw view lies in the upper bytes of this beat.
+  assign ends = raw_q && left_after != '0 && left_after <= PositionBits'(Tail);
+  assign ends_first = Waits == 0 && raw_i && bytes_i != '0 && bytes_i <= PositionBits'(Tail);
+  assign left = look_i ? (ends_first ? '0 : bytes_i) : (ends ? '0 : left_after);
+
+  // A flush's own beat is gone: the one behind it gives nothing.
+  assign piece_valid = flush_q || (rest_i && gives);
+  assign piece_last = flush_q || left_after == '0;
+  assign piece = raw_q ? {data_i[8*Shift-1:0], tail_q} : data_i;
+
   assign ready_o = !piece_valid || piece_taken;
-  assign taken   = valid_i && ready_o;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       flush_q <= 1'b0;
     end else begin
       if (piece_taken) flush_q <= 1'b0;
-      if (taken && ends) flush_q <= 1'b1;
+      if ((first_i && ready_o && ends_first) || (rest_i && ready_o && ends)) flush_q <= 1'b1;
     end
-    if (taken) begin
-      raw_q <= raw;
-      skip_q <= (skip == '0) ? '0 : skip - 2'd1;
-      left_q <= ends ? '0 : left_after;
-      has_tail_q <= in_view;
-      tail_q <= data_i[8*Bytes-1:8*Shift];
+    if ((look_i || rest_i) && ready_o) begin
+      waits_q <= look_i && Waits != 0;
+      left_q  <= left;
+      more_q  <= left != '0;
+      tail_q  <= data_i[8*Bytes-1:8*Shift];
     end
+    if (look_i && ready_o) raw_q <= raw_i;
   end
 
   if (Pieces == 1) begin : gen_whole
@@ -106,7 +100,7 @@ module sluice_l7_feeder
 
 `ifndef SYNTHESIS
   NoPieceBesideAFlush_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(flush_q && valid_i && gives));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(flush_q && rest_i && gives));
 `endif
 
 endmodule

@@ -5,7 +5,7 @@
 /// - dropped by its header: a record with the reason;
 /// - else beats to the staging buffer in cycles with `stage_valid_o`. `admit_o`, once a packet, before its beats: it takes the slot `slot_i`.
 ///   What is known of it stands on `packet_o` with its last beat, when `end_ready_i` says that there is room for it. Its job and its
-///   view's segments go to the matchers. Checksums come by themselves (`done_valid_o`, `done_bad_o`), a bit a packet, in their order.
+///   view's segments go to the matchers; a job waits by itself, and no other packet is looked at before it is taken. Checksums come by themselves (`done_valid_o`, `done_bad_o`), a bit a packet, in their order.
 ///
 /// Latency: 1 cycle (beats of 32 bytes: 2) from a packet's first beat to whichever it goes to. Throughput: a beat a cycle. Stall behaviour:
 /// a packet waits for where it goes, and those behind it; valid never depends on ready, and what is offered holds.
@@ -43,11 +43,9 @@ module sluice_l7_filter
     input  logic       record_ready_i,
     output l7_record_t record_o,
 
-    output logic                     want_o,         // a packet waits for a slot
     input  logic                     room_i,
     output logic                     admit_o,
     output logic                     has_job_o,
-    output logic                     alone_o,
     input  logic       [TagBits-1:0] slot_i,         // of the packet that is looked at
     output logic                     stage_valid_o,
     input  logic                     stage_ready_i,  // there is a place for a beat; does not depend on what is offered
@@ -104,14 +102,21 @@ module sluice_l7_filter
       .m_header_o(in_header)
   );
 
-  logic valid_q, advance;
+  // `rest_q`: a beat behind the first one is there.
+  logic valid_q, rest_q, advance, offers, offered_q;
 
-  assign in_ready = !valid_q || advance;
+  // What a job is made of stands until the job is taken: so long no other packet is looked at.
+  assign in_ready = (!valid_q || advance) && !(in_first && (offered_q || (offers && last_o)));
   assign look = in_ready && in_valid && in_first;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) valid_q <= 1'b0;
-    else if (in_ready) valid_q <= in_valid;
+    if (!rst_ni) begin
+      valid_q <= 1'b0;
+      rest_q  <= 1'b0;
+    end else if (in_ready || advance) begin
+      valid_q <= in_ready && in_valid;
+      rest_q  <= in_ready && in_valid && !in_first;
+    end
     if (in_ready) begin
       data_o  <= in_data;
       keep_o  <= in_keep;
@@ -127,6 +132,7 @@ module sluice_l7_filter
   logic message, drop, has_job, no_checksum;
   l7_event_e kind;
   logic [15:0] udp_length;
+  logic [16:0] udp_end;
   l7_job_t job;
 
   sluice_l7_classify #(
@@ -146,6 +152,7 @@ module sluice_l7_filter
       .has_job_o    (has_job),
       .job_o        (job),
       .udp_length_o (udp_length),
+      .udp_end_o    (udp_end),
       .no_checksum_o(no_checksum),
       .cfg_valid_i,
       .cfg_req_i,
@@ -153,10 +160,14 @@ module sluice_l7_filter
       .cfg_rsp_o
   );
 
-  logic passes, drops, stages;
-  assign passes = valid_q && !message;
-  assign drops  = valid_q && message && drop;
-  assign stages = valid_q && message && !drop;
+  // A packet's first beat says where it goes: on, nowhere or into the staging buffer. Of those behind it that is known from the cycle before.
+  logic passes, drops, stages, works, passes_q, drops_q, stages_q, works_q;
+  assign passes = first_o ? !message : passes_q;
+  assign drops  = first_o ? message && drop : drops_q;
+  assign stages = first_o ? message && !drop : stages_q;
+  assign works  = first_o ? message && !drop && has_job : works_q;
+
+  always_ff @(posedge clk_i) {passes_q, drops_q, stages_q, works_q} <= {passes, drops, stages, works};
 
   // ---------------------------------------------------------------------------------------------------------------
   // No message, or dropped. A record is taken as soon as it is offered: a queue of them says whether there is room.
@@ -171,9 +182,9 @@ module sluice_l7_filter
     record.length = side_o.side.length;
     record.trace.id = side_o.side.id;
     record.trace.module_id = side_o.side.module_id;
-    record.trace.message = message;
-    record.trace.dropped = message;
-    record.trace.kind = message ? kind : L7EventL7Malformed;
+    record.trace.message = !passes;
+    record.trace.dropped = !passes;
+    record.trace.kind = (!passes) ? kind : L7EventL7Malformed;
   end
 
   sluice_fifo #(
@@ -191,43 +202,51 @@ module sluice_l7_filter
       .level_o(unused_level)
   );
 
-  assign pass_valid_o = passes && (!last_o || record_room);
+  assign pass_valid_o = valid_q && passes && (!last_o || record_room);
   assign record_put   = advance && last_o && !stages;
 
   // ---------------------------------------------------------------------------------------------------------------
   // Into the staging buffer: room first, then job, segment and beat, each once.
+  // What a beat waits for is known before its class is: ways are chosen behind. A job is offered with the first beat and waits by itself.
 
-  logic admitted_q, admitted, job_done_q, job_done, feed_done_q, feed_done, feed_valid, feed_ready, moves;
+  logic admitted_q, admitted, job_done_q, feed_done_q, feed_first, feed_rest, feed_ready, moves;
+  logic may_pass, may_drop, may_stage, may_work;
 
-  assign want_o = stages && first_o && !admitted_q;
-  assign admit_o = want_o && room_i;
-  assign admitted = admit_o || admitted_q || !first_o;
+  assign admit_o = valid_q && first_o && stages && !admitted_q && room_i;
+  assign admitted = room_i || admitted_q || !first_o;
   assign has_job_o = has_job;
-  assign alone_o = packet_o.way == L7WayAlone;
 
-  assign job_valid_o = stages && first_o && admitted && has_job && !job_done_q;
-  assign feed_valid = stages && admitted && has_job && !feed_done_q;
-  assign job_done = !job_valid_o || job_ready_i;
-  assign feed_done = !feed_valid || feed_ready;
-  assign moves = stages && admitted && stage_ready_i && (!last_o || end_ready_i) && job_done && feed_done;
+  assign may_drop = !last_o || record_room;
+  assign may_pass = may_drop && pass_ready_i;
+  assign may_stage = admitted && stage_ready_i && (!last_o || end_ready_i);
+  assign may_work = feed_done_q || feed_ready;
+
+  assign offers = valid_q && first_o && works && admitted && !job_done_q;
+  assign job_valid_o = offers || offered_q;
+  assign feed_first = valid_q && first_o && works && admitted && !feed_done_q;
+  assign moves = valid_q && stages && may_stage && (may_work || !works);
   assign stage_valid_o = moves;
 
-  assign advance = (pass_valid_o && pass_ready_i) || (drops && (!last_o || record_room)) || moves;
+  assign advance = (valid_q && ((passes && may_pass) || (drops && may_drop))) || moves;
 
-  assign idle_valid_o = advance && first_o && !(stages && has_job);
+  assign idle_valid_o = advance && first_o && !works;
   assign unstaged_o = advance && first_o && !stages;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       admitted_q  <= 1'b0;
       job_done_q  <= 1'b0;
+      offered_q   <= 1'b0;
       feed_done_q <= 1'b0;
     end else begin
       admitted_q  <= (admit_o || admitted_q) && !advance;
-      job_done_q  <= ((job_valid_o && job_ready_i) || job_done_q) && !advance;
-      feed_done_q <= ((feed_valid && feed_ready) || feed_done_q) && !advance;
+      job_done_q  <= (offers || job_done_q) && !advance;
+      offered_q   <= job_valid_o && !job_ready_i;
+      feed_done_q <= (((feed_first || feed_rest) && feed_ready) || feed_done_q) && !advance;
     end
   end
+
+  assign feed_rest = rest_q && works_q && !feed_done_q;
 
   always_comb begin
     job_o = job;
@@ -239,9 +258,10 @@ module sluice_l7_filter
   ) u_feeder (
       .clk_i,
       .rst_ni,
-      .valid_i(feed_valid),
+      .look_i (valid_q && first_o && !feed_done_q),
+      .first_i(feed_first),
+      .rest_i (feed_rest),
       .ready_o(feed_ready),
-      .first_i(first_o),
       .data_i (data_o),
       .raw_i  (job.raw),
       .bytes_i(job.bytes),
@@ -260,6 +280,7 @@ module sluice_l7_filter
       .last_i      (last_o),
       .data_i      (data_o),
       .udp_length_i(udp_length),
+      .udp_end_i   (udp_end),
       .none_i      (no_checksum),
       .done_valid_o,
       .bad_o       (done_bad_o)

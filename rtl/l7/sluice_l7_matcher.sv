@@ -28,14 +28,16 @@ module sluice_l7_matcher
     input logic rst_ni,
 
     // A place is free, and the one before has been loaded.
-    output logic                                  free_o,
-    // Places that are taken, and whose.
-    output logic [    Places-1:0]                 taken_o,
-    output logic [    Places-1:0][ModuleBits-1:0] modules_o,
-    input  logic                                  take_i,
-    input  logic [ModuleBits-1:0]                 take_module_i,
+    output logic                                    free_o,
+    // Places that are taken, and whose; the one that is as good as free, for its message leaves the loop for a queue or a drop.
+    output logic   [    Places-1:0]                 taken_o,
+    output logic                                    gone_o,
+    output place_t                                  gone_place_o,
+    output logic   [    Places-1:0][ModuleBits-1:0] modules_o,
+    input  logic                                    take_i,
+    input  logic   [ModuleBits-1:0]                 take_module_i,
     // It has a view.
-    input  logic                                  take_bytes_i,
+    input  logic                                    take_bytes_i,
 
     // In the cycle behind `take_i`; the job also for as long as its segments come.
     // "Bits of signal are not used": the job comes whole; session and message are in the hash beside it.
@@ -110,12 +112,9 @@ module sluice_l7_matcher
   );
 
   assign free_o = any_free && !begin_q && !loading_q && !walking;
-  // A message that leaves the loop for a queue or a drop is as good as gone.
-  for (genvar p = 0; p < int'(Places); p++) begin : gen_taken
-    assign taken_o[p] = taken_q[p] &&
-        !(exit_valid && !leaves.hashed && !leaves.fault && leaves.kind inside {L7GoalQueue, L7GoalDrop} &&
-          leaves.place == place_t'(p));
-  end
+  assign taken_o = taken_q;
+  assign gone_o = exit_valid && !leaves.hashed && !leaves.fault && leaves.kind inside {L7GoalQueue, L7GoalDrop};
+  assign gone_place_o = leaves.place;
   assign modules_o = modules_q;
 
   // --- Loading ----------------------------------------------------------------------------------------------------------
@@ -162,9 +161,10 @@ module sluice_l7_matcher
   end
 
   always_ff @(posedge clk_i) begin
-    if (take_i) place_q <= place_t'(free_index);
-    for (int unsigned p = 0; p < Places; p++) begin
-      if (take_i && free_onehot[p]) modules_q[p] <= take_module_i;
+    // Of no meaning while no message is loaded or walked over, and where none is in the place: so it does not wait for the one that comes.
+    if (free_o) begin
+      place_q <= place_t'(free_index);
+      for (int unsigned p = 0; p < Places; p++) if (free_onehot[p]) modules_q[p] <= take_module_i;
     end
     count_q <= count + SegmentCountBits'(segment);
     come_q <= come;

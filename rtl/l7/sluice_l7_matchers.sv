@@ -84,29 +84,36 @@ module sluice_l7_matchers
   // --- Which matcher takes the job -----------------------------------------------------------------------------------------
 
   logic [Matchers-1:0] free, fits, chosen, take;
-  logic [Matchers-1:0][Places-1:0] taken;
+  logic   [Matchers-1:0] gone;
+  place_t [Matchers-1:0] gone_place;
+  logic [Matchers-1:0][Places-1:0] held, taken;
   logic [Matchers-1:0][Places-1:0][ModuleBits-1:0] modules;
-  logic [Matchers-1:0][CountBits-1:0] holds, of_module;
+  logic [Matchers-1:0][Places-1:0] of_module;
+  logic [Matchers-1:0][CountBits-1:0] holds;
   logic takes;
 
+  // Counted without adders: a matcher has so few places that a bit of a number is a LUT.
+  function automatic logic [CountBits-1:0] count(logic [Places-1:0] places);
+    logic [CountBits-1:0] number = '0;
+    for (int unsigned v = 0; v < 2 ** Places; v++) if (places == Places'(v)) number |= CountBits'($countones(v));
+    return number;
+  endfunction
+
   always_comb begin
-    logic [CountBits-1:0] fewest;
     for (int unsigned m = 0; m < Matchers; m++) begin
-      holds[m] = '0;
-      of_module[m] = '0;
       for (int unsigned p = 0; p < Places; p++) begin
-        holds[m] += CountBits'(taken[m][p]);
-        of_module[m] += CountBits'(taken[m][p] && modules[m][p] == job_i.module_id);
+        taken[m][p] = held[m][p] && !(gone[m] && gone_place[m] == place_t'(p));
+        of_module[m][p] = taken[m][p] && modules[m][p] == job_i.module_id;
       end
-      fits[m] = free[m] && of_module[m] < CountBits'(MostOfAModule);
+      holds[m] = count(taken[m]);
+      fits[m]  = free[m] && count(of_module[m]) < CountBits'(MostOfAModule);
     end
-    fewest = '1;
-    chosen = '0;
+    // All pairs at once: the first of those with the fewest.
     for (int unsigned m = 0; m < Matchers; m++) begin
-      if (fits[m] && (chosen == '0 || holds[m] < fewest)) begin
-        chosen = '0;
-        chosen[m] = 1'b1;
-        fewest = holds[m];
+      chosen[m] = fits[m];
+      for (int unsigned k = 0; k < Matchers; k++) begin
+        if (k < m && fits[k] && holds[k] <= holds[m]) chosen[m] = 1'b0;
+        if (k > m && fits[k] && holds[k] < holds[m]) chosen[m] = 1'b0;
       end
     end
   end
@@ -115,23 +122,21 @@ module sluice_l7_matchers
 
   // Its job comes to its matcher; segments are to come.
   logic begins_q, loading_q;
-  logic [Matchers-1:0] mine_q;
   l7_job_t job_q;
-  logic [SegmentCountBits-1:0] left_q, left;
+  logic [SegmentCountBits-1:0] left_q;
   logic segment, last_segment;
   logic [Matchers-1:0] segment_ready;
   logic read_wants_start;
 
   assign job_ready_o = !begins_q && !loading_q && !read_wants_start && |fits;
   assign takes = job_valid_i && job_ready_o;
-  assign take = takes ? chosen : '0;
+  // Who is chosen fits.
+  assign take = (job_valid_i && !begins_q && !loading_q && !read_wants_start) ? chosen : '0;
 
-  assign segment_ready_o = loading_q && |(segment_ready & mine_q);
+  // Only the matcher that is being loaded is ready.
+  assign segment_ready_o = |segment_ready;
   assign segment = segment_valid_i && segment_ready_o;
-  assign left = begins_q ? SegmentCountBits'((job_q.bytes + position_t'(L7SegmentBytes - 1)) >> $clog2(
-      L7SegmentBytes
-  )) : left_q;
-  assign last_segment = left == SegmentCountBits'(1);
+  assign last_segment = left_q == SegmentCountBits'(1);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -143,22 +148,26 @@ module sluice_l7_matchers
     end
   end
 
+  // What stands while none is under way is of no meaning: so it does not wait for the job.
   always_ff @(posedge clk_i) begin
-    if (takes) begin
-      mine_q <= chosen;
+    if (!begins_q && !loading_q) begin
       job_q  <= job_i;
+      left_q <= SegmentCountBits'((job_i.bytes + position_t'(L7SegmentBytes - 1)) >> $clog2(L7SegmentBytes));
+    end else begin
+      left_q <= left_q - SegmentCountBits'(segment);
     end
-    left_q <= left - SegmentCountBits'(segment);
   end
 
   // --- Tables --------------------------------------------------------------------------------------------------------------
 
   // An access that has been taken; its read's row is there.
   logic table_busy_q, write_q, answers_q;
-  logic [7:0] table_q;
+  logic of_match, of_start, of_group;
   logic [11:0] index_q;
   logic [L7MatchRowBits-1:0] row_q;
-  logic of_match, of_start, of_group, in_table, writes, reads, read_done;
+  // A read of the first matcher's table, which waits for its turn there.
+  logic row_reads_q, group_reads_q;
+  logic in_table, writes, reads, read_done;
   // "Bits of signal are not used": all matchers have the same tables, and the first one's are read.
   // verilator lint_off UNUSEDSIGNAL
   logic [Matchers-1:0] row_done, group_done;
@@ -167,9 +176,6 @@ module sluice_l7_matchers
   // verilator lint_on UNUSEDSIGNAL
   l7_start_row_t start_row;
 
-  assign of_match = table_q == TableL7Match;
-  assign of_start = table_q == TableL7Start;
-  assign of_group = table_q == TableL7Group;
   assign in_table = 13'(index_q) < (of_match ? 13'(Rows) : of_start ? 13'(Starts) : 13'(Groups));
   assign writes = table_busy_q && write_q && in_table;
   assign reads = table_busy_q && !write_q && !answers_q;
@@ -184,23 +190,29 @@ module sluice_l7_matchers
     if (!rst_ni) begin
       table_busy_q <= 1'b0;
       answers_q <= 1'b0;
+      row_reads_q <= 1'b0;
+      group_reads_q <= 1'b0;
     end else begin
       if (!table_busy_q) table_busy_q <= table_valid_i;
       else if (write_q || answers_q) table_busy_q <= 1'b0;
       answers_q <= reads && read_done;
+      row_reads_q <= reads && of_match && !read_done;
+      group_reads_q <= reads && of_group && !read_done;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (!table_busy_q) begin
       write_q <= table_write_i;
-      table_q <= table_i;
+      of_match <= table_i == TableL7Match;
+      of_start <= table_i == TableL7Start;
+      of_group <= table_i == TableL7Group;
       index_q <= table_index_i;
-      row_q   <= table_row_i;
+      row_q <= table_row_i;
     end
   end
 
-  // The start row of a job is read as it is taken, and is there when it comes to its matcher.
+  // The start row of a job is read as it comes, and is there when it has come to its matcher.
   sluice_ram_1r1w #(
       .Width(L7StartRowBits),
       .Depth(Starts)
@@ -209,7 +221,7 @@ module sluice_l7_matchers
       .wr_en_i(writes && of_start),
       .wr_addr_i(index_q[StartBits-1:0]),
       .wr_data_i(row_q[L7StartRowBits-1:0]),
-      .rd_en_i(takes || read_wants_start),
+      .rd_en_i(1'b1),
       .rd_addr_i(read_wants_start ? index_q[StartBits-1:0] : job_i.start[StartBits-1:0]),
       .rd_data_o(start_row)
   );
@@ -250,7 +262,9 @@ module sluice_l7_matchers
         .clk_i(clk_i),
         .rst_ni(rst_ni),
         .free_o(free[m]),
-        .taken_o(taken[m]),
+        .taken_o(held[m]),
+        .gone_o(gone[m]),
+        .gone_place_o(gone_place[m]),
         .modules_o(modules[m]),
         .take_i(take[m]),
         .take_module_i(job_i.module_id),
@@ -260,7 +274,7 @@ module sluice_l7_matchers
         .start_step_i(start_row.step),
         .start_target_i(start_row.target),
         .identity_hash_i(identity_crc[SlotBits-1:0]),
-        .segment_valid_i(segment_valid_i && loading_q && mine_q[m]),
+        .segment_valid_i(segment_valid_i),
         .segment_ready_o(segment_ready[m]),
         .segment_last_i(last_segment),
         .segment_i(segment_i),
@@ -270,14 +284,14 @@ module sluice_l7_matchers
         .row_write_i(writes && of_match),
         .row_write_index_i(index_q[RowBits-1:0]),
         .row_write_row_i(row_q),
-        .row_read_i(m == 0 && reads && of_match),
+        .row_read_i(m == 0 && row_reads_q),
         .row_read_index_i(index_q[RowBits-1:0]),
         .row_read_done_o(row_done[m]),
         .row_o(row_read[m]),
         .group_write_i(writes && of_group),
         .group_write_index_i(index_q[GroupBits-1:0]),
         .group_write_row_i(row_q[L7GroupRowBits-1:0]),
-        .group_read_i(m == 0 && reads && of_group),
+        .group_read_i(m == 0 && group_reads_q),
         .group_read_index_i(index_q[GroupBits-1:0]),
         .group_read_done_o(group_done[m]),
         .group_o(group_read[m])

@@ -15,7 +15,8 @@
 ///
 /// Latency: 1 cycle for direct ones, 5 from the end of the others; 2 from a verdict to the decision of its packet. Throughput: a packet a
 /// cycle; of messages one in 2 cycles; a verdict a cycle, of messages one in 2 cycles. Stall behaviour: `end_ready_o` and
-/// `verdict_ready_o` wait for nothing outside, for every slot has its place in the queue of decisions.
+/// `verdict_ready_o` wait for nothing outside, for every slot has its place in the queue of decisions. A verdict that has to wait is held
+/// here, so `verdict_ready_o` is a register.
 module sluice_l7_messages
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -35,7 +36,6 @@ module sluice_l7_messages
     input logic               begin_valid_i,
     input logic [TagBits-1:0] begin_slot_i,
     input logic               begin_job_i,
-    input logic               begin_alone_i,
 
     input  logic    end_valid_i,
     output logic    end_ready_o,
@@ -104,41 +104,121 @@ module sluice_l7_messages
     logic fault;
     l7_decision_t decision;
   } ruling_t;
+  logic held_q, verdict_here;
+  // "Bits of signal are not used": slots are numbered as for the largest target, and steps are charged elsewhere.
+  // verilator lint_off UNUSEDSIGNAL
+  l7_verdict_t verdict, verdict_q;
+  // verilator lint_on UNUSEDSIGNAL
   ruling_t ruling;
+
+  assign verdict_ready_o = !held_q;
+  assign verdict_here = verdict_valid_i || held_q;
+  assign verdict = held_q ? verdict_q : verdict_i;
   always_comb begin
-    ruling.fault = verdict_i.fault && !verdict_i.malformed;
-    ruling.decision = verdict_i.malformed ? Malformed : '{
-        drop: verdict_i.drop,
+    ruling.fault = verdict.fault && !verdict.malformed;
+    ruling.decision = verdict.malformed ? Malformed : '{
+        drop: verdict.drop,
         kind: L7EventL7Rule,
-        queue_id: verdict_i.drop ? 8'd0 : verdict_i.queue_id
+        queue_id: verdict.drop ? 8'd0 : verdict.queue_id
     };
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // What is known of slots. `got`: the verdict is here. `ended`: the packet is, and has not gone yet.
+  // What is known of slots. `job`: there will be a verdict. `got`: it is here. `joined`: the packet waits for it alone, and is `bad` or not.
+  // `tabled`: the packet is in the table.
 
-  logic [Packets-1:0] job_q, alone_q, got_q, ended_q, bad_q;
-  slot_t begin_slot, end_slot, verdict_slot;
+  logic
+      end_alone,
+      end_table,
+      end_bad_job,
+      op_valid,
+      op_ready,
+      direct_valid,
+      end_joins,
+      end_taken,
+      found_valid,
+      verdict_taken;
+  slot_t begin_slot, end_slot, verdict_slot, found_slot, walk_slot_q;
+  logic end_job, end_got, found_job, found_got, walk_job, walk_got, joined, tabled, bad;
 
   assign begin_slot   = begin_slot_i[SlotBits-1:0];
   assign end_slot     = end_i.slot[SlotBits-1:0];
-  assign verdict_slot = verdict_i.tag[SlotBits-1:0];
+  assign verdict_slot = verdict.tag[SlotBits-1:0];
+
+  sluice_ram_lut #(
+      .Width    (1),
+      .Depth    (Packets),
+      .ReadPorts(3),
+      .InitZero (1'b0)
+  ) u_jobs (
+      .clk_i,
+      .we_i   (begin_valid_i),
+      .waddr_i(begin_slot),
+      .wdata_i(begin_job_i),
+      .raddr_i({walk_slot_q, found_slot, end_slot}),
+      .rdata_o({walk_job, found_job, end_job})
+  );
+  sluice_l7_marks #(
+      .Slots    (Packets),
+      .ReadPorts(3)
+  ) u_got (
+      .clk_i,
+      .clear_i     (begin_valid_i),
+      .clear_slot_i(begin_slot),
+      .set_i       (verdict_taken),
+      .set_slot_i  (verdict_slot),
+      .slot_i      ({walk_slot_q, found_slot, end_slot}),
+      .set_o       ({walk_got, found_got, end_got})
+  );
+  sluice_l7_marks #(
+      .Slots(Packets)
+  ) u_joined (
+      .clk_i,
+      .clear_i     (begin_valid_i),
+      .clear_slot_i(begin_slot),
+      .set_i       (end_joins),
+      .set_slot_i  (end_slot),
+      .slot_i      (verdict_slot),
+      .set_o       (joined)
+  );
+  sluice_l7_marks #(
+      .Slots(Packets)
+  ) u_tabled (
+      .clk_i,
+      .clear_i     (begin_valid_i),
+      .clear_slot_i(begin_slot),
+      .set_i       (found_valid),
+      .set_slot_i  (found_slot),
+      .slot_i      (verdict_slot),
+      .set_o       (tabled)
+  );
+  sluice_ram_lut #(
+      .Width   (1),
+      .Depth   (Packets),
+      .InitZero(1'b0)
+  ) u_bad (
+      .clk_i,
+      .we_i   (end_joins),
+      .waddr_i(end_slot),
+      .wdata_i(end_i.bad),
+      .raddr_i(verdict_slot),
+      .rdata_o(bad)
+  );
 
   // ---------------------------------------------------------------------------------------------------------------
   // Packets that end. Those of messages search for their entry, the others go at once, or when their verdict comes.
 
-  logic end_alone, end_table, end_bad_job, op_valid, op_ready, direct_valid, end_joins, end_taken;
   l7_decided_t direct;
   ruling_t end_ruling;
 
-  assign end_bad_job = end_i.bad && job_q[end_slot];
+  assign end_bad_job = end_i.bad && end_job;
   assign end_alone   = end_i.packet.way == L7WayAlone || end_bad_job;
   assign end_table   = !end_i.bad && (end_i.packet.way == L7WayFirst || end_i.packet.way == L7WayLater);
   assign op_valid    = end_valid_i && end_table;
   assign end_ready_o = !end_table || op_ready;
   assign end_taken   = end_valid_i && end_ready_o;
-  assign end_joins   = end_taken && end_alone && !got_q[end_slot];
-  assign direct_valid = end_taken && !end_table && (!end_alone || got_q[end_slot]);
+  assign end_joins   = end_taken && end_alone && !end_got;
+  assign direct_valid = end_taken && !end_table && (!end_alone || end_got);
 
   always_comb begin
     direct = '{slot: end_i.slot, decision: end_i.packet.decision, fault: 1'b0, member: '0, repeated: 1'b0};
@@ -146,13 +226,12 @@ module sluice_l7_messages
     if (end_i.bad) {direct.fault, direct.decision} = {1'b0, BadChecksum};
   end
 
-  logic found_valid, hit, placed, mark;
+  logic hit, placed, mark;
   // "Bits of signal are not used": an operation travels whole.
   // verilator lint_off UNUSEDSIGNAL
   l7_end_t found;
   // verilator lint_on UNUSEDSIGNAL
   place_t  found_place;
-  slot_t   found_slot;
 
   sluice_l7_places #(
       .Modules (Modules),
@@ -206,30 +285,31 @@ module sluice_l7_messages
 
   // A list that is walked.
   logic walk_q, walk_first_q, walk_goes;
-  slot_t walk_slot_q;
-  place_t walk_place_q;
-  ruling_t walk_ruling_q;
+  place_t   walk_place_q;
+  ruling_t  walk_ruling_q;
 
   meaning_t meaning;
-  ruling_t found_ruling;
-  logic verdict_waits, verdict_taken, verdict_early, verdict_bad, verdict_alone, starts_walk, verdict_settled;
-  logic walk_step, found_got;
+  ruling_t  found_ruling;
+  logic verdict_waits, verdict_early, verdict_bad, verdict_alone, starts_walk, verdict_settled;
+  logic walk_step;
 
   // What the operation before has not written yet is waited for, and so is a packet's end in this cycle.
   assign verdict_waits = found_valid || walk_q || (second_q && slot_q == verdict_slot) ||
       (end_valid_i && end_slot == verdict_slot);
-  assign verdict_ready_o = !verdict_waits;
-  assign verdict_taken = verdict_valid_i && !verdict_waits;
-  assign verdict_early = verdict_taken && !ended_q[verdict_slot];
-  assign verdict_bad = verdict_taken && ended_q[verdict_slot] && bad_q[verdict_slot];
-  assign verdict_alone = verdict_taken && ended_q[verdict_slot] && !bad_q[verdict_slot] && alone_q[verdict_slot];
-  assign verdict_settled = verdict_taken && ended_q[verdict_slot] && !bad_q[verdict_slot] && !alone_q[verdict_slot] &&
-      meaning.meaning == Settled;
-  assign starts_walk = verdict_taken && ended_q[verdict_slot] && !bad_q[verdict_slot] && !alone_q[verdict_slot] &&
-      meaning.meaning == Owner;
+  assign verdict_taken = verdict_here && !verdict_waits;
+  assign verdict_early = verdict_taken && !joined && !tabled;
+  assign verdict_bad = verdict_taken && joined && bad;
+  assign verdict_alone = verdict_taken && joined && !bad;
+  assign verdict_settled = verdict_taken && tabled && meaning.meaning == Settled;
+  assign starts_walk = verdict_taken && tabled && meaning.meaning == Owner;
+
+  always_ff @(posedge clk_i) begin
+    held_q    <= rst_ni && verdict_here && verdict_waits;
+    verdict_q <= verdict;
+  end
+
   // Each step waits for the one before, which says who is next.
   assign walk_step = walk_q && !found_valid && !(second_q && act_q == Walk);
-  assign found_got = got_q[found_slot];
 
   place_t read_place;
   assign read_place = found_valid ? found_place : walk_place_q;
@@ -248,7 +328,7 @@ module sluice_l7_messages
         else if (placed) act_q <= Enter;
         // Without an entry it goes now, or when its verdict is there.
         else
-          push_q <= !job_q[found_slot] || found_got;
+          push_q <= !found_job || found_got;
       end else if (walk_step) begin
         act_q <= Walk;
       end else begin
@@ -259,9 +339,9 @@ module sluice_l7_messages
     place_q   <= read_place;
     first_q   <= found.packet.way == L7WayFirst;
     // Those of messages with an entry that have a verdict of their own.
-    repeat_q  <= found_valid ? found.packet.way == L7WayFirst : walk_step ? job_q[walk_slot_q] : verdict_settled;
+    repeat_q  <= found_valid ? found.packet.way == L7WayFirst : walk_step ? walk_job : verdict_settled;
     // Its verdict has not come: it keeps its slot.
-    needs_q   <= walk_step ? (job_q[walk_slot_q] && !got_q[walk_slot_q]) : (job_q[found_slot] && !found_got);
+    needs_q   <= walk_step ? (walk_job && !walk_got) : (found_job && !found_got);
     owner_q   <= walk_first_q;
     packets_q <= found.packet.packets;
     mark_q    <= mark;
@@ -444,22 +524,6 @@ module sluice_l7_messages
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (verdict_taken) got_q[verdict_slot] <= 1'b1;
-    if (end_joins) begin
-      ended_q[end_slot] <= 1'b1;
-      bad_q[end_slot]   <= end_i.bad;
-    end
-    if (found_valid) ended_q[found_slot] <= 1'b1;
-    if (begin_valid_i) begin
-      job_q[begin_slot]   <= begin_job_i;
-      alone_q[begin_slot] <= begin_alone_i;
-      got_q[begin_slot]   <= 1'b0;
-      ended_q[begin_slot] <= 1'b0;
-      bad_q[begin_slot]   <= 1'b0;
-    end
-  end
-
   sluice_l7_decisions #(
       .Packets(Packets)
   ) u_decisions (
@@ -475,8 +539,13 @@ module sluice_l7_messages
   );
 
 `ifndef SYNTHESIS
+  logic [Packets-1:0] due_q;
+  always_ff @(posedge clk_i) begin
+    if (verdict_taken) due_q[verdict_slot] <= 1'b0;
+    if (begin_valid_i) due_q[begin_slot] <= begin_job_i;
+  end
   AVerdictComesOnce_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !verdict_taken || (job_q[verdict_slot] && !got_q[verdict_slot]));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !verdict_taken || due_q[verdict_slot]);
   OnlyFirstPacketsHaveVerdictsToWaitFor_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(second_q && act_q == Enter) || first_q);
 `endif

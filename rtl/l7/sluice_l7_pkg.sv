@@ -141,6 +141,7 @@ package sluice_l7_pkg;
     logic [31:0] message;
     logic [7:0] application;
     logic [7:0] message_type;
+    /// As in the port's row.
     logic [L7AgeBits-1:0] expiry;
   } l7_ticket_t;
 
@@ -169,8 +170,9 @@ package sluice_l7_pkg;
   /// A packet's way into host memory.
   typedef struct packed {
     logic [63:0] address;
-    /// Bytes that are written; 0: none, and nobody waits for it.
+    /// Bytes that are written; none (`empty`): nobody waits for it.
     logic [LengthBits-1:0] length;
+    logic empty;
     /// They begin behind the header.
     logic later;
     /// Its message has an entry, at `place`. Otherwise it is a message of its own.

@@ -88,7 +88,7 @@ module sluice_l7_places
   cfg_status_e status;
   logic [IndexBits-1:0] index;
   logic [Halves-1:0][L7SecretRowBits-1:0] secrets_q;
-  l7_quota_row_t quota, quota_read;
+  l7_quota_row_t quota_in, quota_read;
 
   assign clear = cfg_req_i.clear;
   assign index = cfg_req_i.index[IndexBits-1:0];
@@ -197,7 +197,7 @@ module sluice_l7_places
   for (genvar c = 0; c < int'(Choices); c++) begin : gen_choice
     localparam int unsigned Half = c / Ways;
     set_t clear_set;
-    logic written, born_there, born_mark, dead_there, done_here, passed;
+    logic written, born_there, born_mark, dead_there, dead, dead_q, live_q, done_here, passed;
 
     assign clear_set = cfg_req_i.index[SetBits-1:0];
     assign written   = (places || forget_q) && chosen == ChoiceBits'(c);
@@ -233,7 +233,7 @@ module sluice_l7_places
         .we_i   ((written && !forget_q) || clear),
         .waddr_i(clear ? clear_set : choose_set_q[Half]),
         .wdata_i(born_mark),
-        .raddr_i(choose_set_q[Half]),
+        .raddr_i(read_set_q[Half]),
         .rdata_o(born_there)
     );
     assign done_here = done && done_now.place[PlaceBits-1:SetBits] == ChoiceBits'(c);
@@ -246,68 +246,83 @@ module sluice_l7_places
         .we_i   (done_here || clear),
         .waddr_i(clear ? clear_set : done_now.place[SetBits-1:0]),
         .wdata_i(clear ? 1'b0 : done_now.mark),
-        .raddr_i(choose_set_q[Half]),
+        .raddr_i(read_set_q[Half]),
         .rdata_o(dead_there)
     );
-    assign live[c]   = born_there != dead_there;
-    assign born_mark = !clear && !dead_there;
+    // What ends as it is read has ended.
+    assign dead = (done_here && done_now.place[SetBits-1:0] == read_set_q[Half]) ? done_now.mark : dead_there;
+    always_ff @(posedge clk_i) begin
+      if (read_q) begin
+        live_q <= born_there != dead;
+        dead_q <= dead;
+      end
+    end
+    assign live[c]   = live_q;
+    assign born_mark = !clear && !dead_q;
   end
 
   always_ff @(posedge clk_i) begin
     if (read_q) {same_q, empty_q, own_q} <= {same, empty, own};
   end
 
-  // The best of what may be taken.
-  logic [Choices-1:0] finished, candidates, counts, lighter;
-  logic [Halves-1:0][$clog2(Ways+1)-1:0] taken;
-  logic any_same, any, room;
-  logic [ChoiceBits-1:0] same_at, any_at;
-  logic [Choices-1:0] unused_same, unused_any;
+  // The best of what may be taken. Both halves fill alike, so that sets of full ones are rare: in one that has more to take from, and
+  // what is there is looked at in both ways at once.
+  logic [Halves-1:0][Ways-1:0] finished, candidates, of_empty, of_live, marks;
+  logic [Halves-1:0][$clog2(Ways+1)-1:0] taken, on_their_way;
+  logic [Halves-1:0][$clog2(Ways)-1:0] way;
+  logic [Halves-1:0] some, mark, unused_valid;
+  logic [Halves-1:0][Ways-1:0] unused_onehot;
+  logic any_empty, any_own, any_same, any, room, upper, upper_lighter;
+  logic [ChoiceBits-1:0] same_at;
 
   assign finished = ~empty_q & ~live;
-  always_comb begin
-    candidates = finished;
-    if (|(finished & own_q)) candidates = finished & own_q;
-    if (|empty_q) candidates = empty_q;
-    // Both halves fill alike, so that sets of full ones are rare.
-    counts = (|empty_q) ? ~empty_q : live;
-    for (int unsigned h = 0; h < Halves; h++) begin
+  assign of_empty = empty_q;
+  assign of_live = live;
+  assign any_empty = |empty_q;
+  assign any_own = |(finished & own_q);
+  assign any_same = |same_q;
+  assign candidates = any_empty ? empty_q : any_own ? finished & own_q : finished;
+  for (genvar h = 0; h < int'(Halves); h++) begin : gen_half
+    always_comb begin
       taken[h] = '0;
-      for (int unsigned w = 0; w < Ways; w++) taken[h] += $bits(taken[h])'(counts[h*Ways+w]);
+      on_their_way[h] = '0;
+      for (int unsigned w = 0; w < Ways; w++) begin
+        taken[h] += $bits(taken[h])'(!of_empty[h][w]);
+        on_their_way[h] += $bits(on_their_way[h])'(of_live[h][w]);
+      end
     end
-    lighter = candidates & ((taken[1] < taken[0]) ? {{Ways{1'b1}}, {Ways{1'b0}}} : {{Ways{1'b0}}, {Ways{1'b1}}});
-    if (|lighter) candidates = lighter;
+    assign some[h] = |candidates[h];
+    sluice_prio_enc #(
+        .Width(Ways)
+    ) u_way (
+        .req_i   (candidates[h]),
+        .valid_o (unused_valid[h]),
+        .index_o (way[h]),
+        .onehot_o(unused_onehot[h])
+    );
+    for (genvar w = 0; w < int'(Ways); w++) begin : gen_mark
+      assign marks[h][w] = gen_choice[h*Ways+w].born_mark;
+    end
+    assign mark[h] = marks[h][way[h]];
+  end
+  assign upper_lighter = any_empty ? taken[1] < taken[0] : on_their_way[1] < on_their_way[0];
+  assign upper = upper_lighter ? some[1] : !some[0];
+  assign any = |some;
+
+  // No key is there twice.
+  always_comb begin
+    same_at = '0;
+    for (int unsigned c = 0; c < Choices; c++) if (same_q[c]) same_at |= ChoiceBits'(c);
   end
 
-  sluice_prio_enc #(
-      .Width(Choices)
-  ) u_same (
-      .req_i   (same_q),
-      .valid_o (any_same),
-      .index_o (same_at),
-      .onehot_o(unused_same)
-  );
-  sluice_prio_enc #(
-      .Width(Choices)
-  ) u_any (
-      .req_i   (candidates),
-      .valid_o (any),
-      .index_o (any_at),
-      .onehot_o(unused_any)
-  );
-
-  assign chosen = forget_q ? forget_done_q.place[PlaceBits-1:SetBits] : any_same ? same_at : any_at;
+  assign chosen = forget_q ? forget_done_q.place[PlaceBits-1:SetBits] : any_same ? same_at : {upper, way[upper]};
   assign places = choose_q && !any_same && any && room && choose_op_q.packet.way == L7WayFirst;
   assign found_valid_o = choose_q;
   assign found_op_o = choose_op_q;
   assign hit_o = any_same;
   assign placed_o = places;
   assign place_o = {chosen, choose_set_q[chosen[ChoiceBits-1]]};
-  logic [Choices-1:0] marks;
-  for (genvar c = 0; c < int'(Choices); c++) begin : gen_mark
-    assign marks[c] = gen_choice[c].born_mark;
-  end
-  assign mark_o = marks[chosen];
+  assign mark_o = mark[upper];
 
   always_ff @(posedge clk_i) begin
     wrote_q        <= places || forget_q;
@@ -320,44 +335,61 @@ module sluice_l7_places
   // How many are on their way: what has begun and what has ended of each module, and of all.
 
   logic [IndexBits-1:0] module_at, done_module;
-  logic [CountBits-1:0] begun, ended, ended_there, all_q;
+  // With a bit more, which is the sign of what is left.
+  typedef logic [CountBits:0] own_t;
+  own_t begun, ended, ended_there, limit, left;
+  logic [CountBits-1:0] all_q;
 
   assign module_at = choose_op_q.packet.key.module_id[IndexBits-1:0];
   assign done_module = done_now.module_id[IndexBits-1:0];
-  assign room = 16'(CountBits'(begun - ended)) < quota.messages && all_q < CountBits'(Messages);
+  // Behind the message that begins. One sum, so that its carries go through once.
+  assign left = limit + ended - begun - own_t'(1);
+  assign room = !left[CountBits] && all_q < CountBits'(Messages);
 
+  assign quota_in = clear ? '0 : cfg_req_i.data[L7QuotaRowBits-1:0];
   sluice_ram_lut #(
-      .Width    (L7QuotaRowBits),
-      .Depth    (Modules),
-      .ReadPorts(2)
+      .Width(L7QuotaRowBits),
+      .Depth(Modules)
   ) u_quota (
       .clk_i,
       .we_i   ((write && !is_secret) || clear),
       .waddr_i(index),
-      .wdata_i(clear ? '0 : cfg_req_i.data[L7QuotaRowBits-1:0]),
-      .raddr_i({module_at, index}),
-      .rdata_o({quota, quota_read})
+      .wdata_i(quota_in),
+      .raddr_i(index),
+      .rdata_o(quota_read)
+  );
+  // As far as there are so many.
+  sluice_ram_lut #(
+      .Width($bits(own_t)),
+      .Depth(Modules)
+  ) u_limits (
+      .clk_i,
+      .we_i   ((write && !is_secret) || clear),
+      .waddr_i(index),
+      .wdata_i((32'(quota_in.messages) > Messages) ? own_t'(Messages) : own_t'(quota_in.messages)),
+      .raddr_i(module_at),
+      .rdata_o(limit)
   );
   sluice_ram_lut #(
-      .Width(CountBits),
+      .Width($bits(own_t)),
       .Depth(Modules)
   ) u_begun (
       .clk_i,
       .we_i   (places || clear),
       .waddr_i(clear ? index : module_at),
-      .wdata_i(clear ? '0 : begun + CountBits'(1)),
+      .wdata_i(clear ? '0 : begun + own_t'(1)),
       .raddr_i(module_at),
       .rdata_o(begun)
   );
   sluice_ram_lut #(
-      .Width    (CountBits),
+      .Width    ($bits(own_t)),
       .Depth    (Modules),
       .ReadPorts(2)
   ) u_ended (
       .clk_i,
       .we_i   (done || clear),
       .waddr_i(clear ? index : done_module),
-      .wdata_i(clear ? '0 : ended_there + CountBits'(1)),
+      .wdata_i(clear ? '0 : ended_there + own_t'(1)),
       .raddr_i({module_at, done_module}),
       .rdata_o({ended, ended_there})
   );

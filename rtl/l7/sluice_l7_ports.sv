@@ -36,11 +36,11 @@ module sluice_l7_ports
 );
 
   typedef struct packed {
-    logic valid;
+    logic valid;  // and of a kind that there is
     logic [ModuleBits-1:0] module_id;
     logic generation;
     logic [15:0] port;
-    logic [1:0] kind;
+    logic application;
     logic [7:0] id;
   } key_t;
 
@@ -55,15 +55,26 @@ module sluice_l7_ports
   assign row_in = cfg_req_i.clear ? '0 : cfg_req_i.data[L7PortRowBits-1:0];
 
   key_t [Ports-1:0] keys_q;
-  logic [Ports-1:0] known, found, known_q, found_q;
+  logic [Ports-1:0] known, found, unused_onehot;
+  logic any_found;
+  logic [IndexBits-1:0] at, at_q;
 
   always_comb begin
     for (int unsigned r = 0; r < Ports; r++) begin
       known[r] = keys_q[r].valid && keys_q[r].module_id == module_i && keys_q[r].generation == generation_i &&
-          keys_q[r].port == port_i && keys_q[r].kind != 2'd3;
-      found[r] = known[r] && (keys_q[r].kind != L7PortKindApplication || keys_q[r].id == id_i);
+          keys_q[r].port == port_i;
+      found[r] = known[r] && (!keys_q[r].application || keys_q[r].id == id_i);
     end
   end
+
+  sluice_prio_enc #(
+      .Width(Ports)
+  ) u_at (
+      .req_i   (found),
+      .valid_o (any_found),
+      .index_o (at),
+      .onehot_o(unused_onehot)
+  );
 
   always_ff @(posedge clk_i) begin
     for (int unsigned r = 0; r < Ports; r++) begin
@@ -71,37 +82,26 @@ module sluice_l7_ports
         keys_q[r].valid <= 1'b0;
       end else if (write && index == IndexBits'(r)) begin
         keys_q[r] <= '{
-            valid: row_in.valid,
+            valid: row_in.valid && row_in.kind != 2'd3,
             module_id: row_in.module_id,
             generation: row_in.generation,
             port: row_in.port,
-            kind: row_in.kind,
+            application: row_in.kind == L7PortKindApplication,
             id: row_in.id
         };
       end
     end
     if (look_i) begin
-      known_q <= known;
-      found_q <= found;
+      known_o <= |known;
+      found_o <= any_found;
+      at_q    <= at;
     end
   end
 
-  assign known_o = |known_q;
-
   // Rows are written a cycle after their keys and read a cycle after them.
   logic write_q, fresh_q;
-  logic [IndexBits-1:0] index_q, at;
+  logic [IndexBits-1:0] index_q;
   l7_port_row_t row_in_q, row_there, row_held_q, row_read;
-  logic [Ports-1:0] unused_onehot;
-
-  sluice_prio_enc #(
-      .Width(Ports)
-  ) u_at (
-      .req_i   (found_q),
-      .valid_o (found_o),
-      .index_o (at),
-      .onehot_o(unused_onehot)
-  );
 
   sluice_ram_lut #(
       .Width    (L7PortRowBits),
@@ -112,7 +112,7 @@ module sluice_l7_ports
       .we_i   (write_q),
       .waddr_i(index_q),
       .wdata_i(row_in_q),
-      .raddr_i({index, at}),
+      .raddr_i({index, at_q}),
       .rdata_o({row_read, row_there})
   );
 

@@ -166,26 +166,40 @@ module sluice_l7_receive
   op_t op3_q;
   l7_written_t written1_q, written2_q, written3_q;
   // verilator lint_on UNUSEDSIGNAL
-  logic valid, valid1_q, valid2_q, valid3_q, packet_turn_q;
-  logic same_message, same_ring, room_ends, room_packet, takes_packet, takes_written, takes_sweep, packet_ok;
+  logic goes, may_packet, may_claim, ring_exists, valid1_q, valid2_q, valid3_q, packet_turn_q;
+  logic same_ring, room_ends, room_packet, takes_packet, takes_written, takes_sweep, packet_ok;
   logic [4:0][LevelBits-1:0] level;
   // "Bits of signal are not used": slots are numbered as for the largest target, and so are places.
   // verilator lint_off UNUSEDSIGNAL
   l7_decided_t packet, aside;
   // verilator lint_on UNUSEDSIGNAL
   logic aside_valid, aside_turn, takes_aside, packet_valid;
-  logic [AsideBits-1:0] aside_wait_q;
+  logic [AsideBits:0] aside_wait_q;
 
   // Those aside are not tried all the time.
-  assign aside_turn = aside_valid && &aside_wait_q;
+  assign aside_turn = aside_valid && aside_wait_q[AsideBits];
   assign packet = aside_turn ? aside : decided_i;
   assign packet_valid = aside_turn || decided_valid_i;
 
+  // Of each kind: who is in the pipeline is compared with all of them before one is chosen.
+  logic [2:0] same;
+  function automatic logic in_pipeline(logic entry, logic [PlaceBits-1:0] place);
+    return entry && ((valid1_q && op1_q.entry && op1_q.place == place) ||
+        (valid2_q && op2_q.entry && op2_q.place == place) || (valid3_q && op3_q.entry && op3_q.place == place));
+  endfunction
+
+  assign ring_exists = 9'(packet.decision.queue_id) < 9'(Rings);
+  assign may_claim = !packet.decision.drop && !packet.repeated && (!packet.member.valid || packet.member.begins) &&
+      ring_exists;
+
   always_comb begin
+    same[Packet] = in_pipeline(packet.member.valid, packet.member.place[PlaceBits-1:0]);
+    same[Written] = in_pipeline(written_i.entry, written_i.place[PlaceBits-1:0]);
+    same[Sweep] = in_pipeline(1'b1, sweep_place_i);
     op = '0;
     op.decided = packet;
     op.ring = packet.decision.queue_id[RingBits-1:0];
-    op.ring_exists = 9'(packet.decision.queue_id) < 9'(Rings);
+    op.ring_exists = ring_exists;
     if (sweep_valid_i && (sweep_urgent_i || (!packet_valid && !written_valid_i))) begin
       op.kind  = Sweep;
       op.entry = 1'b1;
@@ -195,30 +209,29 @@ module sluice_l7_receive
       op.entry = written_i.entry;
       op.place = written_i.place[PlaceBits-1:0];
     end else begin
-      op.kind = Packet;
-      op.entry = packet.member.valid;
-      op.place = packet.member.place[PlaceBits-1:0];
-      op.again = aside_turn;
-      op.claims = !packet.decision.drop && !packet.repeated && (!packet.member.valid || packet.member.begins) &&
-          op.ring_exists && look_now_i;
+      op.kind   = Packet;
+      op.entry  = packet.member.valid;
+      op.place  = packet.member.place[PlaceBits-1:0];
+      op.again  = aside_turn;
+      op.claims = may_claim && look_now_i;
     end
   end
 
-  assign same_message = op.entry && ((valid1_q && op1_q.entry && op1_q.place == op.place) ||
-      (valid2_q && op2_q.entry && op2_q.place == op.place) || (valid3_q && op3_q.entry && op3_q.place == op.place));
-  assign same_ring = op.claims &&
+  // A ring that is not there is nobody's in the pipeline: so this need not know whether it is.
+  assign same_ring = may_claim &&
       ((valid1_q && op1_q.claims && op1_q.ring == op.ring) || (valid2_q && op2_q.claims && op2_q.ring == op.ring));
   assign room_packet = level[0] <= LevelBits'(Depth - Steps) && level[1] <= LevelBits'(Depth - Steps);
   assign room_ends = level[2] <= LevelBits'(Depth - Steps) && level[3] <= LevelBits'(Depth - Steps) &&
       level[4] <= LevelBits'(Depth - Steps);
   assign packet_ok = room_packet && !hold_i;
 
-  assign valid = !same_message && !same_ring && room_ends && !clear_i;
-  assign takes_packet = valid && op.kind == Packet && packet_valid && packet_ok;
+  assign goes = room_ends && !clear_i;
+  assign may_packet = goes && op.kind == Packet && packet_ok && !same[Packet] && !same_ring;
+  assign takes_packet = may_packet && packet_valid;
   assign takes_aside = takes_packet && aside_turn;
-  assign takes_written = valid && op.kind == Written;
-  assign takes_sweep = valid && op.kind == Sweep;
-  assign decided_ready_o = valid && op.kind == Packet && packet_ok && !aside_turn;
+  assign takes_written = goes && op.kind == Written && !same[Written];
+  assign takes_sweep = goes && op.kind == Sweep && !same[Sweep];
+  assign decided_ready_o = may_packet && !aside_turn;
   assign written_ready_o = takes_written;
   assign sweep_ready_o = takes_sweep;
   assign look_ring_o = op.ring;
@@ -233,7 +246,7 @@ module sluice_l7_receive
       aside_wait_q  <= '0;
     end else begin
       if (takes_aside) aside_wait_q <= '0;
-      else if (!(&aside_wait_q)) aside_wait_q <= aside_wait_q + AsideBits'(1);
+      else if (!aside_wait_q[AsideBits]) aside_wait_q <= aside_wait_q + (AsideBits + 1)'(1);
       valid1_q <= takes_packet || takes_written || takes_sweep;
       valid2_q <= valid1_q;
       valid3_q <= valid2_q;
@@ -309,19 +322,24 @@ module sluice_l7_receive
       .rd_data_o(buffer1)
   );
 
+  // Of a packet its own one, and of its message those that there are not.
+  logic [MessagePackets-1:0] this2_q, known_beyond2_q;
+
   assign factor1 = op1_q.claims ? NumberBits'(ticket1.packets - PacketsBits'(1)) : ticket1.number[NumberBits-1:0];
   assign chunk1 = op1_q.claims ? ticket1.payload : known1.chunk;
   assign descriptor_ring_o = op1_q.ring;
 
   always_ff @(posedge clk_i) begin
     ticket2_q <= ticket1;
-    known2_q  <= known1;
+    this2_q <= MessagePackets'(1) << ticket1.number;
+    known_beyond2_q <= ~({MessagePackets{1'b1}} >> (PacketsBits'(MessagePackets) - known1.packets));
+    known2_q <= known1;
     buffer2_q <= buffer1;
     offset2_q <= MessageBits'(factor1) * MessageBits'(chunk1);
-    ring2_q   <= look_valid_i && op1_q.ring_exists;
-    mine2_q   <= look_module_i == ticket1.module_id;
-    free2_q   <= look_free_i;
-    soon2_q   <= look_soon_i;
+    ring2_q <= look_valid_i && op1_q.ring_exists;
+    mine2_q <= look_module_i == ticket1.module_id;
+    free2_q <= look_free_i;
+    soon2_q <= look_soon_i;
     number2_q <= look_number_i;
   end
 
@@ -332,25 +350,40 @@ module sluice_l7_receive
   // verilator lint_off UNUSEDSIGNAL
   l7_descriptor_t descriptor3_q;
   // verilator lint_on UNUSEDSIGNAL
-  logic [MessageBits-1:0] length2, length3_q, needs3_q;
-  logic [MessagePackets-1:0] this2, came2, before2, all2, came3_q;
-  logic dup3_q, all3_q, aged3_q, last3_q, last2;
+  logic [MessageBits-1:0] length2, part2, needs2, needs3_q;
+  // Of which room is left, or not enough is there.
+  logic [MessageBits:0] room2, room3_q;
+  logic [MessagePackets-1:0] came2, before2, beyond2, came3_q;
+  logic dup3_q, all3_q, aged3_q, last3_q, last2, chunk_ok3_q, room_ok3_q;
+  // Under way: with one more, with one less; none, only one.
+  logic [TagBits:0] more3_q, less3_q;
+  logic none3_q, one3_q;
   logic [L7AgeBits-1:0] age2;
   logic begins2;
-  logic [PacketsBits-1:0] packets2;
+  logic [L7AgeBits-1:0] expiry2;
 
   assign length2 = (descriptor_i.length > 32'(2 ** MessageBits - 1)) ? '1 : descriptor_i.length[MessageBits-1:0];
-  assign this2 = MessagePackets'(1) << ticket2_q.number;
+  // Headers, and all of the payload but that of the last packet of several.
+  assign part2 = MessageBits'(ticket2_q.length) -
+      ((ticket2_q.packets == PacketsBits'(1)) ? '0 : MessageBits'(ticket2_q.payload));
+  assign needs2 = offset2_q + part2;
+  assign room2 = {1'b0, length2} - {1'b0, needs2};
   assign begins2 = op2_q.kind == Packet && op2_q.decided.member.begins;
   assign before2 = begins2 ? '0 : known2_q.came;
-  assign came2 = before2 | ((op2_q.kind == Packet) ? this2 : '0);
-  assign packets2 = begins2 ? ticket2_q.packets : known2_q.packets;
-  assign all2 = {MessagePackets{1'b1}} >> (PacketsBits'(MessagePackets) - packets2);
+  assign came2 = before2 | ((op2_q.kind == Packet) ? this2_q : '0);
+  // One that begins a message is the first of it, and all only if there is no other.
+  assign beyond2 = !begins2 ? known_beyond2_q : (ticket2_q.packets == PacketsBits'(1)) ? '1 : '0;
   assign last2 = ticket2_q.number + PacketsBits'(1) == ticket2_q.packets;
   assign age2 = now_i - known2_q.last;
+  always_comb begin
+    expiry2 = ticket2_q.expiry;
+    if (ticket2_q.expiry == '0) expiry2 = L7AgeBits'(L7DefaultExpiry);
+    if (ticket2_q.expiry > L7AgeBits'(L7MostExpiry)) expiry2 = L7AgeBits'(L7MostExpiry);
+  end
 
   always_ff @(posedge clk_i) begin
     ticket3_q <= ticket2_q;
+    ticket3_q.expiry <= expiry2;
     known3_q <= known2_q;
     buffer3_q <= buffer2_q;
     offset3_q <= offset2_q;
@@ -360,13 +393,18 @@ module sluice_l7_receive
     soon3_q <= soon2_q;
     number3_q <= number2_q;
     descriptor3_q <= descriptor_i;
-    length3_q <= length2;
-    // Headers, and all of the payload but that of the last packet of several.
-    needs3_q      <= offset2_q + MessageBits'(ticket2_q.length) - ((ticket2_q.packets == PacketsBits'(1)) ? '0 : MessageBits'(ticket2_q.payload));
+    room3_q <= room2;
+    needs3_q <= needs2;
     came3_q <= came2;
-    dup3_q <= |(before2 & this2);
-    all3_q <= came2 == all2;
+    dup3_q <= |(before2 & this2_q);
+    all3_q <= &(came2 | beyond2);
     aged3_q <= age2 > known2_q.expiry;
+    chunk_ok3_q <= ticket2_q.payload == known2_q.chunk;
+    room_ok3_q <= ticket2_q.payload <= known2_q.room;
+    more3_q <= known2_q.under_way + (TagBits + 1)'(1);
+    less3_q <= known2_q.under_way - (TagBits + 1)'(1);
+    none3_q <= known2_q.under_way == '0;
+    one3_q <= known2_q.under_way == (TagBits + 1)'(1);
     last3_q <= last2;
   end
 
@@ -398,9 +436,10 @@ module sluice_l7_receive
       finishes,
       forgets,
       lost,
+      joins,
+      nobody,
       moves;
   logic [TagBits:0] stays;
-  logic [MessageBits-1:0] room;
   l7_sender_t sender;
   mode_e mode;
 
@@ -408,10 +447,9 @@ module sluice_l7_receive
   assign is_written = valid3_q && op3_q.kind == Written;
   assign is_sweep = valid3_q && op3_q.kind == Sweep;
   assign begins = op3_q.decided.member.begins;
-  assign fits = needs3_q <= length3_q;
-  assign room = length3_q - needs3_q;
+  assign fits = !room3_q[MessageBits];
   // Of a message that has a buffer.
-  assign later_ok = last3_q ? ticket3_q.payload <= known3_q.room : ticket3_q.payload == known3_q.chunk;
+  assign later_ok = last3_q ? room_ok3_q : chunk_ok3_q;
   assign empty = !begins && op3_q.entry && ticket3_q.payload == '0;
 
   always_comb begin
@@ -461,13 +499,24 @@ module sluice_l7_receive
   assign counts = is_packet && op3_q.entry && fate != AsWait &&
       (begins || (known3_q.live && (known3_q.mode != Buffer || fate == AsWrite)));
   // It is not aside any more, and maybe again, or on its way.
-  assign stays = known3_q.under_way - (TagBits + 1)'(op3_q.again);
+  assign joins = fate == AsWait || (counts && fate == AsWrite && !empty);
+  always_comb begin
+    unique case ({
+      op3_q.again, joins
+    })
+      2'b01:   {nobody, stays} = {1'b0, begins ? (TagBits + 1)'(1) : more3_q};
+      2'b10:   {nobody, stays} = {one3_q, less3_q};
+      2'b11:   {nobody, stays} = {none3_q, known3_q.under_way};
+      default: {nobody, stays} = begins ? {1'b1, (TagBits + 1)'(0)} : {none3_q, known3_q.under_way};
+    endcase
+    if (is_written) {nobody, stays} = {one3_q, less3_q};
+  end
   assign moves = is_packet && op3_q.entry && (op3_q.again || fate == AsWait);
 
   always_comb begin
     known_next = known3_q;
     if (is_packet) begin
-      known_next.under_way = (begins && !op3_q.again) ? '0 : stays;
+      known_next.under_way = stays;
       if (begins) begin
         known_next.live = 1'b1;
         known_next.came = '0;
@@ -478,7 +527,7 @@ module sluice_l7_receive
         known_next.packets = ticket3_q.packets;
         known_next.chunk = ticket3_q.payload;
         // Of several packets: what is left for the last one.
-        known_next.room = (room > MessageBits'(2 ** LengthBits - 1)) ? '1 : room[LengthBits-1:0];
+        known_next.room = (|room3_q[MessageBits-1:LengthBits]) ? '1 : room3_q[LengthBits-1:0];
         known_next.expiry = ticket3_q.expiry;
         known_next.total = needs3_q;
       end else if (counts && known3_q.mode == Buffer && last3_q) begin
@@ -487,17 +536,15 @@ module sluice_l7_receive
       if (counts) begin
         known_next.came = came3_q;
         if (!dup3_q) known_next.last = now_i;
-        if (fate == AsWrite && !empty) known_next.under_way = known_next.under_way + (TagBits + 1)'(1);
       end
-      if (fate == AsWait) known_next.under_way = known_next.under_way + (TagBits + 1)'(1);
     end
-    if (is_written) known_next.under_way = known3_q.under_way - (TagBits + 1)'(1);
+    if (is_written) known_next.under_way = stays;
     // Whole, or a message that had no buffer.
     lost = known_next.mode == Dropped && known_next.kind == L7EventL7NoDescriptor;
-    finishes = known_next.live && all3_q && known_next.under_way == '0 && !lost && (counts || (is_written && op3_q.entry));
-    expires = is_sweep && known3_q.live && known3_q.under_way == '0 && aged3_q;
+    finishes = known_next.live && all3_q && nobody && !lost && (counts || (is_written && op3_q.entry));
+    expires = is_sweep && known3_q.live && none3_q && aged3_q;
     // When none of its packets waits aside any more.
-    forgets = is_packet && op3_q.entry && known_next.live && known_next.under_way == '0 && lost;
+    forgets = is_packet && op3_q.entry && known_next.live && nobody && lost;
     if (finishes || forgets || expires) known_next.live = 1'b0;
     if (expires) begin
       known_next.mode = Dropped;
@@ -551,6 +598,7 @@ module sluice_l7_receive
     order = '{
         address: starts ? descriptor3_q.address : buffer3_q.address + 64'(L7HeaderBytes) + 64'(offset3_q),
         length: starts ? ticket3_q.length : ticket3_q.payload,
+        empty: !starts && ticket3_q.payload == '0,
         later: !starts,
         entry: op3_q.entry,
         place: EntryBits'(op3_q.place),

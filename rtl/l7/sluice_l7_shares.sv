@@ -56,6 +56,11 @@ module sluice_l7_shares
     logic [PacketBits-1:0] packets;
     logic [BeatBits-1:0]   beats;
   } count_t;
+  // With a bit more, which is the sign of what is left.
+  typedef struct packed {
+    logic [PacketBits:0] packets;
+    logic [BeatBits:0]   beats;
+  } own_t;
 
   // Packets of any length: one that is taken in this cycle, and the next.
   localparam int unsigned PlentyPackets = L7SharedPackets;
@@ -77,7 +82,7 @@ module sluice_l7_shares
   cfg_status_e status;
   // "Bits of signal are not used": the weight is not for what is done here, and the rest not for the scheduler.
   // verilator lint_off UNUSEDSIGNAL
-  l7_share_row_t row_in, row_read, row, weight_row;
+  l7_share_row_t row_in, row_read, weight_row;
   // verilator lint_on UNUSEDSIGNAL
 
   assign clear = cfg_req_i.clear;
@@ -90,14 +95,32 @@ module sluice_l7_shares
   sluice_ram_lut #(
       .Width    (L7ShareRowBits),
       .Depth    (Modules),
-      .ReadPorts(3)
+      .ReadPorts(2)
   ) u_rows (
       .clk_i,
       .we_i   (write || clear),
       .waddr_i(index),
       .wdata_i(row_in),
-      .raddr_i({weight_index_i, module_in, index}),
-      .rdata_o({weight_row, row, row_read})
+      .raddr_i({weight_index_i, index}),
+      .rdata_o({weight_row, row_read})
+  );
+
+  // What a module has of its own, as far as there is so much.
+  own_t limit_in, limit;
+  assign limit_in = '{
+          packets: (32'(row_in.packets) > Packets) ? (PacketBits + 1)'(Packets) : (PacketBits + 1)'(row_in.packets),
+          beats: (32'(row_in.beats) > Beats) ? (BeatBits + 1)'(Beats) : (BeatBits + 1)'(row_in.beats)
+      };
+  sluice_ram_lut #(
+      .Width($bits(own_t)),
+      .Depth(Modules)
+  ) u_limits (
+      .clk_i,
+      .we_i   (write || clear),
+      .waddr_i(index),
+      .wdata_i(limit_in),
+      .raddr_i(module_in),
+      .rdata_o(limit)
   );
 
   assign weight_o = weight_row.weight;
@@ -123,46 +146,48 @@ module sluice_l7_shares
   end
 
   // Each count has one writer: what has come, and what has gone by either way, of the module's own.
-  count_t own_in, used, shared_used_q, all_q;
-  count_t [1:0] own_out;
+  count_t shared_used_q, all_q;
+  own_t own_in, left;
+  own_t [1:0] own_out;
   logic fits_own, fits_shared, fits_all, takes_own;
 
   assign takes_own = take_i.valid && take_i.own;
 
   sluice_ram_lut #(
-      .Width($bits(count_t)),
+      .Width($bits(own_t)),
       .Depth(Modules)
   ) u_in (
       .clk_i,
       .we_i   (takes_own || clear),
       .waddr_i(clear ? index : module_in),
-      .wdata_i(clear ? '0 : {own_in.packets + PacketBits'(1), own_in.beats + BeatBits'(take_i.beats)}),
+      .wdata_i(clear ? '0 : {own_in.packets + (PacketBits + 1)'(1), own_in.beats + (BeatBits + 1)'(take_i.beats)}),
       .raddr_i(module_in),
       .rdata_o(own_in)
   );
 
   for (genvar b = 0; b < 2; b++) begin : gen_back
-    count_t gone;
+    own_t gone;
 
     sluice_ram_lut #(
-        .Width    ($bits(count_t)),
+        .Width    ($bits(own_t)),
         .Depth    (Modules),
         .ReadPorts(2)
     ) u_out (
         .clk_i,
         .we_i   ((back_valid_i[b] && back_own_i[b]) || clear),
         .waddr_i(clear ? index : back_module_i[b]),
-        .wdata_i(clear ? '0 : {gone.packets + PacketBits'(1), gone.beats + BeatBits'(back_beats_i[b])}),
+        .wdata_i(clear ? '0 : {gone.packets + (PacketBits + 1)'(1), gone.beats + (BeatBits + 1)'(back_beats_i[b])}),
         .raddr_i({module_in, back_module_i[b]}),
         .rdata_o({own_out[b], gone})
     );
   end
 
-  assign used = '{
-          packets: own_in.packets - own_out[0].packets - own_out[1].packets,
-          beats: own_in.beats - own_out[0].beats - own_out[1].beats
+  // Behind the packet that is asked for. One sum, so that its carries go through once.
+  assign left = '{
+          packets: limit.packets + own_out[0].packets + own_out[1].packets - own_in.packets - (PacketBits + 1)'(1),
+          beats: limit.beats + own_out[0].beats + own_out[1].beats - own_in.beats - (BeatBits + 1)'(ask_i.beats)
       };
-  assign fits_own = 17'(used.packets) < 17'(row.packets) && 17'(used.beats) + 17'(ask_i.beats) <= 17'(row.beats);
+  assign fits_own = !left.packets[PacketBits] && !left.beats[BeatBits];
   assign fits_shared = shared_used_q.packets < room_q.packets &&
       17'(shared_used_q.beats) + 17'(ask_i.beats) <= 17'(room_q.beats);
   assign fits_all = all_q.packets < PacketBits'(Packets) && 17'(all_q.beats) + 17'(ask_i.beats) <= 17'(Beats);

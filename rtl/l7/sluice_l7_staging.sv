@@ -1,8 +1,8 @@
 /// The staging buffer: packets wait here for their decision, and leave in the order of decisions.
 ///
 /// In: a packet reserves its room before it is sent here (`ask_i`, `take_i`: sluice_l7_shares), in the order in which packets come; at most
-/// `Ahead` have done so and have not come. One that is not staged gives its room back when it comes (`unstaged_i`). `want_i` asks for a slot;
-/// in a cycle with `room_o`, `admit_i` gives the packet of `side_i` the slot `slot_o`, which stands until the next admission. Its beats come with `put_i` in cycles with `ready_o`; the last
+/// `Ahead` have done so and have not come. One that is not staged gives its room back when it comes (`unstaged_i`).
+/// In a cycle with `room_o`, where a slot is free, `admit_i` gives the packet of `side_i` the slot `slot_o`, which stands until the next admission. Its beats come with `put_i` in cycles with `ready_o`; the last
 /// one has to be there before the packet is decided.
 /// Out: `decided_*` says what becomes of the packet in a slot. One that is not dropped leaves on `m_*`, with its queue, or for host memory
 /// (`m_consumed_o`). Each has a record, with
@@ -31,7 +31,6 @@ module sluice_l7_staging
     output room_t      room_answer_o,
     input  logic       unstaged_i,
 
-    input  logic                   want_i,
     output logic                   room_o,
     input  logic                   admit_i,
     output logic     [TagBits-1:0] slot_o,
@@ -108,7 +107,7 @@ module sluice_l7_staging
   // verilator lint_on UNUSEDSIGNAL
 
   assign beats = beats_of(side_i.side.length, ByteBits);
-  assign room_o = want_i && slot_valid;
+  assign room_o = slot_valid;
   assign slot = admit_i ? free_slot : slot_q;
   assign slot_o = TagBits'(slot);
   assign own_now = admit_i ? own : own_q;
@@ -145,6 +144,17 @@ module sluice_l7_staging
       .level_o(unused_ahead_level)
   );
 
+  // Room comes back a cycle later: nobody's turn waits for that.
+  logic [1:0] back_valid_q, back_own_q;
+  logic [1:0][IndexBits-1:0] back_module_q;
+  beat_count_t [1:0] back_beats_q;
+  always_ff @(posedge clk_i) begin
+    back_valid_q <= rst_ni ? {unstaged_i, leave} : '0;
+    back_module_q <= {side_i.side.module_id[IndexBits-1:0], packet_q.side.side.module_id[IndexBits-1:0]};
+    back_beats_q <= {beats, packet_q.beats};
+    back_own_q <= {own, packet_q.own};
+  end
+
   sluice_l7_shares #(
       .Modules(Modules),
       .Packets(Packets),
@@ -156,10 +166,10 @@ module sluice_l7_staging
       .ask_i,
       .take_i,
       .room_o(room_answer_o),
-      .back_valid_i({unstaged_i, leave}),
-      .back_module_i({side_i.side.module_id[IndexBits-1:0], packet_q.side.side.module_id[IndexBits-1:0]}),
-      .back_beats_i({beats, packet_q.beats}),
-      .back_own_i({own, packet_q.own}),
+      .back_valid_i(back_valid_q),
+      .back_module_i(back_module_q),
+      .back_beats_i(back_beats_q),
+      .back_own_i(back_own_q),
       .empty_o,
       .weight_index_i,
       .weight_o,

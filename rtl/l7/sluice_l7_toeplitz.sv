@@ -20,8 +20,21 @@ module sluice_l7_toeplitz #(
     $fatal(1, "l7_toeplitz: SecretBits is %0d, expected at least %0d (%m)", SecretBits, KeyBits + HashBits - 1);
   end
 
-  always_comb begin
-    for (int unsigned i = 0; i < HashBits; i++) hash_o[i] = ^(key_i & secret_i[i+:KeyBits]);
+  // Three bits of the key with those of the secret are a LUT, and so are six of such; `keep` holds them together.
+  localparam int unsigned Threes = (KeyBits + 2) / 3;
+  localparam int unsigned Sixes = (Threes + 5) / 6;
+
+  for (genvar i = 0; i < int'(HashBits); i++) begin : gen_bit
+    logic [3*Threes-1:0] both;
+    (* keep *) logic [6*Sixes-1:0] three;
+    (* keep *) logic [Sixes-1:0] six;
+    assign both = (3 * Threes)'(key_i & secret_i[i+:KeyBits]);
+    always_comb begin
+      three = '0;
+      for (int unsigned t = 0; t < Threes; t++) three[t] = ^both[3*t+:3];
+      for (int unsigned s = 0; s < Sixes; s++) six[s] = ^three[6*s+:6];
+      hash_o[i] = ^six;
+    end
   end
 
 endmodule

@@ -174,22 +174,33 @@ module sluice_l7_top
       .system_generation_i(system_generation)
   );
 
-  // A packet waits here for its room.
+  // A packet waits here for its room. Where there is plenty it takes of what all share; else the answer counts a cycle later: nobody else takes room.
   room_ask_t ask;
   room_take_t take;
   // "Bits of signal are not used": one input has no others to send on, and knows lengths.
   // verilator lint_off UNUSEDSIGNAL
   room_t room;
   // verilator lint_on UNUSEDSIGNAL
-  logic reserved_q, may;
+  logic reserved_q, fits_q, own_q, may;
 
-  assign ask  = '{module_id: in_side.module_id, beats: beats_of(in_side.length, $clog2(Bytes))};
-  assign may  = reserved_q || room.fits;
-  assign take = '{valid: in_valid && !reserved_q && room.fits, own: room.own, beats: ask.beats, less: '0};
+  assign ask = '{module_id: in_side.module_id, beats: beats_of(in_side.length, $clog2(Bytes))};
+  assign may = reserved_q || room.plenty || fits_q;
+  assign take = '{
+          valid: in_valid && !reserved_q && (room.plenty || fits_q),
+          own: fits_q && own_q,
+          beats: ask.beats,
+          less: '0
+      };
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) reserved_q <= 1'b0;
-    else if (in_valid && may) reserved_q <= !(l7_ready && in_last);
+    if (!rst_ni) begin
+      reserved_q <= 1'b0;
+      fits_q     <= 1'b0;
+    end else begin
+      if (in_valid && may) reserved_q <= !(l7_ready && in_last);
+      fits_q <= in_valid && !may && room.fits;
+    end
+    own_q <= room.own;
   end
   assign in_ready = l7_ready && may;
 

@@ -57,13 +57,13 @@ module sluice_l7_writer
 
   logic [1:0] beat_q;  // of the header's, counted up to their end
   logic [LengthBits-1:0] left_q, left;
-  logic started_q, in_header, passes_over, tag_valid, put, takes, first, last;
+  logic started_q, none_q, in_header, passes_over, tag_valid, put, takes, first, last;
   logic [WriteBits-1:0] tag;
   logic [Bytes-1:0] keep;
 
   assign in_header = order_i.later && beat_q < 2'(HeaderBeats);
   assign left = started_q ? left_q : order_i.length;
-  assign passes_over = in_header || left == '0;
+  assign passes_over = in_header || (started_q ? none_q : order_i.empty);
   assign first = !started_q;
   assign last = left <= LengthBits'(Bytes);
   assign put = s_valid_i && order_valid_i && !passes_over && (started_q || tag_valid);
@@ -84,7 +84,10 @@ module sluice_l7_writer
         beat_q    <= s_last_i ? '0 : (beat_q < 2'(HeaderBeats)) ? beat_q + 2'd1 : beat_q;
       end
     end
-    if (takes && !passes_over) left_q <= last ? '0 : left - LengthBits'(Bytes);
+    if (takes && !passes_over) begin
+      left_q <= left - LengthBits'(Bytes);
+      none_q <= last;
+    end
     if (!m_valid_o || m_ready_i) begin
       m_desc_o  <= '{tag: DmaTagBits'(tag), length: 16'(order_i.length), address: order_i.address};
       m_first_o <= first;
