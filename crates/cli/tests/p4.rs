@@ -317,7 +317,8 @@ fn a_tenants_program_may_be_had_in_part() {
         let called = nic(&format!("[tenant.p4]\n{p4}\n"));
         assert!(called.code == 2 && called.err.contains(expected), "{p4}: {}", called.err);
     }
-    let run = ["run", "--config", "programs/p4/nic.toml", "--in", "programs/nic/mixed.pcapng"];
+    nic("[tenant.p4]\nbound = { traces = 8 }\n").ok();
+    let run = ["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng"];
     let run = |more: &[&str]| f.sluice(&[&run[..], more].concat());
     let mri = ["--replace", "blue=programs/p4/mri.p4,programs/p4/mri.entries@50%"];
     let called = run(&mri);

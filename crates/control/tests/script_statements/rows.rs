@@ -499,7 +499,7 @@ pub const ROWS: &[Row] = &[
     Row(TENANT, "load red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/calc.rmt keep", 0, &[]),
     Row(TENANT, "rmt red ../../../programs/p4/qos.p4 entries=../../../programs/p4/qos.entries", 0, &[]),
     Row(TENANT, "rmt red ../../../programs/p4/qos.p4 entries=none.entries", 2, &["none.entries"]),
-    Row(TENANT, "rmt red ../../../programs/p4/mri.p4", 2, &["E0770", "--bound"]),
+    Row(TENANT, "rmt red ../../../programs/p4/mri.p4", 2, &["E0770", "containers"]),
     Row(TENANT, "rmt red ../../../programs/p4/mri.p4 bound=traces:8 entries=../../../programs/p4/mri.entries", 0, &[]),
     Row(TENANT, "rmt red ../../../programs/p4/mri.p4 bound=traces:8 bound=traces:8", 2, &["E0116", "twice"]),
     Row(TENANT, "rmt red ../../../programs/p4/mri.p4 bound=", 2, &["E0114", "STACK:N"]),
