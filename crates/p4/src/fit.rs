@@ -1,5 +1,6 @@
 //! What would have to change for a program that does not fit: each thing that is told was tried.
 
+use crate::allowed::Allowed;
 use crate::check::Facts;
 use crate::compile::Compiled;
 use crate::error::{Note, place};
@@ -14,33 +15,37 @@ use sluice_rmt::Target;
 use sluice_rmt::target::WIDE;
 
 /// Most ways through the program that are followed for all tries together, which bounds their time.
-const MOST_WAYS: usize = 6_000;
+pub(crate) const MOST_WAYS: usize = 6_000;
 /// Most tries without a statement.
 const MOST_TRIES: usize = 40;
 /// Most statements that are told.
 const MOST_TOLD: usize = 3;
 
 /// What is tried, and what for.
-struct Tries<'p> {
-    program: &'p Program,
-    code: &'p Code,
+pub(crate) struct Tries<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) code: &'p Code,
     entries: Reference,
     /// Ways that may still be followed.
-    left: usize,
+    pub(crate) left: usize,
 }
 
 impl Program {
-    /// What would fit of a program that does not fit these stages: whether others take it, and which single statements are such that
-    /// it fits without them, the smallest first. Only what was tried is told; nothing if something is not there at all.
+    /// What would fit of a program that does not fit these stages: whether others take it, with which flag that accepts a part it fits, and
+    /// which single statements are such that it fits without them, the smallest first. Only what was tried is told.
     pub fn would_fit(&self, target: &Target, first: usize, last: usize) -> Vec<Note> {
         let nothing = Facts::default();
         let Ok(code) = lower(&self.tree, self.facts.as_ref().unwrap_or(&nothing), &self.allowed, true) else {
             return Vec::new();
         };
-        // A program that cannot be followed to its end is followed no further on other pipelines.
-        let Ok(graph) = explore(&code) else { return Vec::new() };
         let Ok(entries) = self.reference(Undefined::Zero, 1) else { return Vec::new() };
         let mut notes = Vec::new();
+        let mut tries = Tries { program: self, code: &code, entries, left: MOST_WAYS };
+        let flag =
+            tries.flag(target, (first, last)).map(|words| Note { place: None, text: format!("with {words} it fits") });
+        tries.left = MOST_WAYS;
+        // A program that cannot be followed to its end is followed no further on other pipelines.
+        let Ok(graph) = explore(&code) else { return flag.into_iter().collect() };
         let end = target.stages - 1;
         let mut places = vec![(format!("--stages 0-{end}"), target, (0, end))];
         if target.name != WIDE.name {
@@ -53,7 +58,7 @@ impl Program {
             };
             notes.push(Note { place: None, text });
         }
-        let mut tries = Tries { program: self, code: &code, entries, left: MOST_WAYS };
+        notes.extend(flag);
         let lines = match tries.placed(Ok(graph), target, (first, last)) {
             Ok(()) => return Vec::new(),
             Err(lines) => lines,
@@ -80,18 +85,39 @@ impl Tries<'_> {
         self.placed(graph, target, stages).is_ok()
     }
 
+    /// Whether a program fits if some of it may be had in part.
+    pub(crate) fn fits_with(&mut self, allowed: &Allowed, target: &Target, stages: (usize, usize)) -> bool {
+        let nothing = Facts::default();
+        let Ok(code) = lower(&self.program.tree, self.program.facts.as_ref().unwrap_or(&nothing), allowed, true) else {
+            return false;
+        };
+        let graph = explore_within(&code, None, &mut self.left);
+        placed(self.program, &code, &self.entries, graph, target, stages).is_ok()
+    }
+
     /// Whether a graph fits; otherwise the lines that say why not.
     fn placed(&self, graph: Result<Graph, Refusal>, target: &Target, stages: (usize, usize)) -> Result<(), Vec<Span>> {
-        let plan = graph.and_then(|graph| crate::back::plan(self.code, graph, target, stages));
-        match plan {
-            Ok(plan) => {
-                let compiled = Compiled::new(plan, self.program.sources.clone(), target, stages, Ports::default());
-                compiled.unit(&self.entries).map(drop).map_err(|_| Vec::new())
-            }
-            Err(refusal) => {
-                let notes = refusal.notes.iter().filter_map(|(at, _)| *at);
-                Err(std::iter::once(refusal.span).chain(notes).collect())
-            }
+        placed(self.program, self.code, &self.entries, graph, target, stages)
+    }
+}
+
+fn placed(
+    program: &Program,
+    code: &Code,
+    entries: &Reference,
+    graph: Result<Graph, Refusal>,
+    target: &Target,
+    stages: (usize, usize),
+) -> Result<(), Vec<Span>> {
+    let plan = graph.and_then(|graph| crate::back::plan(code, graph, target, stages));
+    match plan {
+        Ok(plan) => {
+            let compiled = Compiled::new(plan, program.sources.clone(), target, stages, Ports::default());
+            compiled.unit(entries).map(drop).map_err(|_| Vec::new())
+        }
+        Err(refusal) => {
+            let notes = refusal.notes.iter().filter_map(|(at, _)| *at);
+            Err(std::iter::once(refusal.span).chain(notes).collect())
         }
     }
 }

@@ -13,6 +13,7 @@ mod fit;
 mod info;
 mod interpret;
 mod ir;
+mod less;
 mod middle;
 mod ports;
 mod reference;

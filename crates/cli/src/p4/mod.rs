@@ -83,7 +83,7 @@ impl PlaceArgs {
             return Err(Failure::input("E0770", what));
         }
         Ok(program.compile_for(&self.target, (first, end), traffic, ended).map_err(|mut errors| {
-            if let Some(error) = errors.0.first_mut().filter(|error| error.code() == "E0770") {
+            if let Some(error) = errors.0.first_mut().filter(|error| ["E0750", "E0770"].contains(&error.code())) {
                 error.notes.extend(program.would_fit(&self.target, first, end));
             }
             errors

@@ -9,6 +9,7 @@ use super::value::{Number, Value};
 use crate::allowed::Allowed;
 use crate::source::Span;
 use crate::syntax::ast::{Binary, Direction, Unary};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// One step from a value into a part of it.
@@ -368,6 +369,15 @@ pub(crate) struct Pipeline {
     pub deparser: usize,
 }
 
+/// Something that a flag accepts less of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Less {
+    /// Elements of a stack whose `next` is extracted.
+    Bound(String),
+    /// Cells of a register or counter.
+    Cells(String),
+}
+
 /// A program that can run.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
@@ -384,4 +394,6 @@ pub(crate) struct Code {
     pub told: Told,
     /// What may be had in part.
     pub allowed: Allowed,
+    /// Of what there might be less, with how much of it there is.
+    pub less: BTreeMap<Less, u32>,
 }

@@ -326,3 +326,25 @@ fn an_exit_is_not_told_to_be_left_out() {
     let at = |line: usize| notes.iter().any(|note| note.starts_with(&format!("random.p4:{line}:")));
     assert!(at(line("hdr.h.c == 3")) && !at(line("// exit")), "{notes:?}");
 }
+
+/// What is told of a program of programs/p4 with some flags, for a place.
+fn told_of_a_classic(name: &str, (target, first, last): Place) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/p4").join(name);
+    let program = Reader::new().check(&path).unwrap();
+    program.would_fit(target, first, last).into_iter().map(|note| note.text).collect()
+}
+
+#[test]
+fn the_flag_that_makes_it_fit_is_told_with_the_largest_number() {
+    for (name, words) in
+        [("mri.p4", "with --bound traces=8 it fits"), ("link_monitor.p4", "with --bound data=2 --bound way=2 it fits")]
+    {
+        let notes = told_of_a_classic(name, ALONE);
+        assert!(notes.iter().any(|note| note == words), "{name}: {notes:?}");
+    }
+    let arrays = "register<bit<32>>(8192) r;";
+    let text = simple(arrays, "r.write((bit<32>) hdr.h.a, 1); // here\n");
+    assert!(told_of(&text, ALONE).contains(&" with --cells r=4096 it fits".to_string()), "{:?}", told_of(&text, ALONE));
+    // Where no number helps, none is told.
+    assert!(!told(&tables(4, 3)).iter().any(|note| note.contains("--") && note.contains("it fits")));
+}

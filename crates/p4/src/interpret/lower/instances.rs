@@ -3,7 +3,7 @@
 use super::calls::Given;
 use super::{Binding, Frame, Lowered, Lowerer};
 use crate::check::{DefId, Kind, Type};
-use crate::interpret::code::{Ex, Object, ObjectKind, Parameter};
+use crate::interpret::code::{Ex, Less, Object, ObjectKind, Parameter};
 use crate::interpret::shape::Shape;
 use crate::source::Span;
 use crate::syntax::ast::{self, Annotation, BlockKind, Expr, ExprKind, Instance, given_name};
@@ -89,8 +89,11 @@ impl<'p> Lowerer<'p> {
         let Some(size) = given.of(0, "size") else { return Ok(0) };
         match self.constant_of(size)? {
             cells if cells <= MOST_CELLS => {
-                let bound = self.code.allowed.cells(&self.path(name)).map_or(usize::MAX, |cells| cells as usize);
-                Ok((cells as usize).min(bound))
+                let path = self.path(name);
+                let bound = self.code.allowed.cells(&path).map_or(usize::MAX, |cells| cells as usize);
+                let cells = (cells as usize).min(bound);
+                self.code.less.insert(Less::Cells(path), cells as u32);
+                Ok(cells)
             }
             cells => self.refuse(span, format!("{cells} cells, at most {MOST_CELLS}")),
         }

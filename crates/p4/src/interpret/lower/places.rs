@@ -2,7 +2,7 @@
 
 use super::{Binding, Lowered, Lowerer};
 use crate::check::Type;
-use crate::interpret::code::{Ex, Place, Step, Target};
+use crate::interpret::code::{Ex, Less, Place, Step, Target};
 use crate::syntax::ast::{Expr, ExprKind};
 
 impl<'p> Lowerer<'p> {
@@ -37,7 +37,7 @@ impl<'p> Lowerer<'p> {
                 }
                 let Some(mut place) = self.steps(owner)? else { return Ok(None) };
                 let step = match (self.type_of(owner), &*member.text) {
-                    (Type::Stack(..), "next") => Step::Next(self.bound(owner)),
+                    (Type::Stack(_, size), "next") => Step::Next(self.bound(owner, size)),
                     (Type::Stack(..), "last") => Step::Last,
                     (Type::Stack(..), _) => return Ok(None),
                     (ty, name) => match self.field(&ty, name) {
@@ -62,7 +62,7 @@ impl<'p> Lowerer<'p> {
     }
 
     /// How many elements of a stack a packet may have, if that is fewer than there are.
-    fn bound(&mut self, stack: &Expr) -> Option<u32> {
+    fn bound(&mut self, stack: &Expr, size: u32) -> Option<u32> {
         let mut name = Vec::new();
         let mut rest = stack;
         while let ExprKind::Member(owner, member) = &rest.kind {
@@ -73,7 +73,10 @@ impl<'p> Lowerer<'p> {
             name.push(&*first.text);
         }
         name.reverse();
-        self.code.allowed.bound(&name.join("."))
+        let name = name.join(".");
+        let bound = self.code.allowed.bound(&name);
+        self.code.less.insert(Less::Bound(name), bound.map_or(size, |bound| size.min(bound)));
+        bound
     }
 
     fn step(&self, place: &mut Place, step: Step) {
