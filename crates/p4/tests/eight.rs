@@ -5,11 +5,11 @@ mod packets;
 
 use sluice_formats::random::{Rng, test_seed};
 use sluice_p4::stf::Script;
-use sluice_p4::{Model, Reader, Undefined};
+use sluice_p4::{Allowed, Model, Reader, Undefined};
 use sluice_rmt::target::DEFAULT;
 use sluice_rmt::text::Unit;
 use sluice_rmt::{Arrival, Group, Outcome, Pipeline, Program};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,11 @@ use std::path::{Path, PathBuf};
 const PACKETS: usize = 4_000;
 /// The module that both are.
 const MODULE: u8 = 1;
-/// Those that are compared; `load_balancing` hashes what only the pipeline's stage has as its key.
-const NAMES: [&str; 7] = ["calc", "firewall", "multicast", "netcache", "netchain", "qos", "source_routing"];
+const NAMES: [&str; 8] =
+    ["calc", "firewall", "load_balancing", "multicast", "netcache", "netchain", "qos", "source_routing"];
+/// What a flow's server is called, and what its address takes from a checksum's sum. Which flow gets which is another one by hand: that hashes all bits of
+/// the stage's key.
+const SERVERS: [(u16, u8, u16); 4] = [(1, 1, 0xff62), (1, 2, 0xff61), (2, 3, 0xff60), (2, 4, 0xff5f)];
 
 fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs")
@@ -63,7 +66,10 @@ fn sent(pipeline: &mut Pipeline, port: u16, bytes: &[u8]) -> Vec<(u16, Vec<u8>)>
 /// The P4 program of a name, and its script.
 fn in_p4(name: &str) -> (sluice_p4::Program, String) {
     let path = programs().join(format!("p4/eight/{name}.p4"));
-    let program = Reader::new().check(&path).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut program = Reader::new().check(&path).unwrap_or_else(|errors| panic!("{errors}"));
+    if name == "load_balancing" {
+        program.allow(Allowed::default().with_target_hash());
+    }
     (program, std::fs::read_to_string(path.with_extension("stf")).unwrap())
 }
 
@@ -72,10 +78,30 @@ fn each_passes_its_script() {
     for name in NAMES {
         let (program, text) = in_p4(name);
         let mut reference = program.reference(Undefined::Zero, 1).unwrap();
-        let mut model = Model::new(program.compile(&DEFAULT, 1, 3).unwrap_or_else(|errors| panic!("{errors}")));
+        let compiled = program.compile(&DEFAULT, 1, 3).unwrap_or_else(|errors| panic!("{errors}"));
+        compiled.teach(&mut reference);
+        let mut model = Model::new(compiled);
         let report = Script::parse("s.stf", &text).unwrap().compare(&mut reference, &mut model);
         assert!(report.passed(), "{name}: {:?}", report.failures);
     }
+}
+
+/// Which server a packet went to, whose addresses and sums it has to have, with all else as it came.
+fn server_of(bytes: &[u8], sent: &(u16, Vec<u8>)) -> usize {
+    let is_to = |(port, number, fold): &(u16, u8, u16)| {
+        let mut expected = bytes.to_vec();
+        expected[..6].copy_from_slice(&[2, 0, 0, 0, 1, *number]);
+        expected[30..34].copy_from_slice(&[10, 0, 1, *number]);
+        expected[24..26].fill(0);
+        let words = expected[14..34].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1]));
+        let sum = words.sum::<u32>();
+        let sum = (sum & 0xffff) + (sum >> 16);
+        expected[24..26].copy_from_slice(&(!((sum & 0xffff) + (sum >> 16)) as u16).to_be_bytes());
+        let (sum, carry) = u16::from_be_bytes([bytes[50], bytes[51]]).overflowing_add(*fold);
+        expected[50..52].copy_from_slice(&sum.wrapping_add(carry.into()).to_be_bytes());
+        *sent == (*port, expected)
+    };
+    SERVERS.iter().position(is_to).unwrap_or_else(|| panic!("{bytes:02x?} left as {sent:02x?}"))
 }
 
 #[test]
@@ -86,11 +112,14 @@ fn both_give_the_same_packets() {
         let groups: Vec<&str> = text.lines().filter(|line| line.starts_with("mc_")).collect();
         let mut reference = program.reference(Undefined::Zero, 1).unwrap();
         assert!(Script::parse("s.stf", &groups.join("\n")).unwrap().run(&mut reference).passed());
-        let mut model = Model::new(program.compile(&DEFAULT, 1, 3).unwrap());
+        let compiled = program.compile(&DEFAULT, 1, 3).unwrap();
+        compiled.teach(&mut reference);
+        let mut model = Model::new(compiled);
         model.load(&reference).unwrap();
         let mut pipeline = loaded(by_hand(name));
         let mut rng = Rng::new(test_seed(&format!("p4_eight_{name}")));
         let mut left = 0;
+        let mut flows: [BTreeMap<Vec<u8>, usize>; 2] = Default::default();
         for number in 0..PACKETS {
             let bytes = match packets.get(number) {
                 Some(bytes) => bytes.clone(),
@@ -101,10 +130,22 @@ fn both_give_the_same_packets() {
             let mut found: Vec<(u16, Vec<u8>)> =
                 model.packet(port, &bytes).unwrap().into_iter().map(|sent| (sent.port, sent.bytes)).collect();
             found.sort_by_key(|(port, _)| *port);
-            assert_eq!(found, expected, "{name}: {bytes:02x?} from port {port}");
+            if name == "load_balancing" && (expected.len(), found.len()) == (1, 1) {
+                for (flows, sent) in flows.iter_mut().zip([&expected[0], &found[0]]) {
+                    let server = server_of(&bytes, sent);
+                    let before = *flows.entry(bytes[26..38].to_vec()).or_insert(server);
+                    assert_eq!(server, before, "{bytes:02x?}: a flow's packets go to one server");
+                }
+            } else {
+                assert_eq!(found, expected, "{name}: {bytes:02x?} from port {port}");
+            }
             left += expected.len();
         }
         assert!(left > PACKETS / 10, "{name}: {left}");
+        if name == "load_balancing" {
+            let used = flows.map(|flows| flows.into_values().collect::<BTreeSet<_>>().len());
+            assert_eq!(used, [4, 4], "flows spread over all servers");
+        }
         println!("{name}: {PACKETS} packets, {left} sent");
     }
 }
