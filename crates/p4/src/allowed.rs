@@ -16,6 +16,18 @@ pub struct Allowed {
 type Names = BTreeMap<String, (u32, bool)>;
 
 impl Allowed {
+    /// All at once: elements of stacks and cells of registers and counters by name, and the two that are said or not.
+    pub fn of<'n>(
+        bound: impl IntoIterator<Item = (&'n String, u32)>,
+        cells: impl IntoIterator<Item = (&'n String, u32)>,
+        target_hash: bool,
+        power_of_two: bool,
+    ) -> Allowed {
+        let named = |(name, number): (&String, u32)| (name.clone(), (number, false));
+        let bound = bound.into_iter().map(named).collect();
+        Allowed { bound, cells: cells.into_iter().map(named).collect(), target_hash, power_of_two }
+    }
+
     /// A stack of headers has so many elements at most: a packet with more of them is dropped in the parser.
     #[must_use]
     pub fn with_bound(mut self, stack: impl Into<String>, elements: u32) -> Allowed {

@@ -36,20 +36,9 @@ impl AllowArgs {
 
     /// What they allow.
     pub fn allowed(&self) -> Result<Allowed, Failure> {
-        let mut allowed = Allowed::default();
-        for (stack, elements) in each_once("--bound", &self.bound)? {
-            allowed = allowed.with_bound(stack, *elements);
-        }
-        for (name, cells) in each_once("--cells", &self.cells)? {
-            allowed = allowed.with_cells(name, *cells);
-        }
-        if self.hash.is_some() {
-            allowed = allowed.with_target_hash();
-        }
-        if self.power_of_two {
-            allowed = allowed.with_power_of_two();
-        }
-        Ok(allowed)
+        let bound = each_once("--bound", &self.bound)?.iter().map(|(stack, elements)| (stack, *elements));
+        let cells = each_once("--cells", &self.cells)?.iter().map(|(name, cells)| (name, *cells));
+        Ok(Allowed::of(bound, cells, self.hash.is_some(), self.power_of_two))
     }
 
     /// Reads a program with these flags.

@@ -393,20 +393,9 @@ fn is_quota(error: &LinkError) -> bool {
 }
 
 fn allowed(table: &P4Table) -> Allowed {
-    let mut allowed = Allowed::default();
-    for (stack, elements) in &table.bound {
-        allowed = allowed.with_bound(stack, elements.get());
-    }
-    for (name, cells) in &table.cells {
-        allowed = allowed.with_cells(name, cells.get());
-    }
-    if let Some(P4Hash::Target) = table.hash {
-        allowed = allowed.with_target_hash();
-    }
-    if table.power_of_two {
-        allowed = allowed.with_power_of_two();
-    }
-    allowed
+    let bound = table.bound.iter().map(|(stack, elements)| (stack, elements.get()));
+    let cells = table.cells.iter().map(|(name, cells)| (name, cells.get()));
+    Allowed::of(bound, cells, table.hash == Some(P4Hash::Target), table.power_of_two)
 }
 
 fn inline_object(name: &str, table: &TableTable) -> Result<Object, ObjectError> {

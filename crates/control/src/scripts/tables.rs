@@ -100,20 +100,9 @@ pub(super) fn rmt_object(
 }
 
 fn allowed(parts: &script::Parts) -> Allowed {
-    let mut allowed = Allowed::default();
-    for (stack, elements) in &parts.bound {
-        allowed = allowed.with_bound(stack, *elements);
-    }
-    for (name, cells) in &parts.cells {
-        allowed = allowed.with_cells(name, *cells);
-    }
-    if parts.target_hash {
-        allowed = allowed.with_target_hash();
-    }
-    if parts.power_of_two {
-        allowed = allowed.with_power_of_two();
-    }
-    allowed
+    let bound = parts.bound.iter().map(|(stack, elements)| (stack, *elements));
+    let cells = parts.cells.iter().map(|(name, cells)| (name, *cells));
+    Allowed::of(bound, cells, parts.target_hash, parts.power_of_two)
 }
 
 /// The module with an entry changed as an `entry` statement says; its state goes on.
