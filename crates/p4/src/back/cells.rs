@@ -206,7 +206,7 @@ impl Maker<'_> {
 }
 
 /// Levels beyond which a packet looks at the same cells in two stages.
-const MOST_LEVELS: usize = 256;
+pub(super) const MOST_LEVELS: usize = 256;
 
 /// Nodes that look at cells.
 pub(super) fn looks(graph: &Graph) -> Vec<(usize, Array)> {

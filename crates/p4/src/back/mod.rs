@@ -373,13 +373,15 @@ fn levels(graph: &Graph, code: &Code, delays: &BTreeMap<usize, usize>) -> Result
         }));
     }
     let looks = cells::looks(graph);
-    // No way leads back, so that this ends.
     loop {
         let before = levels.clone();
         leads.iter().for_each(|(at, next)| levels[*next] = levels[*next].max(levels[*at] + 1));
         cells::level(graph, code, &looks, &mut levels)?;
         if levels == before {
             return Ok(levels);
+        }
+        if let Some(at) = levels.iter().position(|level| *level > cells::MOST_LEVELS) {
+            return too_much(graph.spans[at], "a visit that is cut again and again without end");
         }
     }
 }

@@ -251,6 +251,15 @@ impl Bits {
         }
     }
 
+    /// The same without zeros above, if the rest then lies where a value of another size can be taken from.
+    pub fn without_zeros_if_aligned(&self) -> Bits {
+        let low = self.without_zeros();
+        match &low.segs[..] {
+            [seg] if matches!(seg.src, Src::Loc(_, low) if low.is_multiple_of(16)) => low,
+            _ => self.clone(),
+        }
+    }
+
     /// The same without zeros above.
     pub fn without_zeros(&self) -> Bits {
         let zeros = self.segs.iter().take(self.segs.len().saturating_sub(1));

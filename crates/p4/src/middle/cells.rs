@@ -151,7 +151,7 @@ impl<'c> Follower<'c, '_> {
                 }
                 Src::Op(operation) => {
                     let plain = |bits: &Bits| !bits.has_cell() && !bits.has_op() && bits.segs.len() == 1;
-                    let (a, b) = (&operation.a.without_zeros(), &operation.b.without_zeros());
+                    let (a, b) = (&operation.a.without_zeros_if_aligned(), &operation.b.without_zeros_if_aligned());
                     match operation.op {
                         Op::Add if *a == old && plain(b) => Change::Add { by: b.clone(), negate: false },
                         Op::Add if *b == old && plain(a) => Change::Add { by: a.clone(), negate: false },

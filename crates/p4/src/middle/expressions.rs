@@ -261,7 +261,7 @@ impl<'c> Follower<'c, '_> {
         // A cell is added to with zeros above what is added.
         let is_cell = |bits: &Bits| matches!(&bits.segs[..], [seg] if matches!(seg.src, Src::Cell(..)));
         let to_a_cell = op == Op::Add && (is_cell(&a) || is_cell(&b));
-        let low = |bits: &Bits| if to_a_cell { bits.without_zeros() } else { bits.clone() };
+        let low = |bits: &Bits| if to_a_cell { bits.without_zeros_if_aligned() } else { bits.clone() };
         let in_pieces = |bits: &Bits| arithmetic && low(bits).segs.len() > 1 && !bits.is_known();
         let from_entry = |bits: &Bits| bits.segs.iter().any(|seg| matches!(seg.src, Src::Param(..)));
         let mixed = |bits: &Bits| from_entry(bits) && !matches!(&bits.segs[..], [_]);

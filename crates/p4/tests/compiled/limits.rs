@@ -157,3 +157,15 @@ fn ways_of_a_parser_are_right_or_refused() {
     // A longer one than the window of the parser: what comes of it has to be right.
     came(&loops(80));
 }
+
+/// Found by random programs: visits that were cut in two without end, one behind the other in a circle.
+#[test]
+fn bits_from_the_middle_of_a_value_are_added_to_a_cell_or_refused() {
+    for bits in ["[28:13]", "[15:0]", "[31:16]", "[23:8]"] {
+        let apply = format!(
+            "if (hdr.h.a == 1) {{ bit<16> v; kept.read(v, 7); v = v + standard.packet_length{bits}; kept.write(7, v); hdr.h.b = v[7:0]; }}"
+        );
+        // Whichever it is, it ends, and what is taken is right.
+        came(&simple("register<bit<16>>(16) kept;", &apply));
+    }
+}
