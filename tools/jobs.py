@@ -28,7 +28,8 @@ BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 # Programs of programs/p4 that the compiler takes, and with which flags.
 P4_COMPILED = {
     "basic": (), "calc": (), "ecn": (), "load_balance": ("--hash", "target", "--power-of-two"),
-    "link_monitor": ("--bound", "data=2", "--bound", "way=2"), "mri": ("--bound", "traces=8"), "multicast": (), "qos": (), "source_routing": (), "tunnel": (),
+    "link_monitor": ("--bound", "data=2", "--bound", "way=2"),
+    "mri": ("--bound", "traces=8"), "multicast": (), "qos": (), "source_routing": (), "tunnel": (),
 }  # fmt: skip
 # Those that look at the time, which the reference has by another clock than the RTL.
 P4_TIMED = {"link_monitor"}
@@ -243,7 +244,7 @@ def _p4_job(sluice: Path, script: Path) -> Job:
 
 
 def _p4_rtl_job(sluice: Path, script: Path, flags: tuple[str, ...]) -> Job:
-    """A program of P4 with its script on the pipeline alone: model, RTL and, but for its time, reference give the same packets."""
+    """A program of P4 with its script on the pipeline alone: model and RTL, and if it looks at no time reference, agree."""
     program = str(script.with_suffix(".p4").relative_to(ROOT))
     device = "both" if script.stem in P4_TIMED else "all"
     command = [str(sluice), "p4", "test", "--device", device, "--stages", "0-4", *flags, program]
