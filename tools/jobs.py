@@ -244,7 +244,7 @@ def _p4_job(sluice: Path, script: Path) -> Job:
 
 
 def _p4_rtl_job(sluice: Path, script: Path, flags: tuple[str, ...]) -> Job:
-    """A program of P4 with its script on the pipeline alone: model and RTL, and if it looks at no time reference, agree."""
+    """A program of P4 with its script on the pipeline alone: model, RTL and, without times, reference agree."""
     program = str(script.with_suffix(".p4").relative_to(ROOT))
     device = "both" if script.stem in P4_TIMED else "all"
     command = [str(sluice), "p4", "test", "--device", device, "--stages", "0-4", *flags, program]
