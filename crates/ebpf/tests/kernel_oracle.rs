@@ -1,22 +1,13 @@
 //! The oracle itself: what bpf(2) gives, and the limits of test runs that docs/design/xdp-oracle.md states.
 
+use crate::helpers_support::skipped;
 use sluice_ebpf::image::{Function, Initial, map_flags};
 use sluice_ebpf::insn::{CALL, EXIT, LD_IMM64, pseudo};
 use sluice_ebpf::kernel::{
     HEADROOM, Kernel, KernelMap, KernelProgram, MAX_FRAME, MIN_FRAME, PerfReader, Pinned, QUEUES, RingReader, Sandbox,
-    TestInput, available, possible_cpus,
+    TestInput, possible_cpus,
 };
 use sluice_ebpf::{Errno, Image, Insn, MapSpec, MapType, Program};
-
-fn skipped() -> bool {
-    match available() {
-        Ok(()) => false,
-        Err(reason) => {
-            println!("skipped: {reason}");
-            true
-        }
-    }
-}
 
 fn i(op: u8, dst: u8, src: u8, off: i16, imm: i32) -> Insn {
     Insn { op, dst, src, off, imm }

@@ -8,9 +8,10 @@ mod steps;
 mod traffic;
 mod verdicts;
 
+use crate::helpers_support::skipped;
 use coverage::{Reasons, coverage};
 use replay::Replay;
-use sluice_ebpf::kernel::{Difference, Kernel, Pinned, Sandbox, TestInput, available, hex};
+use sluice_ebpf::kernel::{Difference, Kernel, Pinned, Sandbox, TestInput, hex};
 use sluice_ebpf::{MapType, Verdict};
 use sluice_formats::random::{Rng, test_seed};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,12 +30,17 @@ const INGRESS: u32 = 8;
 /// Least share of executed instructions, in percent.
 const COVERED: f64 = 90.0;
 
-fn skipped() -> bool {
-    match available() {
-        Ok(()) => false,
-        Err(reason) => {
-            println!("skipped: {reason}");
-            true
+/// Interfaces apart from all others on one processor; nothing where there cannot be any.
+fn apart() -> Option<(Sandbox, Pinned)> {
+    if skipped() {
+        return None;
+    }
+    let pinned = Pinned::to(0).expect("processor 0 is there");
+    match Sandbox::enter(INTERFACES) {
+        Ok(sandbox) => Some((sandbox, pinned)),
+        Err(e) => {
+            println!("skipped: {e}");
+            None
         }
     }
 }
@@ -58,14 +64,7 @@ fn kernel_accepts_every_shipped_object() {
 
 #[test]
 fn kernel_scripts_do_the_same_in_the_kernel() {
-    if skipped() {
-        return;
-    }
-    let _pinned = Pinned::to(0).expect("processor 0 is there");
-    let _sandbox = match Sandbox::enter(INTERFACES) {
-        Ok(sandbox) => sandbox,
-        Err(e) => return println!("skipped: {e}"),
-    };
+    let Some(_apart) = apart() else { return };
     for program in shipped::all() {
         for script in &program.scripts {
             for steps in steps::steps(script) {
@@ -82,14 +81,7 @@ fn kernel_scripts_do_the_same_in_the_kernel() {
 
 #[test]
 fn kernel_programs_do_the_same_on_random_packets() {
-    if skipped() {
-        return;
-    }
-    let _pinned = Pinned::to(0).expect("processor 0 is there");
-    let _sandbox = match Sandbox::enter(INTERFACES) {
-        Ok(sandbox) => sandbox,
-        Err(e) => return println!("skipped: {e}"),
-    };
+    let Some(_apart) = apart() else { return };
     let mut rng = Rng::new(test_seed("kernel_programs"));
     let only = std::env::var("SLUICE_ONLY").ok();
     println!("program                packets  instructions   executed    %   s  verdicts");

@@ -4,7 +4,7 @@ use super::live::Held;
 use super::{all_leaves, names};
 use crate::interpret::Shape;
 use crate::interpret::code::Code;
-use crate::ir::{Bits, Graph, Loc, LocInfo, Seg, Src};
+use crate::ir::{Bits, CELL, Graph, Loc, LocInfo, Seg, Src};
 use crate::middle::{Refusal, RefusalKind};
 use sluice_rmt::phv::{Class, Container, Word};
 use std::collections::{BTreeMap, BTreeSet};
@@ -162,17 +162,14 @@ fn too_many(code: &Code, graph: &Graph, wanted: &BTreeSet<Loc>) -> Refusal {
     refusal
 }
 
-/// Bits of a word of a cell.
-const WORD: u32 = 32;
-
 /// Variables of several words, those that are put together out of a cell's: then each word moves by itself.
 fn of_words(graph: &Graph) -> BTreeSet<Loc> {
     let is_word = |seg: &Seg| match seg.src {
-        Src::Loc(loc, 0) => matches!(graph.locs.info(loc), LocInfo::Temp(_, WORD)),
+        Src::Loc(loc, 0) => matches!(graph.locs.info(loc), LocInfo::Temp(_, CELL)),
         _ => false,
     };
     let whole = |bits: &Bits| match &bits.segs[..] {
-        [above @ .., low] => low.width == WORD && !above.is_empty() && above.iter().chain([low]).all(is_word),
+        [above @ .., low] => low.width == CELL && !above.is_empty() && above.iter().chain([low]).all(is_word),
         [] => false,
     };
     let assigns = all_leaves(graph).into_iter().flat_map(|leaf| leaf.assigns);
@@ -242,7 +239,7 @@ impl Homes {
             let mut left = graph.locs.width(loc);
             let mut pieces = Vec::new();
             while left > 0 {
-                let width = if homes.words.contains(&loc) { (left - 1) % WORD + 1 } else { left.min(48) };
+                let width = if homes.words.contains(&loc) { (left - 1) % CELL + 1 } else { left.min(48) };
                 left -= width;
                 let container =
                     homes.take(width.div_ceil(8), larger.get(&loc).copied().unwrap_or(0), homes.held(&loc))?;
@@ -262,7 +259,7 @@ impl Homes {
         let mut at = begin;
         while at < end {
             let by_words = fields.len() == 1 && self.words.contains(&first.2);
-            let bytes = if by_words { (end - at - 1) % (WORD / 8) + 1 } else { (end - at).min(6) };
+            let bytes = if by_words { (end - at - 1) % (CELL / 8) + 1 } else { (end - at).min(6) };
             let inside = fields.iter().filter(|(bit, width, _)| *bit < 8 * (at + bytes) && bit + width > 8 * at);
             let inside: Vec<Loc> = inside.map(|(_, _, loc)| *loc).collect();
             let mut held = Held::default();

@@ -2,7 +2,7 @@
 
 use crate::interpret::Shape;
 use crate::interpret::code::{Code, ObjectKind};
-use crate::ir::{Array, Bits, Graph, Leaf, Loc, LocInfo, Next, Tree};
+use crate::ir::{Array, Bits, CELL, Graph, Leaf, Loc, LocInfo, Next, Tree};
 use crate::source::Span;
 
 /// Most names that a message has in a row.
@@ -98,7 +98,7 @@ pub(super) fn listed(names: impl IntoIterator<Item = String>) -> String {
 pub(super) fn cells(array: Array, code: &Code) -> String {
     let bytes = match (&code.objects[array.object].kind, array.part) {
         (_, 0) => String::new(),
-        (ObjectKind::Register { .. }, part) => format!("bits {} and up of ", 32 * part),
+        (ObjectKind::Register { .. }, part) => format!("bits {} and up of ", CELL * part),
         _ => "bytes of ".to_string(),
     };
     format!("{bytes}`{}`", code.objects[array.object].name)

@@ -111,6 +111,9 @@ pub(crate) enum Tree {
     Leaf(Leaf),
 }
 
+/// Bits of a word of state, which a visit looks at whole.
+pub(crate) const CELL: u32 = 32;
+
 /// Cells that are kept from packet to packet: an object of the program, and which words of it. Of a counter 0 is its packets and 1 its
 /// bytes, of a register 0 is bits 31:0, 1 the next above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

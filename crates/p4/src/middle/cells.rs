@@ -1,11 +1,10 @@
 //! Registers, counters and meters: a visit looks at one cell at most, reads it as it was and changes it at once.
 
-use super::cut::CELL;
 use super::follow::{Follower, Way};
 use super::value::V;
 use crate::interpret::code::{Argument, Call, NativeCall, ObjectKind, Owner};
 use crate::interpret::value::Number;
-use crate::ir::{Access, Array, Bits, Bound, Change, LocInfo, Op, Src, When};
+use crate::ir::{Access, Array, Bits, Bound, CELL, Change, LocInfo, Op, Src, When};
 use crate::source::Span;
 
 /// Most bits of a register: four words.

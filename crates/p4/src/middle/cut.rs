@@ -6,12 +6,9 @@
 use super::follow::{Event, Follower, Need, Refusal, RefusalKind, Stop, Way};
 use super::value::V;
 use crate::interpret::TIME_BITS;
-use crate::ir::{Access, Array, Bits, Change, Leaf, Loc, LocInfo, Next, Operation, Src, When};
+use crate::ir::{Access, Array, Bits, CELL, Change, Leaf, Loc, LocInfo, Next, Operation, Src, When};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-
-/// Bits of a cell.
-pub(super) const CELL: u32 = 32;
 
 /// Most visits on a way: three times the stages of the longest pipeline, because visits that come to nothing are left out later.
 const MOST_CUTS: u32 = 36;
@@ -235,13 +232,6 @@ impl Follower<'_, '_> {
             self.cell_words.push((word, loc));
         }
         loc
-    }
-
-    /// Whether the time of arrival is among bits, which is no part of a key.
-    fn has_time(&self, bits: &Bits) -> bool {
-        let mut has = false;
-        bits.locs(&mut |loc| has |= *self.locs.info(loc) == LocInfo::Time);
-        has
     }
 
     /// Variables whose place holds something else than they do.

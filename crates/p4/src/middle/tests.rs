@@ -132,10 +132,19 @@ impl Follower<'_, '_> {
         Ok(true)
     }
 
-    /// Whether a word of the hardware's is among bits, which is no part of a key.
+    /// Whether a word of the hardware's is among bits, which is no part of a key; the time of arrival gets a container before it is looked at.
     pub fn has_word(&self, bits: &Bits) -> bool {
+        self.is_among(bits, &LocInfo::QueueDepth)
+    }
+
+    /// Whether the time of arrival is among bits.
+    pub fn has_time(&self, bits: &Bits) -> bool {
+        self.is_among(bits, &LocInfo::Time)
+    }
+
+    fn is_among(&self, bits: &Bits, info: &LocInfo) -> bool {
         let mut has = false;
-        bits.locs(&mut |loc| has |= *self.locs.info(loc) == LocInfo::QueueDepth);
+        bits.locs(&mut |loc| has |= self.locs.info(loc) == info);
         has
     }
 

@@ -15,6 +15,7 @@ use super::code::{Code, ObjectKind};
 use super::run::{Flow, Machine, Packet, Run, Stop};
 use super::shape::Shape;
 use super::value::Value;
+use crate::ir::{Array, CELL};
 use crate::source::Span;
 use natives::set;
 use std::collections::VecDeque;
@@ -112,8 +113,7 @@ impl Switch {
     /// Carries a packet and all of its copies through the switch.
     pub fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, Stopped> {
         let mut standard = self.standard().zero();
-        self.set(&mut standard, "ingress_port", u128::from(port));
-        self.stamp(&mut standard);
+        self.arrived(&mut standard, port.into());
         self.machine.steps = 0;
         self.copies = 0;
         self.jobs.clear();
@@ -153,9 +153,9 @@ impl Switch {
     }
 
     /// A cell of a register or counter as the pipeline's word has it.
-    pub fn cell(&self, array: crate::ir::Array, at: usize) -> u32 {
+    pub fn cell(&self, array: Array, at: usize) -> u32 {
         match &self.machine.objects[array.object] {
-            Cells::Register(cells) => cells.get(at).map_or(0, |value| (value.bits() >> (32 * array.part)) as u32),
+            Cells::Register(cells) => cells.get(at).map_or(0, |value| (value.bits() >> (CELL * array.part)) as u32),
             Cells::Counter(cells) if !cells.is_empty() => {
                 cells.get(at).map_or(0, |(packets, bytes)| if array.part == 1 { *bytes } else { *packets } as u32)
             }
@@ -169,26 +169,26 @@ impl Switch {
     }
 
     /// The bits of such a word that count.
-    pub fn cell_mask(&self, array: crate::ir::Array) -> u32 {
+    pub fn cell_mask(&self, array: Array) -> u32 {
         let width = match &self.code.objects[array.object].kind {
-            ObjectKind::Register { shape, .. } => shape.bits().unwrap_or(0).saturating_sub(32 * array.part).min(32),
-            _ => 32,
+            ObjectKind::Register { shape, .. } => shape.bits().unwrap_or(0).saturating_sub(CELL * array.part).min(CELL),
+            _ => CELL,
         };
         ((1u64 << width) - 1) as u32
     }
 
     /// Sets it from such a word.
-    pub fn set_cell(&mut self, array: crate::ir::Array, at: usize, word: u32) {
+    pub fn set_cell(&mut self, array: Array, at: usize, word: u32) {
         if let ObjectKind::Register { shape, .. } = &self.code.objects[array.object].kind {
             let word = word & self.cell_mask(array);
             let is_bool = matches!(shape, Shape::Bool);
             if let Cells::Register(cells) = &mut self.machine.objects[array.object]
                 && let Some(cell) = cells.get_mut(at)
             {
-                let others = cell.bits() & !(u128::from(u32::MAX) << (32 * array.part));
+                let others = cell.bits() & !(u128::from(u32::MAX) << (CELL * array.part));
                 *cell = match is_bool {
                     true => Value::Bool(word == 1),
-                    false => Value::Bits(others | u128::from(word) << (32 * array.part)),
+                    false => Value::Bits(others | u128::from(word) << (CELL * array.part)),
                 };
             }
             return;
@@ -207,7 +207,7 @@ impl Switch {
     }
 
     /// The table that a direct counter belongs to.
-    fn direct(&self, array: crate::ir::Array) -> Option<usize> {
+    fn direct(&self, array: Array) -> Option<usize> {
         self.code.tables.iter().position(|table| table.direct.contains(&array.object))
     }
 
@@ -219,8 +219,9 @@ impl Switch {
         &self.code.parsers[self.code.pipeline.parser].parameters[3].shape
     }
 
-    /// When the packet arrived.
-    fn stamp(&self, standard: &mut Value) {
+    /// Where and when the packet arrived.
+    fn arrived(&self, standard: &mut Value, port: u128) {
+        self.set(standard, "ingress_port", port);
         for name in TIMES {
             self.set(standard, name, u128::from(self.machine.time / TICK) & ((1 << TIME_BITS) - 1));
         }
@@ -297,8 +298,7 @@ impl Switch {
         if let Some((session, keep)) = &requests.clone {
             for (port, rid) in self.replication.clones(*session) {
                 let (mut kept, mut fresh) = self.kept(keep, pipeline.ingress, &meta, &standard);
-                self.set(&mut fresh, "ingress_port", ingress_port);
-                self.stamp(&mut fresh);
+                self.arrived(&mut fresh, ingress_port);
                 // The clone is the packet as it came in.
                 let headers = self.parse(&bytes, &mut kept, &mut fresh)?;
                 let (bytes, parsed) = (bytes.clone(), self.machine.packet.at);
@@ -318,8 +318,7 @@ impl Switch {
         }
         if let Some(keep) = &requests.resubmit {
             let (meta, mut fresh) = self.kept(keep, pipeline.ingress, &meta, &standard);
-            self.set(&mut fresh, "ingress_port", ingress_port);
-            self.stamp(&mut fresh);
+            self.arrived(&mut fresh, ingress_port);
             self.set(&mut fresh, "instance_type", instance::RESUBMITTED);
             return self.send_on(Job { stage: Stage::Ingress, bytes, meta, standard: fresh, rounds: rounds + 1 });
         }
@@ -383,8 +382,7 @@ impl Switch {
         if let Some(keep) = &requests.recirculate {
             let ingress_port = self.get(&standard, "ingress_port");
             let (meta, mut fresh) = self.kept(keep, pipeline.egress, &meta, &standard);
-            self.set(&mut fresh, "ingress_port", ingress_port);
-            self.stamp(&mut fresh);
+            self.arrived(&mut fresh, ingress_port);
             self.set(&mut fresh, "instance_type", instance::RECIRCULATED);
             let bytes = out.into();
             return self.send_on(Job { stage: Stage::Ingress, bytes, meta, standard: fresh, rounds: rounds + 1 });
