@@ -65,6 +65,73 @@ fn a_script_is_warned_at_the_statement_once() {
     assert_eq!(called.err.matches("E0236").count(), 1, "{}", called.err);
 }
 
+const ROUTES: &str = "#include <core.p4>
+#include <v1model.p4>
+header h_t { bit<8> a; }
+struct headers_t { h_t h; }
+struct meta_t {}
+parser P(packet_in p, out headers_t hdr, inout meta_t m, inout standard_metadata_t s) { state start { p.extract(hdr.h); transition accept; } }
+control V(inout headers_t hdr, inout meta_t m) { apply {} }
+control I(inout headers_t hdr, inout meta_t m, inout standard_metadata_t s) {
+    action to(bit<9> port) { s.egress_spec = port; }
+    table routes { key = { hdr.h.a : lpm; } actions = { to; } size = SIZE; }
+    apply { routes.apply(); }
+}
+control E(inout headers_t hdr, inout meta_t m, inout standard_metadata_t s) { apply {} }
+control U(inout headers_t hdr, inout meta_t m) { apply {} }
+control D(packet_out p, in headers_t hdr) { apply { p.emit(hdr.h); } }
+V1Switch(P(), V(), I(), E(), U(), D()) main;
+";
+
+/// What a table asks for and does not get is told wherever the program comes to a pipeline, and in P4Info.
+#[test]
+fn a_table_that_asks_for_more_entries_than_there_is_room_for_is_warned_of() {
+    let f = Folder::new();
+    f.write("large.p4", ROUTES.replace("SIZE", "1024"));
+    f.write("small.p4", ROUTES.replace("SIZE", "2"));
+    let passes = |arguments: &[&str]| {
+        let called = f.sluice(arguments);
+        assert_eq!(called.code, 0, "{}", called.err);
+        called
+    };
+    let called = passes(&["p4", "compile", "large.p4", "--json", "-o", "large.rmt"]);
+    let told: serde_json::Value = serde_json::from_str(&called.out).unwrap();
+    let reserved = told["tables"][0]["reserved"].as_u64().unwrap();
+    assert_eq!(told["tables"], serde_json::json!([{ "table": "I.routes", "size": 1024, "reserved": reserved }]));
+    assert!(0 < reserved && reserved < 1024, "{reserved}");
+    let asks = format!("table `I.routes`: entries reserved: {reserved}, asked for: 1024");
+    let called = passes(&["p4", "compile", "large.p4", "-o", "large.slob"]);
+    assert!(called.err.contains(&format!("warning[E0239]: large.p4: {asks}")), "{}", called.err);
+    let called = passes(&["p4", "compile", "small.p4"]);
+    assert!(!called.err.contains("warning"), "{}", called.err);
+    assert!(called.err.contains("small.p4: table `I.routes`: entries reserved: 2"), "{}", called.err);
+    assert!(called.out.contains("room ternary "), "{}", called.out);
+    let size = |flags: &[&str]| {
+        let info = passes(&[&["p4", "info", "large.p4"], flags].concat()).out;
+        let line = info.lines().find_map(|line| line.trim().strip_prefix("size: "));
+        line.unwrap_or_else(|| panic!("{info}")).parse::<u64>().unwrap()
+    };
+    assert_eq!((size(&[]), size(&["--reserved"])), (1024, reserved));
+    // Alone it has four times as much, and the miss once.
+    assert!(size(&["--reserved", "--stages", "0-4"]) > 3 * reserved);
+    let refused = f.sluice(&["p4", "info", "large.p4", "--reserved", "--stages", "0-9"]);
+    assert!(refused.code == 3 && refused.err.contains("E0770"), "{} {}", refused.code, refused.err);
+
+    f.write(
+        "large.pkt",
+        "tenant red id=1 vlan=7 to=port0\nrmt red large.p4\nentry red add routes hdr.h.a:1/8 to(port:0)\n",
+    );
+    let called = passes(&["script", "large.pkt"]);
+    let line = format!("warning: large.pkt:2:1: [E0239] tenant `red`: {asks}");
+    assert!(called.err.matches(&line).count() == 1 && called.err.matches("E0239").count() == 1, "{}", called.err);
+    let sends = "keep_tag = true\nqueues = { port1 = 8 }";
+    for object in ["large.p4", "large.slob"] {
+        f.write("nic.toml", config(&format!("{sends}\nobject = \"{object}\"")).replace("tiny", "default"));
+        let called = passes(&["run", "--config", "nic.toml"]);
+        assert_eq!(called.err.matches(&format!("[E0239] tenant `red`: {asks}")).count(), 1, "{}", called.err);
+    }
+}
+
 #[test]
 fn shipped_programs_are_not_warned_of() {
     let f = Folder::new();

@@ -3,7 +3,7 @@
 use crate::{Kind, NO_ENTRIES, ProgramFileError, Reading};
 use sluice_object::Object;
 use sluice_p4::stf::Script;
-use sluice_p4::{Compiled, P4Errors, Reader, Reference, Undefined};
+use sluice_p4::{Compiled, P4Errors, Reader, Reference, Reservation, Undefined};
 use sluice_packet::bounded;
 use std::path::Path;
 
@@ -13,6 +13,8 @@ pub struct Tables {
     name: String,
     compiled: Compiled,
     entries: Reference,
+    /// Of the entries that were there at first.
+    reserved: Vec<Reservation>,
 }
 
 fn refused(errors: P4Errors) -> ProgramFileError {
@@ -44,12 +46,13 @@ impl Tables {
         if let Some(file) = reading.p4.entries {
             fill(&mut entries, file)?;
         }
-        Ok(Self { name: reading.name.to_owned(), compiled, entries })
+        let reserved = compiled.reservations(&entries).map_err(refused)?;
+        Ok(Self { name: reading.name.to_owned(), compiled, entries, reserved })
     }
 
     /// The module with the entries.
     pub fn object(&self) -> Result<Object, ProgramFileError> {
-        self.compiled.object(&self.name, &self.entries).map_err(refused)
+        self.compiled.object_within(&self.name, &self.entries, &self.reserved).map_err(refused)
     }
 
     /// Adds, changes or removes an entry: `add`, `setdefault` and `remove` as in a file of entries, and `change`, an `add` in place of

@@ -153,7 +153,7 @@ fn first(logical: &mut Logical) -> &mut LogicalLookup {
 #[test]
 fn what_is_no_table_is_refused_with_its_place() {
     type Spoil = fn(&mut Logical);
-    let cases: [(&str, LogicalKind, Spoil); 22] = [
+    let cases: [(&str, LogicalKind, Spoil); 23] = [
         ("tables[1].name", LogicalKind::Exact, |l| {
             (l.tables[1].name, l.tables[1].alias) = (l.tables[0].name.clone(), l.tables[0].alias.clone());
         }),
@@ -194,6 +194,7 @@ fn what_is_no_table_is_refused_with_its_place() {
             let to = &mut first(l).outcomes[0].leads[0].moves[0];
             (to.byte, to.bits) = (0, 9);
         }),
+        ("tables[0].reserved", LogicalKind::Exact, |l| l.tables[0].reserved = Some((1 << 15) + 1)),
         ("stages.9", LogicalKind::Exact, |l| {
             let cases = l.stages.remove(&1).unwrap();
             l.stages.insert(9, cases);
@@ -225,6 +226,27 @@ fn rows_other_than_those_of_the_entries_are_refused() {
     let mut part = rmt::with_tables(some(LogicalKind::Exact));
     part.stages.get_mut(&1).unwrap().key.mask.0[3] ^= 1;
     assert_eq!(refused(part), expected);
+}
+
+/// What is reserved is in the stage's room, and nothing else is.
+#[test]
+fn room_is_what_entries_take_and_what_is_reserved_for_more() {
+    let mut logical = some(LogicalKind::Lpm);
+    logical.tables[0].constant = false;
+    let rooms = |reserved| {
+        let mut logical = logical.clone();
+        logical.tables[0].reserved = reserved;
+        let stage = rmt::with_tables(logical).stages.remove(&1).unwrap();
+        (stage.exact_room, stage.ternary_room)
+    };
+    let (exact, ternary) = rooms(None);
+    let there = logical.tables[0].entries.len() as u32;
+    assert_eq!(rooms(Some(there)), (exact, ternary));
+    assert!(rooms(Some(there + 3)).1 >= ternary + 3, "{:?}", rooms(Some(there + 3)));
+    let mut part = rmt::with_tables(logical.clone());
+    part.logical.as_mut().unwrap().tables[0].counted = true;
+    part.logical.as_mut().unwrap().tables[0].reserved = Some(there + 100);
+    assert!(rmt::object(part).check().is_err(), "more numbers than the stage has");
 }
 
 /// A short file that means very many rows is refused soon.

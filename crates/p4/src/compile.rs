@@ -9,16 +9,32 @@ use crate::source::{Sources, Span};
 use crate::stf::{Carrier, CarrierError, GIVEN_UP};
 use crate::traffic::{Traffic, numbered};
 use crate::{Program, Reference, check};
+use sluice_formats::rmt::target::NUMBERS;
 use sluice_formats::{Node, Status, Table};
 use sluice_object::RmtGroup;
 use sluice_object::linker::rmt::{Placer, Quota};
-use sluice_object::rmt::Logical;
+use sluice_object::linker::spaces::Region;
+use sluice_object::rmt::{Logical, LogicalRoom, LogicalTable};
 use sluice_object::{Demands, Object};
 use sluice_rmt::fast::{Buffers, Fast};
 use sluice_rmt::pipeline::Memory;
-use sluice_rmt::text::Unit;
+use sluice_rmt::text::{Room, Unit};
 use sluice_rmt::{Arrival, Group, Pipeline, Role, Target};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Tenants that each stage is reserved for in equal parts, where no program is alone.
+const TENANT_PARTS: u32 = 4;
+
+/// A table that may get more entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// Name in the source, with the control's.
+    pub table: String,
+    /// Entries that the source asks for; 0 where it says nothing.
+    pub size: u32,
+    /// Entries that rows are reserved for, those that are there among them.
+    pub reserved: u32,
+}
 
 /// A program that fits the pipeline.
 #[derive(Debug)]
@@ -160,12 +176,52 @@ impl Compiled {
 
     /// The module with the entries that a reference has.
     pub fn unit(&self, entries: &Reference) -> Result<Unit, P4Errors> {
-        self.unit_of(&self.tables(entries)?, entries)
+        self.unit_of(&self.reserved(entries)?, entries)
+    }
+
+    /// Tables that may get more entries, with what they ask for (0 if nothing), and what there is room for.
+    pub fn reservations(&self, entries: &Reference) -> Result<Vec<Reservation>, P4Errors> {
+        let tables = self.reserved(entries)?.tables.into_iter();
+        let of =
+            |table: LogicalTable| Some(Reservation { reserved: table.reserved?, table: table.name, size: table.size });
+        Ok(tables.filter_map(of).collect())
+    }
+
+    /// Tables with their entries, and rows that are reserved for more: of each stage a tenant's part, or all of it.
+    fn reserved(&self, entries: &Reference) -> Result<Logical, P4Errors> {
+        let mut tables = self.tables(entries)?;
+        let (parts, table_bits) = match self.role {
+            Role::Tenant => (TENANT_PARTS, self.target.sets().ilog2()),
+            Role::System => (1, self.target.sets().ilog2()),
+        };
+        let bits = table_bits.saturating_sub(parts.ilog2());
+        let most = Region::most_entries(table_bits);
+        let fits = |entries: &u32| Region::bits_for(*entries, table_bits).is_some_and(|found| found <= bits);
+        let exact = (0..=most).rev().find(fits).unwrap_or(0);
+        let parts = parts as usize;
+        // Ternary rows are there twice, for a replacement while packets go on; numbers once.
+        let share =
+            LogicalRoom { exact: exact as usize, ternary: self.target.ternary / 2 / parts, numbers: NUMBERS / parts };
+        tables.reserve(&share).map_err(|error| self.unfit(&error.to_string()))?;
+        Ok(tables)
     }
 
     /// The object with the entries that a reference has: rows, and the tables that they are made of.
     pub fn object(&self, name: &str, entries: &Reference) -> Result<Object, P4Errors> {
-        let tables = self.tables(entries)?;
+        self.object_of(name, self.reserved(entries)?, entries)
+    }
+
+    /// The same with what was reserved before: what a tenant was given does not change with his entries.
+    pub fn object_within(&self, name: &str, entries: &Reference, reserved: &[Reservation]) -> Result<Object, P4Errors> {
+        let mut tables = self.tables(entries)?;
+        for table in &mut tables.tables {
+            let before = reserved.iter().find(|reserved| reserved.table == table.name);
+            table.reserved = before.map(|before| before.reserved.max(table.entries.len() as u32));
+        }
+        self.object_of(name, tables, entries)
+    }
+
+    fn object_of(&self, name: &str, tables: Logical, entries: &Reference) -> Result<Object, P4Errors> {
         let part = self.unit_of(&tables, entries)?.part(&self.target);
         let part = part.map_err(|problem| self.unfit(&problem.to_string()))?;
         let part = part.with_tables(tables).map_err(|error| self.unfit(&error.to_string()))?;
@@ -283,6 +339,13 @@ impl Compiled {
             unit.memory = Memory::Keep;
         }
         unit.groups = self.groups(entries)?;
+        for (stage, room) in tables.rooms().map_err(|error| self.unfit(&error.to_string()))? {
+            let room = Room { exact: room.exact, ternary: room.ternary };
+            let there = unit.program.stages.get(usize::from(stage)).and_then(Option::as_ref).map(|stage| &stage.tables);
+            if there.is_some_and(|there| room != Room { exact: there.exact.len(), ternary: there.ternary.len() }) {
+                unit.rooms.insert(stage.into(), room);
+            }
+        }
         Ok(unit)
     }
 }

@@ -23,7 +23,7 @@ mod syntax;
 mod traffic;
 
 pub use allowed::Allowed;
-pub use compile::{Compiled, Model};
+pub use compile::{Compiled, Model, Reservation};
 pub use error::{MOST_ERRORS, Note, P4Error, P4Errors, Problem};
 pub use info::Info;
 pub use interpret::Sent;

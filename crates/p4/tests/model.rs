@@ -86,7 +86,10 @@ fn what_is_compiled_passes_its_script() {
                 // The object has the same rows, and the tables that they are made of, in both of its forms.
                 let object = compiled.object("program", &reference).unwrap_or_else(|e| panic!("{name}: {e}"));
                 let part = object.parts.rmt.as_ref().unwrap();
-                assert_eq!(RmtPart { logical: None, ..(**part).clone() }, unit.part(&DEFAULT).unwrap(), "{name}");
+                let mut rows = RmtPart { logical: None, ..(**part).clone() };
+                // Text does not say the numbers that are kept for entries to come.
+                rows.stages.values_mut().for_each(|stage| stage.numbers = stage.numbers_used());
+                assert_eq!(rows, unit.part(&DEFAULT).unwrap(), "{name}");
                 assert!(part.logical.is_some());
                 assert_eq!(Object::from_binary(&object.to_binary()).unwrap(), object, "{name}");
                 assert_eq!(Object::from_json(&object.to_json()).unwrap(), object, "{name}");

@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::printable;
 use clap::Args;
 use serde_json::{Value, json};
-use sluice_p4::{Compiled, Program, Undefined};
+use sluice_p4::{Compiled, Program, Reservation, Undefined};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -66,15 +66,19 @@ impl Compile {
             }
             Err(errors) => return refused(out, &failure(&errors)),
         };
-        let bytes = match self.bytes(&program, &compiled, &mut times) {
-            Ok(bytes) => bytes,
+        let (bytes, reserved) = match self.bytes(&program, &compiled, &mut times) {
+            Ok(made) => made,
             Err(why) => return refused(out, &why),
         };
         if self.time {
             printable::tell(times.text());
         }
         if self.json {
-            out.json(&json!({ "passed": true, "stages": compiled.stages() }))?;
+            let table = |r: &Reservation| json!({ "table": r.table, "size": r.size, "reserved": r.reserved });
+            let tables: Vec<Value> = reserved.iter().map(table).collect();
+            out.json(&json!({ "passed": true, "stages": compiled.stages(), "tables": tables }))?;
+        } else {
+            reserved.iter().for_each(|reserved| printable::tell(told(&self.program, reserved)));
         }
         out.flush()?;
         if self.output.is_some() || !self.json {
@@ -83,7 +87,13 @@ impl Compile {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn bytes(&self, program: &Program, compiled: &Compiled, times: &mut Times) -> Result<Vec<u8>, Failure> {
+    /// What is written, and the entries that rows are reserved for.
+    fn bytes(
+        &self,
+        program: &Program,
+        compiled: &Compiled,
+        times: &mut Times,
+    ) -> Result<(Vec<u8>, Vec<Reservation>), Failure> {
         let mut entries = program.reference(Undefined::Zero, 1).map_err(|errors| failure(&errors))?;
         if let Some(file) = &self.entries {
             sluice_frontends::fill(&mut entries, file).map_err(|e| Failure::input(e.code, e.what))?;
@@ -97,8 +107,20 @@ impl Compile {
             let unit = compiled.unit(&entries).map_err(|errors| failure(&errors))?;
             sluice_rmt::text::print(&unit, &self.place.target).into_bytes()
         };
+        let reserved = compiled.reservations(&entries).map_err(|errors| failure(&errors))?;
         times.pass("entries and output");
-        Ok(bytes)
+        Ok((bytes, reserved))
+    }
+}
+
+/// What is reserved for a table; a warning where it is less than the table asks for.
+fn told(program: &Path, Reservation { table, size, reserved }: &Reservation) -> String {
+    let program = program.display();
+    match size {
+        size if size > reserved => {
+            format!("warning[E0239]: {program}: table `{table}`: entries reserved: {reserved}, asked for: {size}")
+        }
+        _ => format!("{program}: table `{table}`: entries reserved: {reserved}"),
     }
 }
 

@@ -7,7 +7,7 @@ use super::Linker;
 use super::tenants::Tenant;
 use crate::demand::Rate;
 use crate::destination::Destination;
-use crate::rmt::{Outer, OuterTag};
+use crate::rmt::{Outer, OuterTag, RmtPart};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -68,6 +68,18 @@ pub enum Warning {
         /// Bytes of the longest frames that he sends.
         length: u32,
     },
+    /// A table whose `size` is more than what there is room for.
+    #[error("tenant `{tenant}`: table `{table}`: entries reserved: {reserved}, asked for: {size}")]
+    Reserved {
+        /// Tenant.
+        tenant: String,
+        /// Table, as its source names it.
+        table: String,
+        /// Entries that it asks for.
+        size: u32,
+        /// Entries that there is room for.
+        reserved: u32,
+    },
 }
 
 impl Warning {
@@ -77,6 +89,7 @@ impl Warning {
             Self::ForeignVlan { .. } => "E0235",
             Self::Burst { .. } => "E0236",
             Self::Delivery { .. } => "E0237",
+            Self::Reserved { .. } => "E0239",
         }
     }
 }
@@ -110,8 +123,25 @@ impl Linker {
     pub fn warnings(&self) -> Vec<Warning> {
         self.tenants
             .values()
-            .flat_map(|t| self.bursts(t).chain(self.deliveries(t)).chain(self.foreign_vlans(t)))
+            .flat_map(|t| self.bursts(t).chain(self.deliveries(t)).chain(self.foreign_vlans(t)).chain(self.reserved(t)))
             .collect()
+    }
+
+    /// The rows that a tenant's packets meet.
+    fn rows_of(&self, tenant: &Tenant) -> Option<&RmtPart> {
+        let generation = usize::from(self.generations[usize::from(tenant.module)]);
+        let holding = self.engines.rmt.holders.get(&tenant.module)?;
+        Some(&holding.banks.get(generation)?.as_ref()?.part)
+    }
+
+    /// Tables of a P4 program that asks for more than is reserved.
+    fn reserved<'a>(&'a self, tenant: &'a Tenant) -> impl Iterator<Item = Warning> + 'a {
+        let logical = self.rows_of(tenant).and_then(|part| part.logical.as_deref());
+        logical.into_iter().flat_map(|logical| &logical.tables).filter_map(|table| {
+            let reserved = table.reserved.filter(|reserved| *reserved < table.size)?;
+            let (tenant, table, size) = (tenant.spec.name.clone(), table.name.clone(), table.size);
+            Some(Warning::Reserved { tenant, table, size, reserved })
+        })
     }
 
     /// Shares that even longest frames, one at a time, cannot use at a destination.
@@ -142,10 +172,7 @@ impl Linker {
         let untagged = self.settings.ports.iter().any(|p| p.untagged == Some(tenant.spec.id));
         // A tag that ingress took off is put on again and counts, whatever the program made of the bytes behind it.
         let judged = move |tag: &OuterTag| tenant.spec.keep_tag || untagged && tag.adds;
-        let generation = usize::from(self.generations[usize::from(tenant.module)]);
-        let holding = self.engines.rmt.holders.get(&tenant.module);
-        let bank = holding.and_then(|h| h.banks.get(generation)?.as_ref());
-        let tags = bank.map(|bank| bank.part.outer_tags()).unwrap_or_default();
+        let tags = self.rows_of(tenant).map(RmtPart::outer_tags).unwrap_or_default();
         tags.into_iter().filter(judged).filter_map(move |tag| self.foreign_vlan(tenant, &tag, untagged))
     }
 

@@ -10,6 +10,6 @@ pub mod outer;
 pub mod part;
 mod show;
 
-pub use logical::{Logical, LogicalRow, LogicalRows, LogicalTable, LogicalValue};
+pub use logical::{Logical, LogicalRoom, LogicalRow, LogicalRows, LogicalTable, LogicalValue, USUAL_SIZE};
 pub use outer::{Outer, OuterTag};
 pub use part::{RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};

@@ -54,8 +54,11 @@ pub struct RmtPart {
 impl RmtPart {
     /// The part with these tables, whose entries are the rows of its stages from now on.
     pub fn with_tables(mut self, logical: Logical) -> Result<Self, ObjectError> {
-        for (number, stage) in self.stages.iter_mut().filter(|(number, _)| logical.stages.contains_key(number)) {
-            stage.take(&logical.rows(*number)?);
+        let rooms = logical.rooms()?;
+        for (number, stage) in &mut self.stages {
+            if let Some(room) = rooms.get(number) {
+                stage.take(&logical.rows(*number)?, room);
+            }
         }
         self.logical = Some(Box::new(logical));
         Ok(self)
@@ -141,5 +144,15 @@ impl RmtGroup {
     /// The row of a group of this module.
     pub fn row(&self, owner: u8) -> GroupRow {
         GroupRow { owner, destinations: self.destinations, tags: self.tags }
+    }
+}
+
+impl RmtStage {
+    /// Logical numbers that its entries and default have: up to the largest.
+    pub fn numbers_used(&self) -> u16 {
+        let of_default = self.key.default_valid.then_some(self.key.default_number);
+        let exact = self.exact.iter().map(|entry| entry.row.number);
+        let all = exact.chain(self.ternary.iter().map(|entry| entry.row.number)).chain(of_default);
+        all.max().map_or(0, |number| number.saturating_add(1))
     }
 }

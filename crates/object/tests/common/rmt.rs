@@ -106,6 +106,7 @@ pub fn logical(rng: &mut Rng) -> Logical {
             name: format!("In.t{n}"),
             alias: format!("t{n}"),
             size: rng.below(3) as u32,
+            reserved: None,
             constant: rng.chance(1, 2),
             default_constant: rng.chance(1, 2),
             counted: rng.chance(1, 2),
@@ -123,9 +124,12 @@ pub fn logical(rng: &mut Rng) -> Logical {
     Logical { stages: [(1, cases.collect())].into(), tables }
 }
 
-/// The same, sometimes with bits that are hashed and that no case asks for: nothing is exact then.
+/// The same, sometimes with room for more entries, and with bits that are hashed and that no case asks for: nothing is exact then.
 pub fn logical_with_hash(rng: &mut Rng) -> Logical {
     let mut logical = logical(rng);
+    for table in &mut logical.tables {
+        table.reserved = rng.chance(1, 3).then(|| table.entries.len() as u32 + rng.below(3) as u32);
+    }
     if rng.chance(1, 4) {
         let bits = LogicalValue::of(rng.range(1, 255).into()).shifted(160);
         logical.stages.get_mut(&1).unwrap().push(LogicalCase::Hashes(bits));

@@ -5,15 +5,14 @@ use super::ids::{self, Prefix, Wanted};
 use super::message::{Content, Message};
 use super::types::{Types, bytes};
 use super::{Refused, refused};
+use crate::Reservation;
 use crate::check::{Facts, Type};
 use crate::interpret::{Code, MatchKind, ObjectKind, ToldParameter};
 use crate::source::Span;
 use crate::syntax::ast::{self, Annotation, AnnotationBody, DeclarationKind, ExprKind, Program, given_name};
 use num_bigint::BigInt;
+use sluice_object::rmt::USUAL_SIZE;
 use std::collections::HashMap;
-
-/// Entries of a table that says no size.
-const TABLE_SIZE: u64 = 1024;
 
 /// What has a number: what it is, and its index among its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,14 +37,20 @@ struct Builder<'p> {
     facts: &'p Facts,
     code: &'p Code,
     types: Types<'p>,
+    reserved: &'p [Reservation],
     headers: Vec<Header<'p>>,
     ids: HashMap<Entity, (u32, String, String)>,
 }
 
 /// `P4Info` of a program.
-pub(super) fn message(tree: &Program, facts: &Facts, code: &Code) -> Result<Message, Refused> {
+pub(super) fn message(
+    tree: &Program,
+    facts: &Facts,
+    code: &Code,
+    reserved: &[Reservation],
+) -> Result<Message, Refused> {
     let types = Types::new(tree, facts);
-    let mut builder = Builder { facts, code, types, headers: headers(tree), ids: HashMap::new() };
+    let mut builder = Builder { facts, code, types, reserved, headers: headers(tree), ids: HashMap::new() };
     builder.number()?;
     let mut info = Message::default();
     info.put(1, "pkg_info", Content::Message(package(tree)?));
@@ -255,7 +260,9 @@ impl Builder<'_> {
         for id in table.direct.iter().filter_map(|object| self.id(Entity::Object(*object))) {
             message.add(7, "direct_resource_ids", Content::Number(id));
         }
-        message.put(8, "size", wide(table.size.unwrap_or(TABLE_SIZE)));
+        let reserved = self.reserved.iter().find(|reserved| reserved.table == table.name);
+        let size = reserved.map_or(table.size.unwrap_or(USUAL_SIZE.into()), |reserved| reserved.reserved.into());
+        message.put(8, "size", wide(size));
         if told.times_out {
             message.put(9, "idle_timeout_behavior", Content::Word("NOTIFY_CONTROL", 1));
         }

@@ -18,7 +18,7 @@ pub(crate) use ids::table_aliases;
 use crate::error::{Notes, P4Errors, Problem};
 use crate::interpret::lower;
 use crate::source::Span;
-use crate::{Program, check};
+use crate::{Program, Reservation, check};
 use message::Message;
 
 /// What is wrong, and where.
@@ -35,12 +35,17 @@ pub struct Info {
 }
 
 impl Program {
-    /// What the control plane may name; a program that v1model cannot run has none.
+    /// What the control plane may name; a program that v1model cannot run has none. Sizes of tables are those of the source.
     pub fn info(&self) -> Result<Info, P4Errors> {
+        self.info_with(&[])
+    }
+
+    /// The same, with the sizes that these tables have on a pipeline.
+    pub fn info_with(&self, reserved: &[Reservation]) -> Result<Info, P4Errors> {
         let nothing = check::Facts::default();
         let facts = self.facts.as_ref().unwrap_or(&nothing);
         let told = match lower(&self.tree, facts, &self.allowed, false) {
-            Ok(code) => build::message(&self.tree, facts, &code),
+            Ok(code) => build::message(&self.tree, facts, &code, reserved),
             Err(why) => Err((why.span, Problem::Reference { what: why.what })),
         };
         told.map(|message| Info { message }).map_err(|(span, problem)| {

@@ -9,5 +9,6 @@ mod limits;
 mod ports;
 mod random;
 mod refusals;
+mod room;
 mod signs;
 mod wrong;

@@ -23,12 +23,17 @@ impl Placer {
                 return Err(RmtError::SystemStage { stage, tenant, found: "rows" });
             }
             let given = holding.quota.stages.get(&stage).copied().unwrap_or_default();
+            // What a table asks for by its size is a wish, beside what its entries need.
+            let (exact, ternary, numbers) = match part.logical {
+                Some(_) => (rows.exact.len() as u32, rows.ternary.len() as u32, rows.numbers_used().into()),
+                None => (rows.exact_room.into(), rows.ternary_room.into(), rows.numbers.into()),
+            };
             let asked = [
-                ("exact entries", u32::from(rows.exact_room), given.exact),
-                ("ternary entries", u32::from(rows.ternary_room), given.ternary),
+                ("exact entries", exact, given.exact),
+                ("ternary entries", ternary, given.ternary),
                 ("actions", rows.actions.len() as u32, given.actions),
                 ("pages of state", u32::from(rows.pages), given.pages),
-                ("logical numbers", u32::from(rows.numbers), given.numbers),
+                ("logical numbers", numbers, given.numbers),
             ];
             if let Some((resource, asked, given)) = asked.into_iter().find(|(_, asked, given)| asked > given) {
                 return Err(RmtError::Given { stage, resource, asked, tenant, given });

@@ -15,6 +15,7 @@ use sluice_formats::row::Wide;
 const CONSTANT: u8 = 1;
 const DEFAULT_CONSTANT: u8 = 2;
 const COUNTED: u8 = 4;
+const RESERVED: u8 = 8;
 const DEFAULT_ONLY: u8 = 1;
 const TABLE_ONLY: u8 = 2;
 const RANGE: u8 = 1;
@@ -45,8 +46,8 @@ fn read_list<T>(
     (0..r.count(least, what)?).map(|_| read(r)).collect()
 }
 
-fn flags<const N: usize>(w: &mut Writer, all: [(bool, u8); N]) {
-    w.u8(all.iter().filter(|(set, _)| *set).map(|(_, bit)| bit).sum());
+fn flags(w: &mut Writer, all: impl IntoIterator<Item = (bool, u8)>) {
+    w.u8(all.into_iter().filter(|(set, _)| *set).map(|(_, bit)| bit).sum());
 }
 
 pub(crate) fn write_logical(w: &mut Writer, logical: &Logical) {
@@ -88,7 +89,10 @@ fn write_table(w: &mut Writer, table: &LogicalTable) {
         flags(w, [(action.default_only, DEFAULT_ONLY), (action.table_only, TABLE_ONLY)]);
     });
     w.u32(table.size);
-    flags(w, [(table.constant, CONSTANT), (table.default_constant, DEFAULT_CONSTANT), (table.counted, COUNTED)]);
+    let constants = [(table.constant, CONSTANT), (table.default_constant, DEFAULT_CONSTANT)];
+    let others = [(table.counted, COUNTED), (table.reserved.is_some(), RESERVED)];
+    flags(w, constants.into_iter().chain(others));
+    table.reserved.into_iter().for_each(|reserved| w.u32(reserved));
     list(w, &table.entries, |w, entry| {
         list(w, &entry.matches, |w, found| {
             let (kind, one, other) = match found {
@@ -178,9 +182,10 @@ fn read_table(r: &mut Reader) -> Result<LogicalTable, ObjectError> {
         Ok(LogicalAction { name, parameters, default_only, table_only })
     })?;
     let size = r.u32("size of a table")?;
-    let flags = read_flags(r, CONSTANT | DEFAULT_CONSTANT | COUNTED, "flags of a table")?;
+    let flags = read_flags(r, CONSTANT | DEFAULT_CONSTANT | COUNTED | RESERVED, "flags of a table")?;
     let (constant, default_constant) = (flags & CONSTANT != 0, flags & DEFAULT_CONSTANT != 0);
     let counted = flags & COUNTED != 0;
+    let reserved = if flags & RESERVED != 0 { Some(r.u32("reserved entries of a table")?) } else { None };
     let entries = read_list(r, LEAST, "entries", |r| {
         let matches = read_list(r, 2 * VALUE_BYTES, "values", |r| {
             let kind = read_flags(r, RANGE, "kind of a value")?;
@@ -193,7 +198,19 @@ fn read_table(r: &mut Reader) -> Result<LogicalTable, ObjectError> {
         Ok(LogicalEntry { matches, call: read_call(r)? })
     })?;
     let default = read_call(r)?;
-    Ok(LogicalTable { name, alias, keys, actions, size, constant, default_constant, counted, entries, default })
+    Ok(LogicalTable {
+        name,
+        alias,
+        keys,
+        actions,
+        size,
+        reserved,
+        constant,
+        default_constant,
+        counted,
+        entries,
+        default,
+    })
 }
 
 fn read_value(r: &mut Reader) -> Result<LogicalValue, ObjectError> {

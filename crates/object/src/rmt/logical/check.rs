@@ -49,13 +49,20 @@ impl Logical {
                     LogicalCase::Hashes(bits) => fits(&at, bits, KEY_BITS)?,
                 }
             }
+        }
+        let rooms = self.rooms()?;
+        for (number, stage) in part.stages.iter().filter(|(number, _)| rooms.contains_key(number)) {
             let mut meant = stage.clone();
-            meant.take(&self.rows(*number)?);
+            meant.take(&self.rows(*number)?, &rooms[number]);
             meant.exact_room = stage.exact_room;
             meant.ternary_room = stage.ternary_room;
             if meant != *stage {
                 let found = "rows other than those of the tables' entries";
-                return Err(bad(format!("rmt.stages.{number}"), found, format!("those that {at} gives")));
+                return Err(bad(
+                    format!("rmt.stages.{number}"),
+                    found,
+                    format!("those that {at}.stages.{number} gives"),
+                ));
             }
         }
         Ok(())
@@ -73,6 +80,7 @@ impl LogicalTable {
         at_most(&format!("{at}.keys"), self.keys.len(), MOST_OF_TABLE)?;
         at_most(&format!("{at}.actions"), self.actions.len(), MOST_OF_TABLE)?;
         at_most(&format!("{at}.entries"), self.entries.len(), MOST_OF_TABLE)?;
+        at_most(&format!("{at}.reserved"), self.reserved.unwrap_or(0) as usize, MOST_OF_TABLE)?;
         for (i, key) in self.keys.iter().enumerate() {
             let at = format!("{at}.keys[{i}]");
             name(&format!("{at}.name"), &key.name)?;

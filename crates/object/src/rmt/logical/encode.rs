@@ -1,6 +1,6 @@
 //! Entries of logical tables as rows of a stage.
 
-use super::{Logical, LogicalCase, LogicalLeads, LogicalLookup, LogicalMatch, LogicalPiece, LogicalValue};
+use super::{Logical, LogicalCase, LogicalLeads, LogicalLookup, LogicalMatch, LogicalPiece, LogicalRoom, LogicalValue};
 use crate::error::{ObjectError, bad};
 use crate::rmt::part::{RmtData, RmtExact, RmtKey, RmtStage, RmtTernary};
 use sluice_formats::rmt::rows::{ExactRow, TernaryRow};
@@ -78,7 +78,7 @@ impl LogicalValue {
 }
 
 /// Bits of a key, and which count.
-type Asked = (RmtKey, RmtKey);
+pub(super) type Asked = (RmtKey, RmtKey);
 
 /// The key with one bit more given; nothing if it asks for the other value.
 fn given((mut value, mut mask): Asked, at: u32, wanted: bool) -> Option<Asked> {
@@ -99,7 +99,7 @@ fn both(one: Asked, other: Asked) -> Option<Asked> {
     })
 }
 
-fn agree(one: &Asked, other: &Asked) -> bool {
+pub(super) fn agree(one: &Asked, other: &Asked) -> bool {
     (0..one.0.0.len()).all(|i| (one.0.0[i] ^ other.0.0[i]) & one.1.0[i] & other.1.0[i] == 0)
 }
 
@@ -171,7 +171,10 @@ impl LogicalLeads {
 /// Cases with their entries, each key once.
 #[derive(Default)]
 struct Cases {
-    all: Vec<LogicalRow>,
+    /// With the position of the case that they come from.
+    all: Vec<(usize, LogicalRow)>,
+    /// Position of the case that is looked at.
+    at: usize,
     seen: HashSet<([u8; 25], [u8; 25])>,
     /// Cases so far, and those that cannot be.
     looked: usize,
@@ -200,7 +203,8 @@ impl Cases {
             let Some((value, mask)) = both(asked, (leads.value, leads.mask)) else { continue };
             // One with the same key wins before it.
             if self.seen.insert((value.0, mask.0)) {
-                self.all.push(LogicalRow { value, mask, action: leads.action, data: leads.filled(values), number });
+                let row = LogicalRow { value, mask, action: leads.action, data: leads.filled(values), number };
+                self.all.push((self.at, row));
             }
         }
         Ok(())
@@ -210,25 +214,12 @@ impl Cases {
 impl Logical {
     /// The rows of a stage, with the entries that the tables have. All that is checked before is taken for granted.
     pub fn rows(&self, stage: u8) -> Result<LogicalRows, ObjectError> {
-        let numbers = self.numbers(stage);
-        // Rows that nobody counts share one.
-        let nobody = numbers.len() as u16;
-        let mut cases = Cases::default();
-        let mut hashed = RmtKey::default();
-        for case in self.stages.get(&stage).map_or(&[][..], Vec::as_slice) {
-            match case {
-                LogicalCase::Leads(leads) => {
-                    cases.lead(stage, Asked::default(), std::slice::from_ref(leads), (&[], nobody))?;
-                }
-                LogicalCase::Looks(lookup) => self.look(stage, lookup, &numbers, &mut cases)?,
-                LogicalCase::Hashes(bits) => hashed = bits.0,
-            }
-        }
+        let (all, hashed) = self.rows_of_cases(stage)?;
         let mut rows = LogicalRows { mask: hashed, ..LogicalRows::default() };
-        for row in &cases.all {
+        for (_, row) in &all {
             rows.mask = Wide(std::array::from_fn(|i| rows.mask.0[i] | row.mask.0[i]));
         }
-        for row in cases.all {
+        for (_, row) in all {
             let this = (row.value, row.mask);
             let is_taken = || rows.ternary.iter().any(|other| agree(&this, &(other.value, other.mask)));
             if row.mask == rows.mask && !is_taken() {
@@ -242,6 +233,26 @@ impl Logical {
             }
         }
         Ok(rows)
+    }
+
+    /// The same in the order in which they win, each with the position of its case; and bits that are hashed.
+    pub(super) fn rows_of_cases(&self, stage: u8) -> Result<(Vec<(usize, LogicalRow)>, RmtKey), ObjectError> {
+        let numbers = self.numbers(stage);
+        // Rows that nobody counts share one.
+        let nobody = numbers.len() as u16;
+        let mut cases = Cases::default();
+        let mut hashed = RmtKey::default();
+        for (at, case) in self.stages.get(&stage).map_or(&[][..], Vec::as_slice).iter().enumerate() {
+            cases.at = at;
+            match case {
+                LogicalCase::Leads(leads) => {
+                    cases.lead(stage, Asked::default(), std::slice::from_ref(leads), (&[], nobody))?;
+                }
+                LogicalCase::Looks(lookup) => self.look(stage, lookup, &numbers, &mut cases)?,
+                LogicalCase::Hashes(bits) => hashed = bits.0,
+            }
+        }
+        Ok((cases.all, hashed))
     }
 
     /// Logical numbers of entries, by table and entry: of those that are counted and looked up in a stage.
@@ -299,17 +310,16 @@ fn table_of(case: &LogicalCase) -> Option<usize> {
 }
 
 impl RmtStage {
-    /// The stage with these rows in place of its own, and room for them.
-    pub(in crate::rmt) fn take(&mut self, rows: &LogicalRows) {
+    /// The stage with these rows in place of its own, and with this room.
+    pub(in crate::rmt) fn take(&mut self, rows: &LogicalRows, room: &LogicalRoom) {
+        let number = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
         self.key.mask = rows.mask;
         self.exact = rows.exact.iter().map(LogicalRow::exact).collect();
         self.ternary = rows.ternary.iter().map(LogicalRow::ternary).collect();
-        let of_default = if self.key.default_valid { self.key.default_number.saturating_add(1) } else { 0 };
-        let numbers = rows.exact.iter().chain(&rows.ternary).map(|row| row.number + 1);
-        self.numbers = of_default.max(numbers.max().unwrap_or(0));
+        self.numbers = self.numbers_used().max(number(room.numbers));
         self.longest = false;
-        self.exact_room = self.exact.len() as u16;
-        self.ternary_room = self.ternary.len() as u16;
+        self.exact_room = number(room.exact);
+        self.ternary_room = number(room.ternary);
     }
 }
 

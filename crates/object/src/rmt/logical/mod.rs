@@ -7,9 +7,11 @@
 mod binary;
 mod check;
 mod encode;
+mod room;
 
 pub(crate) use binary::{read_logical, write_logical};
 pub use encode::{LogicalRow, LogicalRows};
+pub use room::{LogicalRoom, USUAL_SIZE};
 
 use super::part::{RmtData, RmtKey};
 use serde::{Deserialize, Serialize};
@@ -47,6 +49,9 @@ pub struct LogicalTable {
     /// Entries that the source asks for at least; 0 where it says nothing.
     #[serde(default, skip_serializing_if = "Bits::is_zero")]
     pub size: u32,
+    /// Entries that rows are reserved for, those that are there among them; nothing where no more can come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved: Option<u32>,
     /// Its entries are the source's own, for good.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub constant: bool,

@@ -1,0 +1,236 @@
+//! Rows that are kept free for entries to come: `size` of a table is a wish, and what of it is reserved depends on what its stages have.
+
+use super::encode::{Asked, agree};
+use super::{Logical, LogicalCase, LogicalKind, LogicalLookup, LogicalOutcome, LogicalPiece};
+use crate::error::ObjectError;
+use crate::rmt::part::RmtKey;
+use sluice_formats::row::Wide;
+use std::collections::BTreeMap;
+
+/// Rows of a stage by kind, and logical numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogicalRoom {
+    /// Exact ones.
+    pub exact: usize,
+    /// Ternary ones.
+    pub ternary: usize,
+    /// Numbers of entries that are counted.
+    pub numbers: usize,
+}
+
+impl LogicalRoom {
+    fn kinds(&self) -> [usize; 3] {
+        [self.exact, self.ternary, self.numbers]
+    }
+
+    fn add(&mut self, other: &Self, times: usize) {
+        self.exact += other.exact * times;
+        self.ternary += other.ternary * times;
+        self.numbers += other.numbers * times;
+    }
+}
+
+/// Entries of a table that says no size, as in P4Info.
+pub const USUAL_SIZE: u32 = 1024;
+
+/// What one more entry takes at most, by table and stage.
+type Costs = BTreeMap<usize, BTreeMap<u8, LogicalRoom>>;
+
+impl Logical {
+    /// Reserves entries of the tables that may get more: all of their size if it is within what each stage has, otherwise as much of it as of
+    /// the other tables' there. Entries that are there already have their rows in any event.
+    pub fn reserve(&mut self, share: &LogicalRoom) -> Result<(), ObjectError> {
+        let costs = self.costs()?;
+        let mut used = BTreeMap::new();
+        for stage in self.stages.keys() {
+            used.insert(*stage, self.present(*stage)?);
+        }
+        let wish = |table: usize| match self.tables[table].size {
+            0 => USUAL_SIZE as usize,
+            size => size as usize,
+        };
+        let mut extra: BTreeMap<usize, usize> = costs.keys().map(|table| (*table, 0)).collect();
+        let mut growing: Vec<usize> = costs.keys().copied().collect();
+        loop {
+            growing.retain(|table| {
+                let wants = self.tables[*table].entries.len() + extra[table] < wish(*table);
+                wants
+                    && costs[table].iter().all(|(stage, cost)| {
+                        let mut with = used[stage];
+                        with.add(cost, 1);
+                        // Of what it does not take there may be too much already.
+                        cost.kinds().iter().zip(with.kinds()).zip(share.kinds()).all(|((c, w), s)| *c == 0 || w <= s)
+                    })
+            });
+            // The one that has the smallest part of its wish.
+            let least = growing.iter().copied().min_by(|a, b| {
+                (extra[a] as u128 * wish(*b) as u128).cmp(&(extra[b] as u128 * wish(*a) as u128)).then(a.cmp(b))
+            });
+            let Some(table) = least else { break };
+            *extra.entry(table).or_default() += 1;
+            for (stage, cost) in &costs[&table] {
+                used.entry(*stage).or_default().add(cost, 1);
+            }
+        }
+        for (table, more) in extra {
+            let table = &mut self.tables[table];
+            table.reserved = Some((table.entries.len() + more) as u32);
+        }
+        Ok(())
+    }
+
+    /// Rows of each stage that its entries take, with those that are reserved for more.
+    pub fn rooms(&self) -> Result<BTreeMap<u8, LogicalRoom>, ObjectError> {
+        let costs = self.costs()?;
+        let mut rooms = BTreeMap::new();
+        for stage in self.stages.keys() {
+            let rows = self.rows(*stage)?;
+            let mut room = LogicalRoom { exact: rows.exact.len(), ternary: rows.ternary.len(), numbers: 0 };
+            let more = costs.iter().filter_map(|(table, stages)| Some((stages.get(stage)?, self.free(*table))));
+            let mut more = more.filter(|(_, free)| *free > 0).peekable();
+            if more.peek().is_some() {
+                let (there, mut with) = (room, self.present(*stage)?);
+                more.for_each(|(cost, free)| with.add(cost, free));
+                room = LogicalRoom {
+                    exact: with.exact.max(there.exact),
+                    ternary: with.ternary.max(there.ternary),
+                    numbers: with.numbers,
+                };
+            }
+            rooms.insert(*stage, room);
+        }
+        Ok(rooms)
+    }
+
+    /// Entries of a table that are reserved and not there yet.
+    fn free(&self, table: usize) -> usize {
+        let table = &self.tables[table];
+        (table.reserved.unwrap_or(0) as usize).saturating_sub(table.entries.len())
+    }
+
+    /// Rows that are there, as they lie once entries ask for all bits that any can ask for; those that an entry to come may push out of the
+    /// exact ones have room in both.
+    fn present(&self, stage: u8) -> Result<LogicalRoom, ObjectError> {
+        let (whole, cases) = (self.whole(stage)?, &self.stages[&stage]);
+        let mut room = LogicalRoom::default();
+        for (at, row) in self.rows_of_cases(stage)?.0 {
+            let is_whole = row.mask == whole;
+            let own = lookup_of(&cases[at]).filter(|lookup| !self.is_exact(lookup, &whole));
+            let own = own.map(|lookup| (lookup.value, lookup.mask));
+            let is_pushed = before(&cases[..at], &whole).chain(own).any(|other| agree(&(row.value, row.mask), &other));
+            room.exact += usize::from(is_whole);
+            room.ternary += usize::from(!is_whole || is_pushed);
+            room.numbers = room.numbers.max(usize::from(row.number) + 1);
+        }
+        for (at, lookup) in cases.iter().enumerate().filter_map(|(at, case)| Some((at, lookup_of(case)?))) {
+            if !self.tables[usize::from(lookup.table)].constant && self.is_met_once(lookup) {
+                let is_taken = before(&cases[..at], &whole).any(|other| agree(&(lookup.value, lookup.mask), &other));
+                self.cost(lookup, (&whole, is_taken), &mut room);
+            }
+        }
+        Ok(room)
+    }
+
+    /// Bits of a stage's key that any entry can ask for.
+    fn whole(&self, stage: u8) -> Result<RmtKey, ObjectError> {
+        let lookups = self.stages.get(&stage).into_iter().flatten().filter_map(lookup_of);
+        Ok(lookups.fold(self.rows(stage)?.mask, |all, lookup| join(&all, &self.asked(lookup))))
+    }
+
+    /// What one more entry of each table takes that may get some.
+    fn costs(&self) -> Result<Costs, ObjectError> {
+        let mut costs = Costs::new();
+        for (stage, cases) in &self.stages {
+            let whole = self.whole(*stage)?;
+            for (at, lookup) in cases.iter().enumerate().filter_map(|(at, case)| Some((at, lookup_of(case)?))) {
+                let guard = (lookup.value, lookup.mask);
+                let is_taken = before(&cases[..at], &whole).any(|other| agree(&guard, &other));
+                if !self.is_met_once(lookup) {
+                    let of_table = costs.entry(usize::from(lookup.table)).or_default();
+                    self.cost(lookup, (&whole, is_taken), of_table.entry(*stage).or_default());
+                }
+            }
+        }
+        costs.retain(|table, stages| {
+            let table = &self.tables[*table];
+            stages.retain(|_, cost| *cost != LogicalRoom::default());
+            // Counted once in a stage, however often it is looked up there.
+            stages.values_mut().for_each(|cost| cost.numbers = usize::from(table.counted));
+            !table.constant && !table.keys.is_empty() && !stages.is_empty()
+        });
+        Ok(costs)
+    }
+
+    /// Rows of an entry with the action that takes most of them; of lookups with other known bits of a key all count, though an entry is in
+    /// one of them. An entry that may lie among the exact ones or not has room in both.
+    fn cost(&self, lookup: &LogicalLookup, (whole, is_taken): (&RmtKey, bool), into: &mut LogicalRoom) {
+        let rows = self.outcomes(lookup).map(|outcome| outcome.leads.len()).max().unwrap_or(0);
+        if self.is_whole(lookup, whole) {
+            into.exact += rows;
+        }
+        if is_taken || !self.is_exact(lookup, whole) {
+            into.ternary += rows;
+        }
+    }
+
+    /// Whether only one entry can have a row here: all of an exact key is known, as where a packet has not the header.
+    fn is_met_once(&self, lookup: &LogicalLookup) -> bool {
+        let keys = &self.tables[usize::from(lookup.table)].keys;
+        let is_known = lookup.keys.iter().flatten().all(|piece| piece.at.is_none());
+        is_known && keys.iter().all(|key| key.kind == LogicalKind::Exact)
+    }
+
+    /// What an entry may lead to.
+    fn outcomes<'a>(&'a self, lookup: &'a LogicalLookup) -> impl Iterator<Item = &'a LogicalOutcome> + Clone {
+        let actions = &self.tables[usize::from(lookup.table)].actions;
+        lookup.outcomes.iter().filter(|outcome| outcome.hit && !actions[usize::from(outcome.action)].default_only)
+    }
+
+    /// Whether an entry that asks for all bits of its keys asks for the whole key.
+    fn is_whole(&self, lookup: &LogicalLookup, whole: &RmtKey) -> bool {
+        let key = lookup.keys.iter().flatten().fold(lookup.mask, with_piece);
+        self.outcomes(lookup).flat_map(|outcome| &outcome.leads).all(|leads| join(&key, &leads.mask) == *whole)
+    }
+
+    /// Whether every entry does.
+    fn is_exact(&self, lookup: &LogicalLookup, whole: &RmtKey) -> bool {
+        let keys = &self.tables[usize::from(lookup.table)].keys;
+        keys.iter().all(|key| key.kind == LogicalKind::Exact) && self.is_whole(lookup, whole)
+    }
+
+    /// Bits that an entry of all ones in its masks asks for.
+    fn asked(&self, lookup: &LogicalLookup) -> RmtKey {
+        let outcomes = lookup.outcomes.iter().flat_map(|outcome| &outcome.leads);
+        let asked = outcomes.fold(lookup.mask, |all, leads| join(&all, &leads.mask));
+        lookup.keys.iter().flatten().fold(asked, with_piece)
+    }
+}
+
+fn lookup_of(case: &LogicalCase) -> Option<&LogicalLookup> {
+    match case {
+        LogicalCase::Looks(lookup) => Some(lookup),
+        LogicalCase::Leads(_) | LogicalCase::Hashes(_) => None,
+    }
+}
+
+/// Ternary rows that some cases may have, as far as their guards say which packets they take.
+fn before<'a>(cases: &'a [LogicalCase], whole: &'a RmtKey) -> impl Iterator<Item = Asked> + 'a {
+    cases.iter().filter_map(move |case| match case {
+        LogicalCase::Leads(leads) => Some((leads.value, leads.mask)).filter(|(_, mask)| mask != whole),
+        LogicalCase::Looks(lookup) => Some((lookup.value, lookup.mask)),
+        LogicalCase::Hashes(_) => None,
+    })
+}
+
+fn join(a: &RmtKey, b: &RmtKey) -> RmtKey {
+    Wide(std::array::from_fn(|i| a.0[i] | b.0[i]))
+}
+
+fn with_piece(mut key: RmtKey, piece: &LogicalPiece) -> RmtKey {
+    for at in piece.at.map(u32::from).into_iter().flat_map(|at| at..at + u32::from(piece.bits)) {
+        if let Some(byte) = key.0.get_mut((at / 8) as usize) {
+            *byte |= 1 << (at % 8);
+        }
+    }
+    key
+}
