@@ -92,9 +92,9 @@ impl Lines {
         self.values.get(&((slot, path.to_vec()), bits.clone())).copied()
     }
 
-    /// Where cells are looked at.
+    /// Where cells are looked at; upper words where the lowest is.
     pub fn cells(&self, array: Array) -> Option<Span> {
-        self.cells.get(&array).copied()
+        self.cells.get(&array).or_else(|| self.cells.get(&Array { part: 0, ..array })).copied()
     }
 
     /// Where a value that waits is computed.

@@ -41,9 +41,12 @@ impl Logical {
     /// the other tables' there. Entries that are there already have their rows in any event.
     pub fn reserve(&mut self, share: &LogicalRoom) -> Result<(), ObjectError> {
         let costs = self.costs()?;
-        let mut used = BTreeMap::new();
+        let (mut used, mut most) = (BTreeMap::new(), BTreeMap::new());
         for stage in self.stages.keys() {
             used.insert(*stage, self.present(*stage)?);
+            let rows = self.rows(*stage)?;
+            let (exact, ternary) = (share.exact.max(rows.exact.len()), share.ternary.max(rows.ternary.len()));
+            most.insert(*stage, LogicalRoom { exact, ternary, numbers: share.numbers });
         }
         let wish = |table: usize| match self.tables[table].size {
             0 => USUAL_SIZE as usize,
@@ -58,8 +61,7 @@ impl Logical {
                     && costs[table].iter().all(|(stage, cost)| {
                         let mut with = used[stage];
                         with.add(cost, 1);
-                        // Of what it does not take there may be too much already.
-                        cost.kinds().iter().zip(with.kinds()).zip(share.kinds()).all(|((c, w), s)| *c == 0 || w <= s)
+                        with.kinds().iter().zip(most[stage].kinds()).all(|(with, most)| *with <= most)
                     })
             });
             // The one that has the smallest part of its wish.

@@ -198,7 +198,8 @@ impl Maker<'_> {
                     self.line(depth, format!("{name} = {{ {} }};", values.join(", ")));
                 }
             }
-            9 | 10 if !self.kept.is_empty() => self.keep(depth),
+            9 | 10 | 14 | 15 if !self.kept.is_empty() => self.keep(depth),
+            13 if self.chance(6) => self.hash(depth),
             _ => {
                 self.mark("assignment");
                 let place = self.variable();
