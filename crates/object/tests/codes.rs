@@ -41,7 +41,7 @@ fn messages_say_where_what_was_found_and_what_is_allowed() {
     // Builds for tests have the probe's part behind these.
     assert!(e.to_string().starts_with(text), "{e}");
     let e = Object::from_binary(b"SLOB\x01\0\0\0").unwrap_err();
-    assert_eq!(e.to_string(), "object of format version 1; this build reads version 4");
+    assert_eq!(e.to_string(), "object of format version 1; this build reads version 5");
     assert!(matches!(Object::decode(b"ELF"), Err(ObjectError::Binary { offset: 0, .. })));
     let error = Object::decode(b"{\n \"name\": \"r\xffd\"}").unwrap_err();
     assert_eq!(error.code(), "E0204");

@@ -209,7 +209,7 @@ class Bench:
         if kind == 0:
             return max(1, least - rng.randrange(1, 9))
         if kind < 3:
-            return max(14, least + rng.randrange(0, 9))
+            return least + rng.randrange(0, 9)
         if kind < 6:
             return max(least, rng.choice(near))
         return max(least, rng.randint(1, 300) if kind == 6 else rng.randint(1, 1000))
