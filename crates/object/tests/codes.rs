@@ -35,7 +35,7 @@ fn codes_rise_and_every_page_is_listed() {
 
 #[test]
 fn messages_say_where_what_was_found_and_what_is_allowed() {
-    let e = Object::from_json("{\"sluice_object\": 4,\n \"nam\": 3}").unwrap_err();
+    let e = Object::from_json("{\"sluice_object\": 5,\n \"nam\": 3}").unwrap_err();
     let text = "line 2, column 6: unknown field `nam`, expected one of `sluice_object`, `name`, `target`, `key`, \
                 `default`, `entries`, `demands`, `symbols`, `survives`, `xdp`, `rmt`";
     // Builds for tests have the probe's part behind these.
@@ -53,7 +53,7 @@ fn messages_say_where_what_was_found_and_what_is_allowed() {
 fn an_object_that_contradicts_itself_is_none() {
     let text = |target: &str, action: &str| {
         format!(
-            "{{\"sluice_object\": 4, \"name\": \"red\", \"target\": {target}, \"key\": {{\"kind\": \"dmac\", \"fields\": \
+            "{{\"sluice_object\": 5, \"name\": \"red\", \"target\": {target}, \"key\": {{\"kind\": \"dmac\", \"fields\": \
              [\"dmac\"]}}, \"default\": {action}, \"entries\": [], \"demands\": {{\"entries\": 1, \"queues\": \
              {{\"port0\": 0, \"host0\": 0}}}}, \"survives\": {{\"table\": false, \"counters\": true}}}}"
         )

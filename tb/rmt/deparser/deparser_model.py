@@ -106,10 +106,10 @@ class Row:
                 out.append(packet[i - self.delta])
         return out
 
-    def build(self, packet, containers):
-        """The outgoing packet, or the reason of its drop."""
+    def build(self, packet, containers, least=1):
+        """The outgoing packet, or the reason of its drop; `least` is what every row asks for."""
         length = len(packet) + self.delta
-        if length < self.least:
+        if length < max(self.least, least):
             return SHORT
         if length > LONGEST:
             return LONG

@@ -10,6 +10,7 @@ Claims
 - a second checksum with an incoming span is the one that a sender of the outgoing packet would have computed, whatever
   the payload: addresses and ports of IPv4 and IPv6, headers added, removed and exchanged, any place, odd ones too;
   UDP's 0 stays, and is written as ffff
+- in a NIC none leaves with less than 12 bytes, whatever its row says
 - 10 cycles from PHV and first beat to the output register, one more for each further beat up to the checksums' end
 - tables answer as docs/design/rmt-rows.md says, under traffic too, and writes take effect
 """
@@ -413,8 +414,19 @@ async def a_read_that_finds_no_free_cycle_takes_one(dut):
     assert gaps.count(1) >= len(gaps) - 2 and sum(gaps) <= len(gaps) + 4, sorted(gaps)[-5:]
 
 
+def run(**options):
+    sources = ["rtl/rmt/sluice_rmt_deparser.sv", "tb/rmt/deparser/rmt_deparser_target.sv"]
+    run_bench(
+        "rmt_deparser_target", packages=[*PACKAGES, "rtl/rmt/sluice_rmt_deparse_pkg.sv"], sources=sources, **options
+    )
+
+
 @pytest.mark.parametrize("target", [DEFAULT, TINY])
 def test_deparser(target):
-    sources = ["rtl/rmt/sluice_rmt_deparser.sv", "tb/rmt/deparser/rmt_deparser_target.sv"]
-    packages = [*PACKAGES, "rtl/rmt/sluice_rmt_deparse_pkg.sv"]
-    run_bench("rmt_deparser_target", packages=packages, sources=sources, parameters={"Target": target})
+    run(parameters={"Target": target})
+
+
+@pytest.mark.parametrize("target", [TINY])
+def test_in_a_nic(target):
+    tests = ["packets_leave_from_one_byte_on", "a_packet_is_dropped_if_and_only_if_it_leaves_shorter_than_least"]
+    run(parameters={"Target": target, "Least": 12}, tests=tests)
