@@ -413,7 +413,7 @@ package sluice_xdp_rows_pkg;
       maps: 256,
       values: 1048576,
       search: 32768,
-      target_hash: 32'h41bdd20c
+      target_hash: 32'h786e609a
   };
   localparam xdp_cfg_t XdpCfgTiny = '{
       bus_bytes: 32,
@@ -428,7 +428,7 @@ package sluice_xdp_rows_pkg;
       maps: 16,
       values: 32768,
       search: 1024,
-      target_hash: 32'h1b74179f
+      target_hash: 32'h22a7a509
   };
 
   // Configuration by the number that the top takes as its parameter.

@@ -362,8 +362,9 @@ module sluice_nic_top
   logic [  Bytes-1:0] xdp_tkeep;
 
   sluice_rmt #(
-      .Cfg (RmtCfg),
-      .Last(1'b0)
+      .Cfg  (RmtCfg),
+      .Last (1'b0),
+      .Least(LeastPacketBytes)
   ) u_rmt (
       .clk_i,
       .rst_ni,

@@ -5,7 +5,7 @@
 ///
 /// Configuration: one access at a time per node. Nodes in order: parser, stages, deparser (rmt_node).
 ///
-/// `Last`: no engine is behind it, so that it counts copies.
+/// `Last`: no engine is behind it, so that it counts copies. `Least`: packets that would leave with fewer bytes are dropped.
 ///
 /// Latency: of a packet of one beat, from its acceptance to its output beat, about 22 + 8 * stages cycles.
 /// Throughput: of a packet, the larger of its beats in and out in cycles; no cycle between packets.
@@ -20,6 +20,7 @@ module sluice_rmt
 #(
     parameter rmt_cfg_t Cfg = RmtCfgDefault,
     parameter bit Last = 1'b1,
+    parameter int unsigned Least = 1,
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned Nodes = 2 + Cfg.stages,
     localparam int unsigned WideBits = rmt_wide_bits(Cfg.stages)
@@ -351,8 +352,9 @@ module sluice_rmt
   end
 
   sluice_rmt_deparser #(
-      .Cfg (Cfg),
-      .Last(Last)
+      .Cfg  (Cfg),
+      .Last (Last),
+      .Least(Least)
   ) u_deparser (
       .clk_i,
       .rst_ni,

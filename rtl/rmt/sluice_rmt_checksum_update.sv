@@ -9,6 +9,7 @@
 ///
 /// `Adjustable`: with `adjust_i.valid` the complements of the words that the incoming header has in a span of its own
 /// are added, which makes the checksum an incremental one (RFC 1624, section 3, eqn. 3: `HC' = ~(~HC + ~m + m')`).
+/// Where one of the spans has an odd start and the other one has not, the old words' sum has its bytes swapped first.
 /// With `adjust_i.udp` a sum of 0xffff is 0, so that its complement is not 0, and `none_o` says that the checksum's two
 /// bytes are 0 and have to stay.
 ///
@@ -30,9 +31,9 @@ module sluice_rmt_checksum_update
     input logic        [1:0] beat_i,
 
     // S5
-    input  logic [  Bytes-1:0][ 7:0] data_i,  // outgoing
-    input  logic [Bytes/2-1:0][15:0] old_i,   // incoming
-    output logic [        1:0]       reach_o, // the beat of the window in which the spans end; 0 without one
+    input  logic [Bytes-1:0][7:0] data_i,  // outgoing
+    input  logic [Bytes-1:0][7:0] old_i,   // incoming
+    output logic [      1:0]      reach_o, // the beat of the window in which the spans end; 0 without one
 
     // S6
     input logic                  begin_i,  // the beat is a packet's first
@@ -114,9 +115,14 @@ module sluice_rmt_checksum_update
   if (Adjustable) begin : gen_adjustable
     logic [Bytes-1:0] old_counts;
     logic [Words-1:0][15:0] old6_q;
-    logic [9:0][15:0] partial, partial_q;
+    // Rows of each sum, and words that the first step of a sum counts: only these can it invert.
+    localparam int unsigned Rows = (Words == 32) ? 6 : 5;
+    localparam int unsigned Counted = 6 * (Words / 6);
+    logic [Rows-1:0][15:0] new_sum, old_sum;
+    logic [2*Rows-1:0][15:0] partial_q;
     deparse_place_t even6_q, odd6_q;
     logic [2:0] udp_q;  // of the beats in S5 to S7
+    logic [1:0] apart_q;  // likewise to S6: the spans have not both an odd start, or both an even one
 
     sluice_rmt_checksum_span #(
         .Bytes(Bytes)
@@ -133,29 +139,48 @@ module sluice_rmt_checksum_update
 
     // What does not count is all ones, for the complement is what is added. To set registers costs no LUT, either.
     always_ff @(posedge clk_i) begin
-      for (int unsigned k = 0; k < Words; k++) begin
+      for (int unsigned k = Counted; k < Words; k++) begin
+        if (!old_counts[2*k]) old6_q[k][15:8] <= '0;
+        else old6_q[k][15:8] <= ~old_i[2*k];
+        if (!old_counts[2*k+1]) old6_q[k][7:0] <= '0;
+        else old6_q[k][7:0] <= ~old_i[2*k+1];
+      end
+      for (int unsigned k = 0; k < Counted; k++) begin
         // A word's first byte is its high one.
         if (!old_counts[2*k]) old6_q[k][15:8] <= '1;
-        else old6_q[k][15:8] <= old_i[k][7:0];
+        else old6_q[k][15:8] <= old_i[2*k];
         if (!old_counts[2*k+1]) old6_q[k][7:0] <= '1;
-        else old6_q[k][7:0] <= old_i[k][15:8];
+        else old6_q[k][7:0] <= old_i[2*k+1];
       end
       even6_q <= even5_q;
       odd6_q  <= odd5_q;
       udp_q   <= {udp_q[1:0], adjust_i.valid && adjust_i.udp};
+      apart_q <= {apart_q[0], adjust_i.start[0] ^ update_i.start[0]};
     end
 
     sluice_rmt_ones_sum #(
-        .Words(2 * Words),
-        .Complements(Words),
-        .Rows(10)
+        .Words(Words),
+        .Rows (Rows)
     ) u_sum (
-        .words_i({words6_q, old6_q}),
-        .sum_o  (partial)
+        .words_i(words6_q),
+        .sum_o  (new_sum)
     );
-    always_ff @(posedge clk_i) partial_q <= partial;
     sluice_rmt_ones_sum #(
-        .Words(10)
+        .Words(Words),
+        .Complements(Counted),
+        .Rows(Rows)
+    ) u_old_sum (
+        .words_i(old6_q),
+        .sum_o  (old_sum)
+    );
+    always_ff @(posedge clk_i) begin
+      for (int unsigned r = 0; r < Rows; r++) begin
+        partial_q[r] <= new_sum[r];
+        partial_q[Rows+r] <= apart_q[1] ? {old_sum[r][7:0], old_sum[r][15:8]} : old_sum[r];
+      end
+    end
+    sluice_rmt_ones_sum #(
+        .Words(2 * Rows)
     ) u_last (
         .words_i(partial_q),
         .sum_o  (rows7)

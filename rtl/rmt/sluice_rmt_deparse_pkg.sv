@@ -15,7 +15,7 @@ package sluice_rmt_deparse_pkg;
     logic [1:0]        beat;      // which beat of it
     logic              next;      // the packet's next beat comes behind this slot's
     logic              second;    // and another one behind that
-    logic [6:0]        shift;     // 32 - half the delta: 2-byte words from the oldest beat that may be wanted
+    logic [7:0]        shift;     // 64 - delta: bytes from the oldest beat that may be wanted
     logic              own_all;   // the whole beat lies before the split
     logic [5:0]        own;       // else: how many bytes of it
     rmt_update_t [1:0] updates;
@@ -28,7 +28,7 @@ package sluice_rmt_deparse_pkg;
     rmt_update_t [1:0] updates;
     logic [7:0]        least;
     logic [7:0]        split;
-    logic [6:0]        half_delta;
+    logic [7:0]        delta;
   } deparse_head_t;
 
   // Lanes and rotations of a row.

@@ -153,7 +153,7 @@ module sluice_rmt_deparse_rows
       .clk_i,
       .wr_en_i  ((write_now && is_deparse) || cfg_req_i.clear),
       .wr_addr_i(cfg_req_i.index[RowBits-1:0]),
-      .wr_data_i({written.adjust, written.updates, written.least, written.split, written.half_delta}),
+      .wr_data_i({written.adjust, written.updates, written.least, written.split, written.half_delta, written.odd}),
       .rd_en_i  ((row_select_i || row_waits_q) && !row_stay_i),
       .rd_addr_i(row_address),
       .rd_data_o(head_o)
@@ -181,7 +181,7 @@ module sluice_rmt_deparse_rows
   logic [1:0][SliceBits-1:0] row_slice_q;
   rmt_deparse_row_t row;
 
-  assign row = {head_o.adjust, lanes_o, head_o.updates, head_o.least, head_o.split, head_o.half_delta};
+  assign row = {head_o.delta[0], head_o.adjust, lanes_o, head_o.updates, head_o.least, head_o.split, head_o.delta[7:1]};
 
   for (genvar s = 0; s < 3; s++) begin : gen_patterns_slice
     always_ff @(posedge clk_i) begin

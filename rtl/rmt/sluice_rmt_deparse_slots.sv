@@ -11,9 +11,11 @@
 ///   S3  row: slots, lengths, verdict; the slot's own beat waits (`here_i`)
 ///   S4  `slot_o`; the beats behind it wait (`here_i`, `behind_i`)
 ///
-/// `load_o`: a slot moves from S3 to S4, with the row's lanes, containers and `half_delta_o` beside it, and takes its
+/// `load_o`: a slot moves from S3 to S4, with the row's lanes, containers and `delta_o` beside it, and takes its
 /// beat if `load_beat_o`. `step_o`: the slot of S4 moves on and is gone. Behind S4 nothing stands still: it waits for
 /// `room_i`.
+///
+/// `Least`: shorter packets are dropped whatever their row says.
 ///
 /// `leave_valid_o`: the packet reads no row any more. Verdict and event are registered, and come when the packet's
 /// first slot enters S4. Event: a drop, or with `Last` the number of copies beyond the first; none if that is 0.
@@ -27,7 +29,8 @@ module sluice_rmt_deparse_slots
   import sluice_rmt_deparse_pkg::*;
 #(
     parameter rmt_cfg_t Cfg = RmtCfgDefault,
-    parameter bit Last = 1'b1
+    parameter bit Last = 1'b1,
+    parameter int unsigned Least = 1
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -52,7 +55,7 @@ module sluice_rmt_deparse_slots
     output logic                  load_window_o,
     output rmt_containers_t       containers_o,
     output deparse_lanes_t        lanes_o,
-    output logic            [6:0] half_delta_o,
+    output logic            [7:0] delta_o,
 
     // S4
     input  logic          behind_i,
@@ -167,9 +170,9 @@ module sluice_rmt_deparse_slots
   logic left_any, left_two, more_next;
   logic [1:0] left_sat3_q;  // up to three of `left`
   // Whether a slot follows is known beforehand; but for the packet's first slot only as far as beats do: then one may
-  // follow, and does if the row's half delta is at least `need` (64 is added, so that both are positive).
+  // follow, and does if the row's delta is at least `need` (128 is added, so that both are positive).
   logic known3_q, may3_q;
-  logic [6:0] need3_q;
+  logic [7:0] need3_q;
 
   function automatic logic [1:0] up_to_three(logic [CountBits-1:0] beats);
     return (beats[CountBits-1:2] != '0) ? 2'd3 : beats[1:0];
@@ -195,7 +198,7 @@ module sluice_rmt_deparse_slots
       left_sat3_q     <= up_to_three(last_byte2_q[13:ByteBits]);
       place3_q        <= -ExtraBits'(up_to_three(last_byte2_q[13:ByteBits]));
       end3_q          <= last_byte2_q[ByteBits-1:0];
-      need3_q         <= 7'(64 + Cfg.bus_bytes / 2) - 7'(last_byte2_q[ByteBits-1:1]);
+      need3_q         <= 8'(128 + Cfg.bus_bytes) - 8'(last_byte2_q[ByteBits-1:0]);
       ctl3_q          <= ctl2_q;
       route3_q        <= route2_q;
       side3_q         <= side2_q;
@@ -231,22 +234,22 @@ module sluice_rmt_deparse_slots
   logic signed [ExtraBits-1:0] extra;
   // "Bits of signal are not used": the word has the width of what it is computed from; some of it decides nothing.
   // verilator lint_off UNUSEDSIGNAL
-  logic signed [15:0] came, delta, length, over_least, over_none, under_most;
+  logic signed [15:0] came, delta, length, over_least, over_all, under_most;
   // verilator lint_on UNUSEDSIGNAL
   logic short_packet, long_packet, dropped;
   rmt_event_e reason;
 
-  assign reach = $signed({{(9 - ByteBits) {1'b0}}, end3_q}) + $signed({head.half_delta[6], head.half_delta, 1'b0});
+  assign reach = $signed({{(9 - ByteBits) {1'b0}}, end3_q}) + $signed({head.delta[7], head.delta});
   assign extra = reach[8:ByteBits];
   assign came = {2'b0, side3_q.length};
-  assign delta = {{8{head.half_delta[6]}}, head.half_delta, 1'b0};
+  assign delta = {{8{head.delta[7]}}, head.delta};
   assign length = came + delta;
 
-  // Each in one addition, beside that of the length. A row of zeros lets no packet become empty.
+  // Each in one addition, beside that of the length. No row lets a packet become shorter than `Least`.
   assign over_least = came + delta - $signed({8'd0, head.least});
-  assign over_none = came + delta - 16'sd1;
+  assign over_all = came + delta - 16'(Least);
   assign under_most = came + delta - 16'(MaxFrameBytes + 1);
-  assign short_packet = over_least[15] || over_none[15];
+  assign short_packet = over_least[15] || over_all[15];
   assign long_packet = !under_most[15];
   assign dropped = gone3_q || short_packet || long_packet;
   always_comb begin
@@ -282,9 +285,9 @@ module sluice_rmt_deparse_slots
 
   logic reached;
   assign reached = Reached[unsigned'(extra)][unsigned'(place3_q)];
-  // One chain: a carry comes out of the lower bits if the half delta is enough, and passes the upper one if it may.
-  logic [8:0] unused_more;
-  assign {more3, unused_more} = {1'b0, may3_q, !head.half_delta[6], head.half_delta[5:0], 1'b1} +
+  // One chain: a carry comes out of the lower bits if the delta is enough, and passes the upper one if it may.
+  logic [9:0] unused_more;
+  assign {more3, unused_more} = {1'b0, may3_q, !head.delta[7], head.delta[6:0], 1'b1} +
       {1'b0, known3_q, ~need3_q, 1'b1};
   assign more_next = left_two || (!gone3_q && Followed[unsigned'(extra)][unsigned'(place3_q)]);
 
@@ -346,7 +349,7 @@ module sluice_rmt_deparse_slots
   assign load_beat_o   = beat3_q;
   assign load_window_o = !slot3_q[BeatBits];
   assign containers_o  = containers3_q;
-  assign half_delta_o  = head.half_delta;
+  assign delta_o       = head.delta;
 
   // S4.
   logic out3, own_all;
@@ -369,7 +372,7 @@ module sluice_rmt_deparse_slots
       slot_o.beat         <= 2'(slot3_q[BeatBits-1:0]);
       slot_o.next         <= left_any;
       slot_o.second       <= left_two && Cfg.bus_bytes == 32;
-      slot_o.shift        <= 7'd32 - head.half_delta;
+      slot_o.shift        <= 8'd64 - head.delta;
       slot_o.own_all      <= own_all;
       slot_o.own          <= own;
       slot_o.updates      <= head.updates;

@@ -18,7 +18,7 @@
 /// Rows are those that the checker lets through. Other rows give unspecified bytes, though never those of another
 /// packet, and every packet still ends.
 ///
-/// `Last`: no engine is behind the pipeline, so that copies are counted here.
+/// `Last`: no engine is behind the pipeline, so that copies are counted here. `Least`: fewest bytes of a packet that leaves.
 ///
 /// Latency: 10 cycles from PHV and first beat to the output register if the checksums' spans end in the first beat of
 /// the outgoing or incoming header, a cycle more for each further beat up to their end. Throughput: as many cycles as a packet has
@@ -32,6 +32,7 @@ module sluice_rmt_deparser
 #(
     parameter rmt_cfg_t Cfg = RmtCfgDefault,
     parameter bit Last = 1'b1,
+    parameter int unsigned Least = 1,
     localparam int unsigned Bytes = Cfg.bus_bytes
 ) (
     input logic clk_i,
@@ -87,7 +88,6 @@ module sluice_rmt_deparser
   end
 
   localparam int unsigned ByteBits = $clog2(Bytes);
-  localparam int unsigned Words = Bytes / 2;
   localparam int unsigned LastBeat = RmtWindowBytes / Bytes - 1;
 
   // The beat of the slot in S3, and the one behind it.
@@ -122,7 +122,7 @@ module sluice_rmt_deparser
 
   // S0 to S4.
   logic load, load_first, load_beat, load_window, step, room;
-  logic [6:0] half_delta;
+  logic [7:0] delta;
   rmt_containers_t containers;
   deparse_lanes_t lanes;
   deparse_slot_t slot;
@@ -131,7 +131,8 @@ module sluice_rmt_deparser
 
   sluice_rmt_deparse_slots #(
       .Cfg (Cfg),
-      .Last(Last)
+      .Last(Last),
+      .Least(Least)
   ) u_slots (
       .clk_i,
       .rst_ni,
@@ -150,7 +151,7 @@ module sluice_rmt_deparser
       .load_window_o(load_window),
       .containers_o (containers),
       .lanes_o      (lanes),
-      .half_delta_o (half_delta),
+      .delta_o      (delta),
       .behind_i     (behind_valid),
       .room_i       (room),
       .step_o       (step),
@@ -180,7 +181,7 @@ module sluice_rmt_deparser
   // S4, S5: lanes and realigner.
   logic [Bytes-1:0] from_packet;
   logic [Bytes-1:0][7:0] gathered;
-  logic [Words-1:0][15:0] own, even;
+  logic [Bytes-1:0][7:0] own, even;
 
   sluice_rmt_gather #(
       .Bytes(Bytes)
@@ -201,7 +202,7 @@ module sluice_rmt_deparser
       .load_i      (load),
       .load_first_i(load_first),
       .load_beat_i (load_beat),
-      .half_delta_i(half_delta),
+      .delta_i     (delta),
       .here_i      (here),
       .behind_i    (behind),
       .shift_i     (slot.shift),
@@ -209,7 +210,7 @@ module sluice_rmt_deparser
       .even_o      (even)
   );
 
-  // Where each byte comes from: a container, the packet as it stood, or moved by an even or odd number of words.
+  // Where each byte comes from: a container, the packet as it stood, or moved by an even or odd number of bytes.
   typedef enum logic [1:0] {
     FromContainer = 2'd0,
     FromOwn = 2'd1,
@@ -237,8 +238,7 @@ module sluice_rmt_deparser
   for (genvar i = 0; i < int'(Bytes); i++) begin : gen_byte
     (* keep *) logic [7:0] chosen;
     assign chosen = from_q[i][1] ?
-        (from_q[i][0] ? even[((i/2)+1)%Words][8*(i%2)+:8] : even[i/2][8*(i%2)+:8]) :
-        (from_q[i][0] ? own[i/2][8*(i%2)+:8] : gathered[i]);
+        (from_q[i][0] ? even[(i+1)%Bytes] : even[i]) : (from_q[i][0] ? own[i] : gathered[i]);
     assign data_d[i] = chosen;
   end
 

@@ -5,7 +5,7 @@
 ///
 /// The first `Complements` words count with their complement: each bit of them is inverted where the first step counts it.
 ///
-/// Latency: 0 cycles (combinational). Four steps for 32 words and three rows, three for 64 and ten, mostly
+/// Latency: 0 cycles (combinational). Four steps for 32 words and three rows, three for 32 and six, mostly
 /// of six rows into three.
 module sluice_rmt_ones_sum
   import sluice_rmt_sum_pkg::*;

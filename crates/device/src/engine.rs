@@ -125,6 +125,11 @@ pub trait Engine: fmt::Debug {
     /// Takes a snapshot of every counter.
     fn snapshot(&mut self);
 
+    /// The ports around it take frames from this length on; those of a NIC do from `MIN_FRAME_BYTES` on.
+    fn ports_take(&mut self, shortest: u32) {
+        let _ = shortest;
+    }
+
     /// Puts a program into a generation that no packet uses.
     fn install(&mut self, module: u8, generation: u8, install: &Install) -> Result<(), InstallError> {
         let (_, _) = (module, generation);

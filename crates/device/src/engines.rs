@@ -272,6 +272,11 @@ impl Engines {
         self.of(node.engine()).ok_or(Status::BadAddress)?.read(node, table, index)
     }
 
+    /// The ports around them take frames from this length on.
+    pub fn ports_take(&mut self, shortest: u32) {
+        self.each_mut().for_each(|engine| engine.ports_take(shortest));
+    }
+
     /// Takes a snapshot of every engine's counters.
     pub fn snapshot(&mut self) {
         self.each_mut().for_each(|e| e.snapshot());

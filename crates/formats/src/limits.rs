@@ -1,7 +1,7 @@
 //! Limits that hold for every target.
 
 /// Version of every format in this crate. Objects, loads and plug-ins carry it.
-pub const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 5;
 
 /// Tenant IDs are 12 bits; 0 is the system tenant.
 pub const TENANT_BITS: u32 = 12;
@@ -23,6 +23,8 @@ pub const COPIES_AHEAD: u32 = 8;
 pub const MAX_FRAME_BYTES: u32 = 9216;
 /// Shortest frame that can be told apart: one Ethernet header.
 pub const MIN_FRAME_BYTES: u32 = 14;
+/// Fewest bytes of a packet inside a NIC, whose tag goes on again before byte 12.
+pub const LEAST_PACKET_BYTES: u32 = 12;
 /// Bytes of the IPv4 5-tuple: the flow hash covers them, and keys of table objects have as many.
 pub const KEY_BYTES: usize = 13;
 /// UDP destination port of reconfiguration packets, dropped on every port (Menshen's in-band port).

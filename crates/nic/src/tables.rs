@@ -49,7 +49,8 @@ pub struct Tables {
 
 impl Tables {
     /// Tables of ports that take frames from this length on, as those around an engine alone.
-    pub fn taking(self, shortest: u32) -> Self {
+    pub fn taking(mut self, shortest: u32) -> Self {
+        self.engines.ports_take(shortest);
         Self { shortest, ..self }
     }
 

@@ -13,7 +13,7 @@ use crate::object::Object;
 use crate::rmt::part::{RmtData, RmtKey};
 use crate::rmt::{RmtExact, RmtPart, RmtStage};
 use sluice_formats::Target;
-use sluice_formats::limits::KEY_BYTES;
+use sluice_formats::limits::{KEY_BYTES, LEAST_PACKET_BYTES};
 use sluice_formats::rmt::codes::{AluB, AluOp, Cross, LaneSize, PredicateOperand, Relation, WordSource};
 use sluice_formats::rmt::rows::{
     ActionRow, AlternativePart, AluPart, Class6Part, DeparseRow, ExactRow, ExtractPart, KeyRow, LanePart, PathRow,
@@ -47,7 +47,7 @@ const HEADERS_METADATA: u8 = 13;
 const NE: u8 = Relation::Ne.code();
 const GE: u8 = Relation::Ge.code();
 /// A frame of 16 bytes whose tag came off.
-const LEAST_PACKET: u8 = 12;
+const LEAST_PACKET: u8 = LEAST_PACKET_BYTES as u8;
 /// Byte of the key that has condition 0 in its lowest bit.
 const CONDITION_BYTE: usize = 24;
 

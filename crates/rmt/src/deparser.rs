@@ -49,7 +49,7 @@ pub struct Adjust {
 /// How the outgoing packet is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeparseRow {
-    /// Bytes that the packet grows by; even, -64 to 64.
+    /// Bytes that the packet grows by, -64 to 64.
     pub delta: i8,
     /// Bytes of the packet from here on move by `delta`.
     pub split: u8,
@@ -222,6 +222,25 @@ mod tests {
             expected.drain(14..78);
             assert_eq!(row.build(&packet(n), &Phv::default()), Ok(expected));
         }
+    }
+
+    #[test]
+    fn odd_numbers_of_bytes_are_added_and_removed_down_to_packets_of_one_byte() {
+        let mut phv = Phv::default();
+        phv.set(c2(0), 0xeeff);
+        phv.set(c4(0), 0xaabb_ccdd);
+        let mut row = DeparseRow { delta: 3, split: 5, least: 8, ..DeparseRow::default() };
+        row.put(c2(0), 5);
+        row.lanes[7] = Some((c4(0), 1));
+        for n in [5, 60, 61, 300] {
+            let mut expected = packet(n);
+            expected.splice(5..5, [0xee, 0xff, 0xbb]);
+            assert_eq!(row.build(&packet(n), &phv), Ok(expected));
+        }
+        let row = DeparseRow { delta: -13, split: 1, least: 1, ..DeparseRow::default() };
+        assert_eq!(row.build(&packet(13), &phv), Err(Reason::DeparseShort));
+        assert_eq!(row.build(&packet(14), &phv), Ok(vec![0]));
+        assert_eq!(row.build(&packet(16), &phv), Ok(vec![0, 14, 15]));
     }
 
     #[test]

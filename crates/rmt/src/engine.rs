@@ -3,6 +3,7 @@
 use crate::fast::{Buffers, Fast};
 use crate::pipeline::Arrival;
 use sluice_device::{Answer, Engine, Packet, Route, headers};
+use sluice_formats::limits::LEAST_PACKET_BYTES;
 use sluice_formats::rmt::tables::Event;
 use sluice_formats::{EngineId, Node, Reason, Status, Table, Target};
 
@@ -13,12 +14,15 @@ pub struct RmtEngine {
     buffers: Buffers,
     /// Snapshots that were taken: the pipeline knows them by a number that changes.
     epoch: u32,
+    /// Fewest bytes of a packet that leaves.
+    least: usize,
 }
 
 impl RmtEngine {
     /// A pipeline after reset.
     pub fn new(target: &Target) -> Self {
-        Self { fast: Fast::new(target.rmt), buffers: Buffers::default(), epoch: 0 }
+        let least = LEAST_PACKET_BYTES as usize;
+        Self { fast: Fast::new(target.rmt), buffers: Buffers::default(), epoch: 0, least }
     }
 }
 
@@ -38,6 +42,10 @@ impl Engine for RmtEngine {
     fn snapshot(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
         self.fast.set_epoch(self.epoch);
+    }
+
+    fn ports_take(&mut self, shortest: u32) {
+        self.least = shortest.min(LEAST_PACKET_BYTES) as usize;
     }
 
     fn run(&mut self, packet: &mut Packet) -> Answer {
@@ -60,6 +68,9 @@ impl Engine for RmtEngine {
         };
         if let Err(reason) = self.fast.pass(&arrival, &mut self.buffers) {
             return Answer::Drop(reason);
+        }
+        if self.buffers.packet.len() < self.least {
+            return Answer::Drop(Reason::DeparseShort);
         }
         packet.frame.replace(&self.buffers.packet);
         let mut route = Route::default();

@@ -140,7 +140,7 @@ fn parser(rng: &mut Rng) -> Parser {
 
 /// A random deparse row; one out of fifty needs two rotations of a container in one beat.
 pub fn deparse_row(rng: &mut Rng, target: &Target) -> DeparseRow {
-    let delta = 2 * (rng.below(65) as i8 - 32);
+    let delta = (rng.below(129) as i16 - 64) as i8;
     let split = below(rng, 60);
     let mut row = DeparseRow { delta, split, least: 128, ..DeparseRow::default() };
     // Containers at places of one rotation in each beat, then what is added filled up in order.
@@ -172,7 +172,7 @@ pub fn deparse_row(rng: &mut Rng, target: &Target) -> DeparseRow {
         row.adjust = None;
         (row.delta, row.split) = (row.delta.min(0), row.split.min(20));
         let end = row.lanes.iter().rposition(Option::is_some).map_or(0, |last| last as u8 + 1);
-        row.least = end.max(row.split).max(if row.delta < 0 { 12 } else { 1 });
+        row.least = end.max(row.split).max(1);
     }
     row
 }

@@ -1,11 +1,13 @@
 //! Parser, destinations and deparser of the fast model on hand-written rows.
 
 use crate::device::*;
+use sluice_device::{Answer, Engine, Frame, Packet, Route, Stamped};
+use sluice_formats::address::Access;
 use sluice_formats::rmt::rows::*;
 use sluice_formats::rmt::tables::{Event, nodes};
-use sluice_formats::{Node, Table};
+use sluice_formats::{Node, Status, Table};
 use sluice_rmt::target::{DEFAULT, TINY, Target};
-use sluice_rmt::{Arrival, Copy, Outcome, Reason};
+use sluice_rmt::{Arrival, Copy, Outcome, Reason, RmtEngine};
 
 fn select(offset: u8, alternatives: &[(u8, u8, u8)]) -> SelectRow {
     let mut row = SelectRow { valid: true, ..SelectRow::default() };
@@ -255,14 +257,20 @@ fn lanes_carry_the_byte_that_the_rotation_of_their_beat_says() {
 #[test]
 fn headers_are_added_and_removed_at_the_split_at_every_length() {
     for target in [DEFAULT, TINY] {
-        for (half, split) in [(32u8, 14u8), (1, 0), (1, 126), (127, 0), (96, 14), (96, 64), (120, 40)] {
-            let delta = 2 * i32::from(if half > 63 { half as i8 - 64 - 64 } else { half as i8 });
+        let even = [(64i32, 14u8), (2, 0), (2, 126), (-2, 0), (-64, 14), (-64, 64), (-16, 40)];
+        let odd = [(3, 14), (13, 51), (-1, 0), (-63, 14), (-63, 64), (-13, 1)];
+        for (delta, split) in even.into_iter().chain(odd) {
+            let half = (delta >> 1) as u8 & 0x7f;
             let added = (0..delta.max(0) as usize / 2).map(|i| (i as u8 % 8, usize::from(split) + 2 * i));
+            let last = (delta > 0 && delta % 2 == 1).then(|| (7, usize::from(split) + delta as usize - 2));
+            let added = added.chain(last);
             let mut d = Device::with(target, 1, &forward(1));
-            let least = usize::from(split).max(14) + delta.max(0) as usize;
-            let row = DeparseRow { half_delta: half, split, least: least.min(128) as u8, ..DeparseRow::default() };
+            let least = usize::from(split).max(if delta < 0 { 1 } else { 14 }) + delta.max(0) as usize;
+            let (odd, least) = (delta % 2 != 0, least.min(128));
+            let row = DeparseRow { half_delta: half, odd, split, least: least as u8, ..DeparseRow::default() };
             d.deparse(2, 0, &row, &added.collect::<Vec<_>>());
-            let shortest = (least as i32 - delta) as usize;
+            // The path wants 14.
+            let shortest = (least as i32 - delta).max(14) as usize;
             for length in [shortest, shortest + 1, 127, 128, 129, 191, 192, 193, 1500, 9100] {
                 let packet: Vec<u8> = (0..length.max(shortest)).map(|i| (i % 251) as u8 + 1).collect();
                 let split = usize::from(split);
@@ -341,6 +349,60 @@ fn the_second_checksum_is_changed_by_what_changed_if_its_row_says_so() {
         // Without a second checksum it says nothing.
         row.updates[1].valid = false;
         assert_eq!(sent(&row, [0x0001, 0x1000, 0xabcd]), 0x1000);
+    }
+}
+
+/// A packet with this row, through the engine of a NIC's model whose ports take frames from `shortest` bytes on.
+fn through_engine(shortest: Option<u32>, row: &DeparseRow, length: usize) -> Result<usize, Reason> {
+    let target = sluice_formats::target::TINY;
+    let mut engine = RmtEngine::new(&target);
+    if let Some(shortest) = shortest {
+        engine.ports_take(shortest);
+    }
+    let mut d = Device::with(TINY, 1, &forward(1));
+    d.deparse(2, 0, row, &[]);
+    for node in nodes(&TINY) {
+        for table in Table::ALL.into_iter().filter(|t| t.is_of(node) && t.access() == Access::ReadWrite) {
+            for index in 0..table.rows(&target) {
+                let words = d.fast.row(node, table, index).unwrap_or_default();
+                if words.iter().any(|word| *word != 0) {
+                    assert_eq!(engine.write(node, table, index, &words), Status::Ok, "{node:?} {table:?} {index}");
+                }
+            }
+        }
+    }
+    let mut packet = Packet {
+        id: 0,
+        port: 0,
+        module: 1,
+        tenant: 1,
+        tci: 0,
+        stamped: Stamped::default(),
+        arrival: 0,
+        stamp: 0,
+        first_in: 0,
+        conform: true,
+        frame: Frame::new(vec![1; length], false),
+        route: Route::default(),
+        given: Vec::new(),
+    };
+    match engine.run(&mut packet) {
+        Answer::To(_) => Ok(packet.frame.bytes().len()),
+        Answer::Drop(reason) => Err(reason),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn in_a_nic_no_packet_leaves_shorter_than_its_tag_wants() {
+    let row = DeparseRow { half_delta: 120, odd: true, least: 1, ..DeparseRow::default() };
+    // 15 bytes go.
+    for shortest in [None, Some(14), Some(64)] {
+        assert_eq!(through_engine(shortest, &row, 27), Ok(12));
+        assert_eq!(through_engine(shortest, &row, 26), Err(Reason::DeparseShort));
+    }
+    for (length, out) in [(26, Ok(11)), (16, Ok(1)), (15, Err(Reason::DeparseShort))] {
+        assert_eq!(through_engine(Some(1), &row, length), out, "{length} bytes");
     }
 }
 

@@ -140,8 +140,9 @@ module sluice_probe_top
   assign m_axis_tuser = {m_axis_route.tags, m_axis_side};
 
   sluice_rmt #(
-      .Cfg (Cfg),
-      .Last(1'b0)
+      .Cfg  (Cfg),
+      .Last (1'b0),
+      .Least(LeastPacketBytes)
   ) u_rmt (
       .clk_i,
       .rst_ni,

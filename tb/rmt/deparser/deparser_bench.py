@@ -63,7 +63,7 @@ class Bench:
 
     async def begin(self, dut, name):
         self.dut, self.rng = dut, bench_rng(name)
-        self.width = int(dut.Bytes.value)
+        self.width, self.least = int(dut.Bytes.value), int(dut.Least.value)
         self.modules = MODULES[self.width]
         self.programs = {}
         self.tables = {0: {}, 1: {}}
@@ -191,7 +191,7 @@ class Bench:
             self.beats.send({"data": data, "last": int(i == beats - 1)})
 
         slots = max(beats, -(-(length + row.delta) // width)) if row else beats
-        out = dropped if dropped is not None else REJECT if row is None else row.build(packet, containers)
+        out = dropped if dropped is not None else REJECT if row is None else row.build(packet, containers, self.least)
         gone = isinstance(out, int)
         expected = Expected(ctl, side, route, slots, None if gone else out, out if gone else 0)
         self.expected.append(expected)
@@ -209,7 +209,7 @@ class Bench:
         if kind == 0:
             return max(1, least - rng.randrange(1, 9))
         if kind < 3:
-            return max(14, least + rng.randrange(0, 9))
+            return least + rng.randrange(0, 9)
         if kind < 6:
             return max(least, rng.choice(near))
         return max(least, rng.randint(1, 300) if kind == 6 else rng.randint(1, 1000))

@@ -51,7 +51,7 @@ class Row:
 
     def settle(self, slack=0):
         """The smallest `least` that the checker allows, or more."""
-        ends = [12 if self.delta < 0 else 1, self.split + max(self.delta, 0)]
+        ends = [1, self.split + max(self.delta, 0)]
         ends += [i + 1 for i, lane in enumerate(self.lanes) if lane is not None]
         ends += [u.start + 2 * u.words for u in self.updates]
         if self.adjust is not None:
@@ -79,6 +79,7 @@ class Row:
                 row(
                     "rmt_deparse_row",
                     half_delta=self.delta // 2 % 128,
+                    odd=self.delta & 1,
                     split=self.split,
                     least=self.least,
                     updates=updates,
@@ -105,10 +106,10 @@ class Row:
                 out.append(packet[i - self.delta])
         return out
 
-    def build(self, packet, containers):
-        """The outgoing packet, or the reason of its drop."""
+    def build(self, packet, containers, least=1):
+        """The outgoing packet, or the reason of its drop; `least` is what every row asks for."""
         length = len(packet) + self.delta
-        if length < self.least:
+        if length < max(self.least, least):
             return SHORT
         if length > LONGEST:
             return LONG
@@ -224,7 +225,7 @@ def adjust_any(rng, r, end):
         if None in r.lanes[at : at + 2]:
             return
         # The sum is a container's: nobody knows where it was.
-        old = rng.randrange(at & 1, WINDOW - 2, 2)
+        old = rng.randrange(WINDOW - 2)
     limit = min(WINDOW, end - r.delta)
     start = max(rng.randrange(old & 1, old + 1, 2), old - rng.choice((0, 2, 14, 62, 126)))
     words, most = (old - start) // 2 + 1, min(63, (limit - start) // 2)
@@ -235,10 +236,10 @@ def adjust_any(rng, r, end):
 def random_row(rng, width, delta=None):
     """A row that the checker lets through."""
     r = Row()
-    r.delta = rng.choice((0, 2, -2, 64, -64, 2 * rng.randint(-32, 32))) if delta is None else delta
+    r.delta = rng.choice((0, 1, -1, 2, 63, -63, 64, -64, *[rng.randint(-64, 64)] * 4)) if delta is None else delta
     grow = max(r.delta, 0)
     # Short headers as often as long ones.
-    end = rng.choice((WINDOW, WINDOW, rng.randint(max(14, grow), WINDOW)))
+    end = rng.choice((WINDOW, WINDOW, rng.randint(max(1, grow), WINDOW)))
     r.split = rng.choice((0, end - grow, rng.randint(0, end - grow)))
     for i in range(r.split, r.split + grow):
         r.put(rng, width, i)

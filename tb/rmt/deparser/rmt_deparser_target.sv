@@ -6,6 +6,7 @@ module rmt_deparser_target
   import sluice_rmt_rows_pkg::*;
 #(
     parameter int unsigned Target = 0,
+    parameter int unsigned Least = 1,
     localparam rmt_cfg_t Cfg = rmt_cfg(Target),
     localparam int unsigned Bytes = Cfg.bus_bytes
 ) (
@@ -54,6 +55,11 @@ module rmt_deparser_target
     output logic                                      slot_request_o
 );
 
-  sluice_rmt_deparser #(.Cfg(Cfg)) u_deparser (.*);
+  sluice_rmt_deparser #(
+      .Cfg  (Cfg),
+      .Least(Least)
+  ) u_deparser (
+      .*
+  );
 
 endmodule

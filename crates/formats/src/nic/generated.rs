@@ -51,6 +51,7 @@ pub(super) fn package() -> String {
         ("DestBits", DESTINATIONS),
         ("MaxFrameBytes", MAX_FRAME_BYTES),
         ("MinFrameBytes", MIN_FRAME_BYTES),
+        ("LeastPacketBytes", LEAST_PACKET_BYTES),
         ("KeyBytes", KEY_BYTES as u32),
         ("TagBytes", TAG_BYTES as u32),
         ("MessageDataWords", MESSAGE_DATA_WORDS as u32),

@@ -135,7 +135,7 @@ row! {
     /// One beat of a deparse row. Index: beats * (16 * (2 * module + generation) + row) + beat, beats being
     /// those of the window. All beats of a row agree but for lanes and rotations.
     DeparseRow, "rmt_deparse_row" {
-        /// Half of the bytes that the packet grows by, two's complement.
+        /// Half of the bytes that the packet grows by, rounded down, two's complement.
         half_delta: u8 = 7,
         /// Bytes of the packet from here on move by the delta.
         split: u8 = 8,
@@ -153,6 +153,16 @@ row! {
         lanes: [LanePart; 64] = 0,
         /// The second update is incremental.
         adjust: AdjustPart = 0,
+        /// The packet grows by a byte more, or shrinks by one less.
+        odd: bool = 1,
+    }
+}
+
+impl DeparseRow {
+    /// Bytes that the packet grows by.
+    pub fn delta(&self) -> i8 {
+        // Seven bits, two's complement.
+        (self.half_delta << 1) as i8 | i8::from(self.odd)
     }
 }
 

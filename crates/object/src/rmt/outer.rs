@@ -358,8 +358,7 @@ fn source(row: &DeparseRow, at: usize) -> Source {
         s if s == LaneSize::Four.code() => (1, row.rotate4[place]),
         s if s == LaneSize::Six.code() => (2, row.rotate6[place]),
         _ => {
-            // Seven bits, two's complement.
-            let delta = isize::from((row.half_delta << 1) as i8);
+            let delta = isize::from(row.delta());
             let behind = at >= usize::from(row.split);
             return Source::Packet(if behind { at.saturating_add_signed(-delta) } else { at });
         }

@@ -66,7 +66,7 @@ impl RmtPart {
 
     /// Bytes by which it makes a packet longer at most.
     pub fn growth(&self) -> u16 {
-        let delta = |row: &Vec<DeparseRow>| row.first().map_or(0, |beat| i16::from((beat.half_delta << 1) as i8));
+        let delta = |row: &Vec<DeparseRow>| row.first().map_or(0, |beat| i16::from(beat.delta()));
         self.deparse.iter().map(delta).max().unwrap_or(0).max(0) as u16
     }
 }

@@ -7,11 +7,9 @@ use crate::middle::{Refusal, RefusalKind};
 use crate::source::Span;
 use sluice_rmt::deparser::{DeparseRow, Pattern, Update};
 use sluice_rmt::parser::Path;
-use sluice_rmt::target::PATTERNS;
+use sluice_rmt::target::{DELTA, PATTERNS};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of the shortest packet that leaves through a row that shrinks packets.
-const SHRUNK: u32 = 12;
 /// Bytes of the header that a packet may leave with.
 const WINDOW: i32 = 128;
 /// Bytes of the shortest packet that the pipeline sends.
@@ -35,8 +33,8 @@ pub(crate) struct Shape {
 pub(crate) fn shape(end: &Deparse, written: &BTreeSet<Loc>) -> Result<Shape, String> {
     let length = end.outs.iter().map(|out| out.width).sum::<u32>() / 8;
     let delta = length as i32 - end.parsed as i32;
-    if delta % 2 != 0 || delta.abs() > 64 {
-        return Err(format!("packets that grow or shrink by {delta} bytes; an even number up to 64 is possible"));
+    if delta.abs() > DELTA {
+        return Err(format!("packets that grow or shrink by {delta} bytes; up to {DELTA} are possible"));
     }
     // For each byte where it comes from, if nothing of it is written anywhere.
     let summed = |byte: u32| end.sums.iter().any(|(_, _, at)| byte == *at || byte == at + 1);
@@ -96,8 +94,7 @@ pub(crate) fn growth(graph: &Graph, code: &Code, end: &Deparse, what: String) ->
             new.entry(owner).or_insert((0, names::emitted(graph, out.loc))).0 += out.width;
         }
     }
-    let odd = |bits: u32| !(bits / 8).is_multiple_of(2);
-    let most = new.iter().max_by_key(|(_, (bits, _))| (odd(*bits), *bits));
+    let most = new.iter().max_by_key(|(_, (bits, _))| *bits);
     if let Some((name, (bits, span))) = most {
         return Refusal::new(*span, RefusalKind::TooMuch, format!("{what}; `{name}` is new, {} bytes", bits / 8));
     }
@@ -187,8 +184,7 @@ impl Shape {
     /// The row; or a field that goes out and what is wrong with it.
     pub fn row(&self, homes: &Homes) -> Result<DeparseRow, (Loc, &'static str)> {
         let mut row = DeparseRow { delta: self.delta as i8, split: self.split as u8, ..DeparseRow::default() };
-        let shortest = if self.delta < 0 { SHRUNK } else { LEAST };
-        let mut least = shortest.max(self.split + self.delta.max(0) as u32);
+        let mut least = LEAST.max(self.split + self.delta.max(0) as u32);
         let mut bit = 0;
         for out in &self.outs {
             for piece in homes.of(out.loc, 0, out.width) {

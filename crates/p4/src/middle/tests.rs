@@ -249,6 +249,11 @@ impl Follower<'_, '_> {
         if wanted.is_empty() {
             return Ok(true);
         }
+        // A key that stands twice in a selection is not two values at once.
+        let mut bits = std::collections::BTreeMap::new();
+        if wanted.iter().any(|(at, _, v)| *bits.entry((*at, v.width())).or_insert(v.known()) != v.known()) {
+            return Ok(false);
+        }
         let asked = wanted.clone();
         match self.event(|_| Ok(Need::Packet(asked)))? {
             Event::Yes => {

@@ -143,18 +143,18 @@ fn a_parser_is_refused_where_the_way_that_is_too_many_ends() {
 }
 
 #[test]
-fn packets_that_grow_by_an_odd_number_are_refused_at_the_header_that_is_new() {
-    let headers = format!("{HEADER} header g_t {{ bit<24> x; }}");
+fn packets_that_grow_by_more_than_64_bytes_are_refused_at_the_header_that_is_new() {
+    let headers = format!("{HEADER} header g_t {{ bit<520> x; }}");
     let emits = "packet.emit(hdr.h);
         packet.emit(hdr.g); // here
         ";
     let text = program(&headers, "h_t h; g_t g;", START, "", "hdr.g.setValid(); hdr.g.x = 3;", emits);
-    refused(&text, &["grow or shrink by 3 bytes", "`hdr.g` is new, 3 bytes"]);
+    refused(&text, &["grow or shrink by 65 bytes", "`hdr.g` is new, 65 bytes"]);
     let states = "state start { packet.extract(hdr.h);
         packet.extract(hdr.g); // here
         transition accept; }";
     let text = program(&headers, "h_t h; g_t g;", states, "", "hdr.g.setInvalid();", "packet.emit(hdr);");
-    refused(&text, &["grow or shrink by -3 bytes", "`hdr.g` does not go out"]);
+    refused(&text, &["grow or shrink by -65 bytes", "`hdr.g` does not go out"]);
 }
 
 #[test]

@@ -55,6 +55,17 @@ fn ways_whose_keys_lie_in_different_places_are_not_one() {
 }
 
 #[test]
+fn a_key_that_stands_twice_is_not_two_values() {
+    let states = "state start {
+            packet.extract(hdr.h);
+            transition select(hdr.h.a[0:0], hdr.h.a[0:0]) { (1, 0): reject; default: g; }
+        }
+        state g { packet.extract(hdr.g); transition accept; }
+    ";
+    parsed(states, "hdr.g.setInvalid();");
+}
+
+#[test]
 fn ways_that_hold_other_values_are_not_one() {
     let locals = "action nine() { hdr.h.c = 9; }
         table first { key = { hdr.h.c: exact; } actions = { nine; NoAction; } const entries = { 2: nine(); } }

@@ -5,10 +5,6 @@ use crate::deparser::{Adjust, DeparseRow, Deparser, Update};
 use crate::parser::Parser;
 use crate::target::{DELTA, PATTERNS, Target, WINDOW};
 
-/// Bytes of the shortest packet in a NIC: a frame of 16 bytes whose tag came off, and goes on again at byte 12. The
-/// pipeline alone takes shorter ones, which may not be made of longer ones.
-const LEAST_PACKET: usize = 12;
-
 pub(super) fn check(deparser: &Deparser, parser: &Parser, target: &Target) -> Checked {
     at_most("deparser.patterns", deparser.patterns.len(), PATTERNS)?;
     at_most("deparser.rows", deparser.rows.len(), PATTERNS)?;
@@ -36,11 +32,9 @@ pub(super) fn check(deparser: &Deparser, parser: &Parser, target: &Target) -> Ch
 
 fn row(at: &str, row: &DeparseRow, target: &Target) -> Checked {
     let delta = i32::from(row.delta);
-    let good = delta % 2 == 0 && delta.abs() <= DELTA;
-    ensure(good, format!("{at}.delta"), delta, "even, -64 to 64")?;
+    ensure(delta.abs() <= DELTA, format!("{at}.delta"), delta, "-64 to 64")?;
     at_most(format!("{at}.split"), row.split.into(), WINDOW)?;
-    let shortest = if delta < 0 { LEAST_PACKET } else { 1 };
-    let mut needed = shortest.max(usize::from(row.split) + delta.max(0) as usize);
+    let mut needed = 1.max(usize::from(row.split) + delta.max(0) as usize);
     for (i, lane) in row.lanes.iter().enumerate() {
         let Some((c, b)) = *lane else { continue };
         container(format!("{at}.lanes[{i}]"), c)?;
@@ -97,10 +91,6 @@ fn adjust(at: &str, a: &Adjust, row: &DeparseRow) -> Result<usize, super::Proble
         let inside = from >= start as i32 && from + 2 <= end as i32 && (from - start as i32) % 2 == 0;
         let found = format!("the old sum at {from}");
         ensure(inside, at, found, format!("one of the words of {start} to {end}"))?;
-    } else {
-        let even = (u.start ^ a.start) & 1 == 0;
-        let found = format!("words from {start}, and from {} in the outgoing header", u.start);
-        ensure(even, at, found, "both from an even byte, or from an odd one")?;
     }
     Ok((end as i32 + delta).max(0) as usize)
 }
@@ -146,17 +136,17 @@ mod tests {
     }
 
     #[test]
-    fn only_rows_that_remove_bytes_ask_for_a_frame_of_twelve() {
+    fn a_packet_leaves_with_a_byte_at_least() {
         let of = |delta, least| row("row", &DeparseRow { delta, least, ..DeparseRow::default() }, &DEFAULT);
-        assert_eq!((of(0, 1), of(-2, 12)), (Ok(()), Ok(())));
-        assert_eq!(of_row(DeparseRow { least: 0, ..DeparseRow::default() }), "row.least: found 0, allowed: at least 1");
-        let found = of_row(DeparseRow { delta: -2, least: 11, ..DeparseRow::default() });
-        assert_eq!(found, "row.least: found 11, allowed: at least 12");
+        for delta in [0, -1, -2, -63, -64] {
+            assert_eq!(of(delta, 1), Ok(()), "{delta}");
+            assert_eq!(of(delta, 0).unwrap_err().to_string(), "row.least: found 0, allowed: at least 1");
+        }
     }
 
     #[test]
-    fn odd_and_long_deltas_and_unfilled_additions_are_refused() {
-        for delta in [1, 66, -66] {
+    fn long_deltas_and_unfilled_additions_are_refused() {
+        for delta in [65, 66, -65, -66] {
             assert!(of_row(DeparseRow { delta, ..DeparseRow::default() }).starts_with("row.delta"));
         }
         let mut r = DeparseRow { delta: 4, split: 12, least: 18, ..DeparseRow::default() };
@@ -233,6 +223,9 @@ mod tests {
         assert_eq!(adjusting(22, 8, add), Ok(()));
         // The sum's bytes are a container's: nobody knows where they were.
         assert_eq!(adjusting(60, 4, sum_of_container), Ok(()));
+        assert_eq!(adjusting(61, 3, sum_of_container), Ok(()));
+        // An odd number of bytes is removed in front of it: the old words begin at an odd byte.
+        assert_eq!(adjusting(29, 8, |r| (r.delta, r.split) = (-3, 12)), Ok(()));
     }
 
     #[test]
@@ -254,8 +247,6 @@ mod tests {
         assert!(none.unwrap_err().contains("no second checksum"));
         let half = adjusting(26, 8, |r| (r.delta, r.split) = (-4, 41)).unwrap_err();
         assert!(half.contains("the sum at 40, of which not both bytes are the packet's"), "{half}");
-        let odd = adjusting(61, 3, sum_of_container).unwrap_err();
-        assert!(odd.ends_with("allowed: both from an even byte, or from an odd one"), "{odd}");
     }
 
     #[test]

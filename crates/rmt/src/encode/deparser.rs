@@ -34,7 +34,8 @@ fn encode_beat(row: &DeparseRow, bytes: usize, first: usize) -> rows::DeparseRow
     let update = |u: Update| UpdatePart { valid: true, start: u.start, words: u.words, at: u.at };
     let adjust = |a: Adjust| AdjustPart { valid: true, udp: a.udp, start: a.start, words: a.words };
     let mut to = rows::DeparseRow {
-        half_delta: (row.delta / 2) as u8 & 0x7f,
+        half_delta: (row.delta >> 1) as u8 & 0x7f,
+        odd: row.delta & 1 == 1,
         split: row.split,
         least: row.least,
         updates: row.checksums.map(|u| u.map(update).unwrap_or_default()),
@@ -62,8 +63,7 @@ pub(super) fn decode_row(beats: &[rows::DeparseRow], target: &Target) -> Deparse
     let first = beats.first().cloned().unwrap_or_default();
     let a = &first.adjust;
     let mut row = DeparseRow {
-        // Seven bits, two's complement.
-        delta: (first.half_delta << 1) as i8,
+        delta: first.delta(),
         split: first.split,
         least: first.least,
         lanes: [None; WINDOW],

@@ -60,8 +60,7 @@ impl Row {
     fn compile(beats: &[DeparseRow], bus_bytes: usize) -> Self {
         let first = &beats[0];
         let mut row = Self {
-            // Seven bits, two's complement, of half the bytes.
-            delta: isize::from((first.half_delta << 1) as i8),
+            delta: first.delta().into(),
             split: first.split.into(),
             least: first.least.into(),
             runs: Vec::new(),

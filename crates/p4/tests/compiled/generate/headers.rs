@@ -64,8 +64,7 @@ const GROUPS: [&[u32]; 18] = [
 
 pub fn headers(maker: &mut Maker) -> Vec<Header> {
     let count = 1 + maker.rng.index(3);
-    let is_short = maker.chance(6);
-    maker.is_short = is_short;
+    let is_short = maker.chance(3);
     if is_short {
         maker.mark("short headers");
     }
@@ -75,13 +74,16 @@ pub fn headers(maker: &mut Maker) -> Vec<Header> {
         for _ in 0..1 + maker.rng.index(3) {
             widths.extend(*maker.rng.choose(&GROUPS).unwrap());
         }
-        // Packets that get shorter have 12 bytes left: most often those of the first header.
+        // Most often the first header alone is an Ethernet frame's.
         while number == 0 && !is_short && widths.iter().sum::<u32>() < 96 {
             widths.extend(*maker.rng.choose(&GROUPS).unwrap());
         }
-        // Most often a whole number of 2 bytes: packets grow and shrink by that.
-        if widths.iter().sum::<u32>() % 16 != 0 && !maker.chance(20) {
-            widths.push(8);
+        if widths.iter().sum::<u32>() % 16 != 0 {
+            if maker.chance(2) {
+                widths.push(8);
+            } else {
+                maker.mark("a header of an odd number of bytes");
+            }
         }
         let sums = all.iter().filter(|header| header.sum.is_some()).count();
         let (mut sum, mut kind) = (None, format!("h{number}_t"));

@@ -100,8 +100,6 @@ pub struct Maker<'r> {
     /// Whether the port may be written here.
     has_port: bool,
     ports: [u16; 8],
-    /// Whether the first header alone is no packet: then none gets shorter.
-    is_short: bool,
     /// Whether a checksum is verified.
     has_verified: bool,
 }
@@ -125,7 +123,6 @@ pub fn sample(rng: &mut Rng, size: Size) -> Sample {
         names: 0,
         has_port: false,
         ports,
-        is_short: false,
         has_verified: false,
     };
     if maker.ports[7] > 7 {

@@ -151,7 +151,7 @@ impl Maker<'_> {
                 while header == "hdr.h0" && self.headers.len() > 1 {
                     header = self.header();
                 }
-                if header == "hdr.h0" || self.is_short {
+                if header == "hdr.h0" {
                     return;
                 }
                 self.line(depth, format!("{header}.setInvalid();"));
@@ -180,7 +180,7 @@ impl Maker<'_> {
             }
             7 if self.headers.iter().any(|header| header.stack.is_some()) => {
                 self.mark("stack moved");
-                let call = if self.chance(2) || self.is_short { "push_front" } else { "pop_front" };
+                let call = if self.chance(2) { "push_front" } else { "pop_front" };
                 self.line(depth, format!("hdr.s.{call}(1);"));
             }
             8 => {
@@ -391,7 +391,7 @@ impl Maker<'_> {
             1 => {
                 self.mark("deparser: a header left out");
                 let at = self.rng.index(emitted.len());
-                if at > 0 && !self.is_short {
+                if at > 0 {
                     emitted.remove(at);
                 }
             }
