@@ -190,19 +190,17 @@ impl Compiled {
     /// Tables with their entries, and rows that are reserved for more: of each stage a tenant's part, or all of it.
     fn reserved(&self, entries: &Reference) -> Result<Logical, P4Errors> {
         let mut tables = self.tables(entries)?;
-        let (parts, table_bits) = match self.role {
-            Role::Tenant => (TENANT_PARTS, self.target.sets().ilog2()),
-            Role::System => (1, self.target.sets().ilog2()),
-        };
-        let bits = table_bits.saturating_sub(parts.ilog2());
-        let most = Region::most_entries(table_bits);
-        let fits = |entries: &u32| Region::bits_for(*entries, table_bits).is_some_and(|found| found <= bits);
-        let exact = (0..=most).rev().find(fits).unwrap_or(0);
-        let parts = parts as usize;
+        let table_bits = self.target.sets().ilog2();
         // Ternary rows are there twice, for a replacement while packets go on; numbers once.
-        let share =
-            LogicalRoom { exact: exact as usize, ternary: self.target.ternary / 2 / parts, numbers: NUMBERS / parts };
-        tables.reserve(&share).map_err(|error| self.unfit(&error.to_string()))?;
+        let part = |parts: u32| {
+            let bits = table_bits.saturating_sub(parts.ilog2());
+            let fits = |entries: &u32| Region::bits_for(*entries, table_bits).is_some_and(|found| found <= bits);
+            let exact = (0..=Region::most_entries(table_bits)).rev().find(fits).unwrap_or(0) as usize;
+            let parts = parts as usize;
+            LogicalRoom { exact, ternary: self.target.ternary / 2 / parts, numbers: NUMBERS / parts }
+        };
+        let parts = if self.role == Role::Tenant { TENANT_PARTS } else { 1 };
+        tables.reserve(&part(parts), &part(1)).map_err(|error| self.unfit(&error.to_string()))?;
         Ok(tables)
     }
 

@@ -38,15 +38,13 @@ type Costs = BTreeMap<usize, BTreeMap<u8, LogicalRoom>>;
 
 impl Logical {
     /// Reserves entries of the tables that may get more: all of their size if it is within what each stage has, otherwise as much of it as of
-    /// the other tables' there. Entries that are there already have their rows in any event.
-    pub fn reserve(&mut self, share: &LogicalRoom) -> Result<(), ObjectError> {
+    /// the other tables' there. Entries that are there already have their rows in any event, and what they push out of the exact rows is within
+    /// what there is in all.
+    pub fn reserve(&mut self, share: &LogicalRoom, all: &LogicalRoom) -> Result<(), ObjectError> {
         let costs = self.costs()?;
-        let (mut used, mut most) = (BTreeMap::new(), BTreeMap::new());
+        let mut used = BTreeMap::new();
         for stage in self.stages.keys() {
             used.insert(*stage, self.present(*stage)?);
-            let rows = self.rows(*stage)?;
-            let (exact, ternary) = (share.exact.max(rows.exact.len()), share.ternary.max(rows.ternary.len()));
-            most.insert(*stage, LogicalRoom { exact, ternary, numbers: share.numbers });
         }
         let wish = |table: usize| match self.tables[table].size {
             0 => USUAL_SIZE as usize,
@@ -61,7 +59,8 @@ impl Logical {
                     && costs[table].iter().all(|(stage, cost)| {
                         let mut with = used[stage];
                         with.add(cost, 1);
-                        with.kinds().iter().zip(most[stage].kinds()).all(|(with, most)| *with <= most)
+                        let most = |at: usize| if cost.kinds()[at] == 0 { all.kinds()[at] } else { share.kinds()[at] };
+                        with.kinds().iter().enumerate().all(|(at, with)| *with <= most(at))
                     })
             });
             // The one that has the smallest part of its wish.
