@@ -8,6 +8,7 @@ use crate::ports::{PIPELINE_PORTS, PortMap, Ports};
 use crate::source::{Sources, Span};
 use crate::stf::{Carrier, CarrierError, GIVEN_UP};
 use crate::traffic::{Traffic, numbered};
+use crate::verify::{self, Effort};
 use crate::{Program, Reference, check};
 use sluice_formats::{Node, Status, Table};
 use sluice_object::RmtGroup;
@@ -40,6 +41,7 @@ pub(crate) fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
         match refusal.kind {
             RefusalKind::NotThere => Problem::NotThere { what },
             RefusalKind::TooMuch => Problem::TooMuch { what },
+            RefusalKind::Mistaken => Problem::Mistaken { what },
         },
     );
     let mut errors = notes.into_errors(sources);
@@ -71,13 +73,27 @@ impl Program {
         ended("lower");
         let mut graph = explore(&code).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("follow to a graph");
+        let mut effort = Effort::of(cfg!(debug_assertions));
+        let mut entries = self.reference(crate::Undefined::Zero, 1)?;
+        let mistaken = |pass, what: String| errors(verify::mistaken(pass, Span::default(), &what), &self.sources);
+        let (mut rng, packets) = (effort.fork(), effort.packets);
+        verify::follow::check(&graph, &mut entries, &mut rng, packets).map_err(|what| mistaken("follow", what))?;
+        let unnumbered = traffic.is_some().then(|| graph.clone());
         let ports = numbered(&mut graph, &code, traffic).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("number ports");
-        let plan = plan(&code, graph, target, (first, last)).map_err(|refusal| errors(refusal, &self.sources))?;
+        if let Some(before) = unnumbered.filter(|_| !ports.map.is_plain()) {
+            verify::ports::check(&before, &graph, &ports, &mut rng, effort.times).map_err(|what| mistaken("ports", what))?;
+        }
+        let plan = plan(&code, graph, target, (first, last), Some(&mut effort)).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("place");
         let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), ports);
         // The entries of the program itself have to fit.
-        compiled.unit(&self.reference(crate::Undefined::Zero, 1)?)?;
+        let own = self.reference(crate::Undefined::Zero, 1)?;
+        compiled.unit(&own)?;
+        for with in [&own, &entries] {
+            let Ok(tables) = compiled.tables(with) else { continue };
+            compiled.plan.check_rows(&tables, &mut effort).map_err(|refusal| errors(refusal, &self.sources))?;
+        }
         ended("rows, checked");
         Ok(compiled)
     }
