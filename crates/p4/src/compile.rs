@@ -73,26 +73,30 @@ impl Program {
         ended("lower");
         let mut graph = explore(&code).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("follow to a graph");
-        let mut effort = Effort::of(cfg!(debug_assertions));
+        let mut effort = Effort::of_this_build();
         let mut entries = self.reference(crate::Undefined::Zero, 1)?;
         let mistaken = |pass, what: String| errors(verify::mistaken(pass, Span::default(), &what), &self.sources);
-        let (mut rng, packets) = (effort.fork(), effort.packets);
-        verify::follow::check(&graph, &mut entries, &mut rng, packets).map_err(|what| mistaken("follow", what))?;
-        let unnumbered = traffic.is_some().then(|| graph.clone());
+        if let Some(effort) = &mut effort {
+            let (mut rng, packets) = (effort.fork(), effort.packets);
+            verify::follow::check(&graph, &mut entries, &mut rng, packets).map_err(|what| mistaken("follow", what))?;
+        }
+        let unnumbered = (effort.is_some() && traffic.is_some()).then(|| graph.clone());
         let ports = numbered(&mut graph, &code, traffic).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("number ports");
-        if let Some(before) = unnumbered.filter(|_| !ports.map.is_plain()) {
-            verify::ports::check(&before, &graph, &ports, &mut rng, effort.times).map_err(|what| mistaken("ports", what))?;
+        if let (Some(before), Some(effort), false) = (unnumbered, &mut effort, ports.map.is_plain()) {
+            let (mut rng, times) = (effort.fork(), effort.times);
+            verify::ports::check(&before, &graph, &ports, &mut rng, times).map_err(|what| mistaken("ports", what))?;
         }
-        let plan = plan(&code, graph, target, (first, last), Some(&mut effort)).map_err(|refusal| errors(refusal, &self.sources))?;
+        let plan = plan(&code, graph, target, (first, last), effort.as_mut())
+            .map_err(|refusal| errors(refusal, &self.sources))?;
         ended("place");
         let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), ports);
         // The entries of the program itself have to fit.
         let own = self.reference(crate::Undefined::Zero, 1)?;
         compiled.unit(&own)?;
         for with in [&own, &entries] {
-            let Ok(tables) = compiled.tables(with) else { continue };
-            compiled.plan.check_rows(&tables, &mut effort).map_err(|refusal| errors(refusal, &self.sources))?;
+            let (Some(effort), Ok(tables)) = (&mut effort, compiled.tables(with)) else { continue };
+            compiled.plan.check_rows(&tables, effort).map_err(|refusal| errors(refusal, &self.sources))?;
         }
         ended("rows, checked");
         Ok(compiled)

@@ -220,7 +220,7 @@ fn place(
                     };
                 }
                 plan.fill(code, &shapes, &live)?;
-                verify::plan(&plan, &shapes, &live, stages, effort)?;
+                verify::plan(&plan, code, &shapes, &live, stages, effort)?;
                 return Ok(Placed::Plan(Box::new(plan)));
             }
             Err(rows::KeyRefused::Move(at, all)) => {

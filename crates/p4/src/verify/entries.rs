@@ -105,15 +105,17 @@ pub(crate) fn within(bounds: &[(Bits, Bound)], all: &mut [Value], rng: &mut Rng)
         let Some(value) = all.get_mut(at as usize) else { continue };
         let most = if seg.width < 16 { (1 << seg.width) - 1 } else { u64::from(u16::MAX) };
         let chosen: u128 = match bound {
-            Bound::Within(range) => rng.range(range.start as u64, (range.end as u64 - 1).min(most).min(range.start as u64 + 3)).into(),
+            Bound::Within(range) => {
+                rng.range(range.start as u64, (range.end as u64 - 1).min(most).min(range.start as u64 + 3)).into()
+            }
             Bound::PowerOfTwo => 1 << rng.below(seg.width.min(16).into()),
         };
         value.iter_mut().skip(low as usize).zip(of(seg.width, chosen)).for_each(|(bit, wanted)| *bit = wanted);
     }
     bounds.iter().all(|(bits, bound)| match bits.segs[0].src {
-        Src::Param(at, low) => all
-            .get(at as usize)
-            .is_none_or(|value| bound.broken_by(number(&slice(value, low, bits.width()))).is_none()),
+        Src::Param(at, low) => {
+            all.get(at as usize).is_none_or(|value| bound.broken_by(number(&slice(value, low, bits.width()))).is_none())
+        }
         _ => false,
     })
 }
@@ -194,8 +196,7 @@ impl Entries<'_> {
 
     fn found(&self, table: usize, keys: &[Value]) -> (Alt, Vec<Value>) {
         let described = &self.code.tables[table];
-        let keys: Vec<Given> =
-            described.keys.iter().zip(keys).map(|(key, value)| given(value, &key.shape)).collect();
+        let keys: Vec<Given> = described.keys.iter().zip(keys).map(|(key, value)| given(value, &key.shape)).collect();
         let rows = &self.rows[table];
         let row = if keys.is_empty() { None } else { rows.find(&keys, described) };
         let (action, data) = match row {

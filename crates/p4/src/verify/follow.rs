@@ -31,14 +31,17 @@ pub(crate) fn check(graph: &Graph, reference: &mut Reference, rng: &mut Rng, pac
     let mut rows = switch.machine.tables.clone();
     defaults(graph, code, &bounds, &mut rows, rng);
     let mut arrivals = Vec::new();
-    let mut entries =
-        Entries { code, rows: &mut rows, layouts: &layouts, bounds: &bounds, cells: BTreeMap::new(), grow: Some(rng.fork()) };
+    let mut entries = Entries {
+        code,
+        rows: &mut rows,
+        layouts: &layouts,
+        bounds: &bounds,
+        cells: BTreeMap::new(),
+        grow: Some(rng.fork()),
+    };
     for _ in 0..packets {
-        let arrival = Arrival {
-            bytes: packet(graph, &wanted, rng),
-            port: rng.below(PORTS) as u16,
-            time: rng.below(TIME) * TICK,
-        };
+        let arrival =
+            Arrival { bytes: packet(graph, &wanted, rng), port: rng.below(PORTS) as u16, time: rng.below(TIME) * TICK };
         // Entries are made where it looks for them.
         let _ = arrival.run(graph, &mut entries);
         arrivals.push(arrival);
@@ -77,15 +80,24 @@ pub(crate) fn check(graph: &Graph, reference: &mut Reference, rng: &mut Rng, pac
         meant.sort_by_key(|sent| sent.port);
         found.sort_by_key(|sent| sent.port);
         if meant != found {
-            let told = |all: &[Sent]| all.iter().map(|sent| format!("{} at port {}", hex(&sent.bytes), sent.port)).collect::<Vec<_>>().join(", ");
-            return Err(format!("{}: the program sends [{}], the graph [{}]", arrival.told(), told(&meant), told(&found)));
+            let told = |all: &[Sent]| {
+                all.iter()
+                    .map(|sent| format!("{} at port {}", hex(&sent.bytes), sent.port))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            };
+            return Err(format!(
+                "{}: the program sends [{}], the graph [{}]",
+                arrival.told(),
+                told(&meant),
+                told(&found)
+            ));
         }
     }
     for (array, count) in arrays(&switch.code) {
         for at in 0..count {
             let mask = switch.cell_mask(array);
-            let (meant, found) =
-                (switch.cell(array, at) & mask, cells.get(&(array, at)).copied().unwrap_or(0) & mask);
+            let (meant, found) = (switch.cell(array, at) & mask, cells.get(&(array, at)).copied().unwrap_or(0) & mask);
             if meant != found {
                 let name = &switch.code.objects[array.object].name;
                 let part = array.part;
@@ -148,7 +160,8 @@ fn defaults(graph: &Graph, code: &Code, bounds: &Bounds, rows: &mut [Rows], rng:
             if !seen.insert(table) || described.default_constant || !rng.chance(1, 3) {
                 return;
             }
-            let misses: Vec<_> = all.iter().filter(|(alt, _)| !alt.hit && !described.actions[alt.action].table_only).collect();
+            let misses: Vec<_> =
+                all.iter().filter(|(alt, _)| !alt.hit && !described.actions[alt.action].table_only).collect();
             let Some((alt, _)) = rng.choose(&misses).copied() else { return };
             let Some(data) = values(code, (table, *alt), bounds, rng) else { return };
             let listed = &described.actions[alt.action];
@@ -174,4 +187,3 @@ fn arrays(code: &Code) -> Vec<(Array, usize)> {
     }
     all
 }
-

@@ -27,10 +27,9 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
-    /// That of a build with its checks, or of another.
-    pub fn of(debug: bool) -> Effort {
-        let (packets, times) = if debug { (60, 4) } else { (12, 1) };
-        Effort { rng: Rng::new(1), packets, times }
+    /// That of a build with its assertions; in others nothing is tried.
+    pub fn of_this_build() -> Option<Effort> {
+        cfg!(debug_assertions).then(|| Effort { rng: Rng::new(1), packets: 60, times: 4 })
     }
 
     /// A generator of its own.

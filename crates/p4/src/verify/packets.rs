@@ -47,7 +47,10 @@ fn each(tree: &Tree, code: &Code, all: &mut Wanted) {
             for entry in &code.tables[*table].entries {
                 for (asked, key) in entry.matches.iter().zip(keys) {
                     match asked {
-                        Match::Exact(value) | Match::Masked(value, _) | Match::Prefix(value, ..) | Match::Range(value, _) => {
+                        Match::Exact(value)
+                        | Match::Masked(value, _)
+                        | Match::Prefix(value, ..)
+                        | Match::Range(value, _) => {
                             want(key, &super::entries::bits_of(value, key.width()));
                         }
                         Match::Any => {}
@@ -69,7 +72,9 @@ pub(crate) fn packet(graph: &Graph, wanted: &Wanted, rng: &mut Rng) -> Vec<u8> {
         bytes.fill(0);
     }
     for (loc, first) in &path.taken {
-        let Some((low, value)) = wanted.get(loc).filter(|_| rng.chance(1, 2)).and_then(|all| rng.choose(all)) else { continue };
+        let Some((low, value)) = wanted.get(loc).filter(|_| rng.chance(1, 2)).and_then(|all| rng.choose(all)) else {
+            continue;
+        };
         let mut value = value.clone();
         if rng.chance(1, 4) && value.len() <= 64 {
             let near = number(&value).wrapping_add(rng.below(3).into()).wrapping_sub(1);

@@ -29,8 +29,11 @@ impl Numbered<'_, '_> {
 impl World for Numbered<'_, '_> {
     fn look(&mut self, table: usize, keys: &[Value], all: &[(Alt, Tree)]) -> Result<(Alt, Vec<Value>), Stop> {
         let is_port = |at: usize| self.ports.keys.contains(&(table, at));
-        let keys: Vec<Value> =
-            keys.iter().enumerate().map(|(at, key)| if is_port(at) { self.changed(key) } else { key.clone() }).collect();
+        let keys: Vec<Value> = keys
+            .iter()
+            .enumerate()
+            .map(|(at, key)| if is_port(at) { self.changed(key) } else { key.clone() })
+            .collect();
         let (alt, mut values) = self.once.look(table, &keys, all)?;
         for (at, value) in values.iter_mut().enumerate() {
             if self.ports.params.contains(&(table, alt.action, at as u32)) {
@@ -64,7 +67,7 @@ pub(crate) fn check(before: &Graph, after: &Graph, ports: &Ports, rng: &mut Rng,
     let port = after.locs.find(&LocInfo::Port);
     for _ in 0..times {
         for (path, (one, other)) in before.paths.iter().zip(&after.paths).enumerate() {
-            let mut source = Source::random(rng.fork(), &after.locs, &one.taken, true);
+            let mut source = Source::random(rng.fork(), &after.locs, one, true);
             if let (Some(port), false) = (port, ports.moved) {
                 // Packets arrive at ports that keep their numbers.
                 let own: Vec<u16> = (0..8).filter(|port| ports.map.to_pipeline(*port) == *port).collect();

@@ -3,7 +3,7 @@
 
 use super::run::{Stop, Store, headers};
 use super::value::{Value, of, of_bytes, put_bytes, slice};
-use crate::ir::{Bits, Deparse, Loc, LocInfo, Locs, Next, Out, Src, Test};
+use crate::ir::{Bits, Deparse, Loc, LocInfo, Locs, Next, Out, ParserPath, Src, Test};
 use sluice_formats::random::Rng;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -36,11 +36,16 @@ impl<'g> Source<'g> {
     }
 
     /// A packet that is made while it is looked at.
-    pub fn random(rng: Rng, locs: &'g Locs, taken: &'g BTreeMap<Loc, u32>, only_packet: bool) -> Self {
-        let mut rng = rng;
-        let packet = rng.bytes(BYTES);
-        let seen = vec![false; 8 * BYTES];
-        Source { rng, locs, packet, seen, taken, others: BTreeMap::new(), only_packet, is_whole: false }
+    pub fn random(mut rng: Rng, locs: &'g Locs, path: &'g ParserPath, only_packet: bool) -> Self {
+        let mut packet = rng.bytes(BYTES);
+        let mut seen = vec![false; 8 * BYTES];
+        // What its way is known by is so.
+        for (byte, (mask, value)) in &path.has {
+            let at = *byte as usize;
+            packet[at] = packet[at] & !mask | value;
+            (0..8).filter(|bit| mask >> (7 - bit) & 1 == 1).for_each(|bit| seen[8 * at + bit] = true);
+        }
+        Source { rng, locs, packet, seen, taken: &path.taken, others: BTreeMap::new(), only_packet, is_whole: false }
     }
 
     /// What a variable holds.
@@ -101,6 +106,9 @@ pub(crate) fn any(rng: &mut Rng, width: u32) -> Value {
     (0..width).map(|at| at < few && rng.chance(1, 2)).collect()
 }
 
+/// What is needed from a point on.
+pub(crate) type Needed<'n> = dyn Fn(&Next) -> BTreeSet<Loc> + 'n;
+
 /// Variables on a run.
 pub(crate) struct Vars<'s, 'g> {
     pub source: &'s mut Source<'g>,
@@ -108,7 +116,7 @@ pub(crate) struct Vars<'s, 'g> {
     /// What must not be looked at any more.
     pub dead: BTreeSet<Loc>,
     /// What is still needed from a point on, if that is to be seen.
-    pub needed: Option<&'s dyn Fn(&Next) -> BTreeSet<Loc>>,
+    pub needed: Option<&'s Needed<'s>>,
 }
 
 impl<'s, 'g> Vars<'s, 'g> {
@@ -120,7 +128,10 @@ impl<'s, 'g> Vars<'s, 'g> {
 impl Store for Vars<'_, '_> {
     fn get(&mut self, loc: Loc) -> Result<Value, Stop> {
         if self.dead.contains(&loc) {
-            return Err(Stop::Wrong(format!("{:?} is read where it is said to be needed no more", self.source.locs.info(loc))));
+            return Err(Stop::Wrong(format!(
+                "{:?} is read where it is said to be needed no more",
+                self.source.locs.info(loc)
+            )));
         }
         match self.written.get(&loc) {
             Some(value) => Ok(value.clone()),
@@ -180,9 +191,10 @@ impl Store for Vars<'_, '_> {
 }
 
 impl Vars<'_, '_> {
-    /// A field that goes out: what was written, or else the packet's own bits.
+    /// A field that goes out: what was written or taken, or else the packet's own bits.
     pub fn out(&mut self, out: &Out) -> Result<Value, Stop> {
-        match (out.from, self.written.contains_key(&out.loc)) {
+        let is_there = self.written.contains_key(&out.loc) || self.source.taken.contains_key(&out.loc);
+        match (out.from, is_there) {
             (Some(from), false) => Ok(of_bytes(&self.source.packet, from, out.width)),
             _ => self.get(out.loc),
         }
@@ -212,7 +224,7 @@ impl Vars<'_, '_> {
 }
 
 /// Whether packets of this length with these bytes take a way.
-pub(crate) fn takes(path: &crate::ir::ParserPath, packet: &[u8]) -> bool {
+pub(crate) fn takes(path: &ParserPath, packet: &[u8]) -> bool {
     let has = |(byte, (mask, value)): (&u32, &(u8, u8))| {
         (packet.get(*byte as usize).copied().unwrap_or(0) ^ value) & mask == 0
     };
@@ -220,13 +232,7 @@ pub(crate) fn takes(path: &crate::ir::ParserPath, packet: &[u8]) -> bool {
 }
 
 /// What the hardware says of a packet.
-pub(crate) fn hardware(
-    locs: &Locs,
-    path: &crate::ir::ParserPath,
-    packet: &[u8],
-    port: u16,
-    time: u128,
-) -> BTreeMap<Loc, Value> {
+pub(crate) fn hardware(locs: &Locs, path: &ParserPath, packet: &[u8], port: u16, time: u128) -> BTreeMap<Loc, Value> {
     let mut all = BTreeMap::new();
     let wrong = path.verify.is_some_and(|(start, words)| {
         // A sum over everything is zero, but for its complement.
@@ -245,4 +251,3 @@ pub(crate) fn hardware(
     }
     all
 }
-

@@ -4,7 +4,8 @@
 use super::super::action::Made;
 use super::super::{NOWHERE, Plan, ends_at, leaves};
 use super::Containers;
-use crate::ir::{Leaf, Loc, Next, Src};
+use crate::interpret::code::{Code, ObjectKind};
+use crate::ir::{Alt, Array, CELL, Leaf, Loc, Next, Src, Tree};
 use crate::verify::entries::{hash, within};
 use crate::verify::run::{Stop, Store, World, access, goal, writes};
 use crate::verify::value::{Value, of, slice};
@@ -22,15 +23,14 @@ const BITS: u32 = 256;
 struct Words<'p> {
     plan: &'p Plan,
     words: Vec<u32>,
+    /// What the pipeline makes of them.
+    found: &'p [u32],
+    /// The bits of a cell that count.
+    used: u32,
 }
 
 impl World for Words<'_> {
-    fn look(
-        &mut self,
-        _: usize,
-        _: &[Value],
-        _: &[(crate::ir::Alt, crate::ir::Tree)],
-    ) -> Result<(crate::ir::Alt, Vec<Value>), Stop> {
+    fn look(&mut self, _: usize, _: &[Value], _: &[(Alt, Tree)]) -> Result<(Alt, Vec<Value>), Stop> {
         Err(Stop::Unknown)
     }
 
@@ -38,12 +38,12 @@ impl World for Words<'_> {
         hash(&self.plan.hashes, bits)
     }
 
-    fn cell(&mut self, array: crate::ir::Array, at: usize) -> u32 {
+    fn cell(&mut self, array: Array, at: usize) -> u32 {
         let base = self.plan.cells.get(&array).map_or(0, |place| place.base);
         self.words.get(base + at).copied().unwrap_or(0)
     }
 
-    fn set_cell(&mut self, array: crate::ir::Array, at: usize, value: u32) {
+    fn set_cell(&mut self, array: Array, at: usize, value: u32) {
         let base = self.plan.cells.get(&array).map_or(0, |place| place.base);
         if let Some(word) = self.words.get_mut(base + at) {
             *word = value;
@@ -52,16 +52,25 @@ impl World for Words<'_> {
 }
 
 /// Checks the action of each leaf so often.
-pub(super) fn check(plan: &Plan, mut rng: Rng, times: usize) -> Result<(), String> {
+pub(super) fn check(plan: &Plan, code: &Code, mut rng: Rng, times: usize) -> Result<(), String> {
     for (at, leaves) in leaves(&plan.graph).into_iter().enumerate() {
         for leaf in &leaves {
             let Some(made) = plan.made.get(leaf) else { return Err(format!("visit {at}: a leaf without an action")) };
             for _ in 0..2 * times {
-                one(plan, at, leaf, made, &mut rng).map_err(|what| format!("visit {at}: {what}"))?;
+                one(plan, code, at, leaf, made, &mut rng).map_err(|what| format!("visit {at}: {what}"))?;
             }
         }
     }
     Ok(())
+}
+
+/// The bits of a word of a cell that count.
+fn used(code: &Code, array: Array) -> u32 {
+    let width = match &code.objects[array.object].kind {
+        ObjectKind::Register { shape, .. } => shape.bits().unwrap_or(0).saturating_sub(CELL * array.part).min(CELL),
+        _ => CELL,
+    };
+    ((1u64 << width) - 1) as u32
 }
 
 /// The data of an entry with these values.
@@ -78,7 +87,7 @@ pub(super) fn data(made: &Made, params: &[Value]) -> [u8; DATA] {
     data
 }
 
-fn one(plan: &Plan, at: usize, leaf: &Leaf, made: &Made, rng: &mut Rng) -> Result<(), String> {
+fn one(plan: &Plan, code: &Code, at: usize, leaf: &Leaf, made: &Made, rng: &mut Rng) -> Result<(), String> {
     let stage = plan.stages[at];
     let mut containers = Containers::random(&plan.homes, &plan.graph.locs, rng);
     containers.phv.set(Container(plan.homes.node), at as u64 + 1);
@@ -108,15 +117,6 @@ fn one(plan: &Plan, at: usize, leaf: &Leaf, made: &Made, rng: &mut Rng) -> Resul
         }
     }
     let before = containers.phv.clone();
-    let pages = usize::from(super::super::cells::pages(&plan.cells, stage)) * sluice_rmt::target::PAGE_WORDS;
-    let words: Vec<u32> = (0..pages).map(|_| rng.next_u32()).collect();
-    let mut world = Words { plan, words: words.clone() };
-    let meant = meant(leaf, &params, &mut containers, &mut world);
-    let (all, goal) = match meant {
-        Ok(meant) => meant,
-        Err(Stop::Unknown) => return Ok(()),
-        Err(Stop::Wrong(what)) => return Err(what),
-    };
     let data = data(made, &params);
     let context = Context {
         conditions: [false; 2],
@@ -128,14 +128,22 @@ fn one(plan: &Plan, at: usize, leaf: &Leaf, made: &Made, rng: &mut Rng) -> Resul
     let action = &made.action;
     let operands = Operands::read(action, &before, &context);
     let mut after = action.execute(&before, &operands, &context);
-    let mut kept = words;
+    let pages = usize::from(super::super::cells::pages(&plan.cells, stage)) * sluice_rmt::target::PAGE_WORDS;
+    let words: Vec<u32> = (0..pages).map(|_| rng.next_u32()).collect();
+    let mut kept = words.clone();
     if let Some(state) = &action.state
         && !state.execute(&mut kept, &operands, &context, (0, 0), &mut after)
     {
         return Err("it looks at a cell that is not there".to_string());
     }
-    if kept != world.words {
-        let place = (0..kept.len()).find(|at| kept[*at] != world.words[*at]).unwrap_or(0);
+    let mut world =
+        Words { plan, words, found: &kept, used: leaf.access.as_ref().map_or(u32::MAX, |a| used(code, a.array)) };
+    let (all, goal) = match meant(leaf, &params, &mut containers, &mut world) {
+        Ok(meant) => meant,
+        Err(Stop::Unknown) => return Ok(()),
+        Err(Stop::Wrong(what)) => return Err(what),
+    };
+    if let Some(place) = (0..kept.len()).find(|at| kept[*at] != world.words[*at]) {
         return Err(format!("word {place} becomes {:#x}, not {:#x}", kept[place], world.words[place]));
     }
     let mut wanted = Containers { phv: before.clone(), ..containers };
@@ -170,6 +178,9 @@ fn meant(leaf: &Leaf, params: &[Value], containers: &mut Containers, world: &mut
     let mut cell = None;
     if let Some(looks) = &leaf.access {
         let (at, old, new) = access(looks, params, containers, world)?;
+        // Above its bits a cell may have any.
+        let base = world.plan.cells.get(&looks.array).map_or(0, |place| place.base);
+        let new = world.found.get(base + at).copied().filter(|found| (found ^ new) & world.used == 0).unwrap_or(new);
         world.set_cell(looks.array, at, new);
         cell = Some((old, new));
     }
@@ -191,12 +202,10 @@ fn leaves_to(plan: &Plan, leaf: &Leaf, (port, group): (u16, u16), before: &Phv, 
         false => Err(format!("{what} becomes {found:#x}, not {wanted:#x}")),
     };
     match &leaf.next {
-        Next::Node(_) => {
-            for at in (0..16).filter(|at| after.words[*at] != before.words[*at]) {
-                return Err(format!("word {at} is written where the packet goes on"));
-            }
-            Ok(())
-        }
+        Next::Node(_) => match (0..16).find(|at| after.words[*at] != before.words[*at]) {
+            Some(at) => Err(format!("word {at} is written where the packet goes on")),
+            None => Ok(()),
+        },
         Next::Drop => {
             wrong("`headers`", headers, NOWHERE)?;
             wrong("`discard`", word(Word::Egress) & DISCARD, DISCARD)
@@ -204,7 +213,11 @@ fn leaves_to(plan: &Plan, leaf: &Leaf, (port, group): (u16, u16), before: &Phv, 
         Next::End(end) => {
             wrong("`headers`", headers, ends_at(&plan.ends, &end.deparse) as u16 + 1)?;
             wrong("`discard`", word(Word::Egress) & DISCARD, before.word(Word::Egress) & DISCARD)?;
-            wrong("`except_ingress`", word(Word::Egress) & EXCEPT_INGRESS, if end.except_arrival { EXCEPT_INGRESS } else { 0 })?;
+            wrong(
+                "`except_ingress`",
+                word(Word::Egress) & EXCEPT_INGRESS,
+                if end.except_arrival { EXCEPT_INGRESS } else { 0 },
+            )?;
             match end.group.known() {
                 Some(0) => {
                     wrong("the group", word(Word::Group), 0)?;
@@ -214,5 +227,4 @@ fn leaves_to(plan: &Plan, leaf: &Leaf, (port, group): (u16, u16), before: &Phv, 
             }
         }
     }
-
 }

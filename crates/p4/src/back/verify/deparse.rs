@@ -4,7 +4,7 @@
 use super::super::Plan;
 use super::super::deparse::Shape;
 use super::Containers;
-use crate::ir::{Loc, Locs, Out};
+use crate::ir::{Loc, Out};
 use crate::verify::run::{Stop, Store, headers};
 use crate::verify::value::{Value, of_bytes};
 use crate::verify::vars::any;
@@ -40,14 +40,15 @@ pub(super) fn check(plan: &Plan, shapes: &[Shape], mut rng: Rng, times: usize) -
                     values.insert(out.loc, value);
                 }
                 let wrong = |what: String| Err(format!("end {number}, path {path}: {what}"));
-                if let Some(loc) = shared(&mut containers, &values, shape, locs) {
+                if let Some(loc) = shared(&mut containers, &values, shape) {
                     return wrong(format!("{:?} has not the place for itself with which it leaves", locs.info(loc)));
                 }
                 let mut get = |out: &Out| values.get(&out.loc).cloned().ok_or(Stop::Unknown);
                 let Ok(mut meant) = headers(end, &mut get) else { continue };
                 meant.extend(packet.get(end.parsed as usize..).unwrap_or_default());
                 containers.phv.set_word(Word::Headers, number as u16 + 1);
-                let deparser = sluice_rmt::deparser::Deparser { patterns: plan.patterns.clone(), rows: plan.rows.clone() };
+                let deparser =
+                    sluice_rmt::deparser::Deparser { patterns: plan.patterns.clone(), rows: plan.rows.clone() };
                 match deparser.deparse(&packet, *path as u8, &containers.phv) {
                     Ok(found) if found == meant => {}
                     Ok(found) => {
@@ -65,7 +66,7 @@ pub(super) fn check(plan: &Plan, shapes: &[Shape], mut rng: Rng, times: usize) -
 }
 
 /// A value that goes out and has no place for itself.
-fn shared(containers: &mut Containers, values: &BTreeMap<Loc, Value>, shape: &Shape, _: &Locs) -> Option<Loc> {
+fn shared(containers: &mut Containers, values: &BTreeMap<Loc, Value>, shape: &Shape) -> Option<Loc> {
     let carried = values.iter().filter(|(loc, _)| shape.carried.contains(loc));
     let mut other = carried.filter(|(loc, value)| containers.get(**loc).ok().as_ref() != Some(value));
     other.next().map(|(loc, _)| *loc)

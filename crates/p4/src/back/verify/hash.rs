@@ -5,8 +5,8 @@ use super::super::{Plan, hash::of_node, leaves};
 use super::Containers;
 use crate::ir::{Bits, Src};
 use crate::verify::entries::hash;
-use crate::verify::value::{Inputs, Value, evaluate};
 use crate::verify::run::Store;
+use crate::verify::value::{Inputs, Value, evaluate};
 use sluice_formats::random::Rng;
 use sluice_rmt::phv::{Class, Container};
 use sluice_rmt::stage::{Key, PIECE_AT};
@@ -21,17 +21,26 @@ pub(super) fn check(plan: &Plan, mut rng: Rng, times: usize) -> Result<(), Strin
                 let bits: Value = {
                     let mut var = |loc| containers.get(loc);
                     let none = &|_: &[bool]| 0;
-                    evaluate(data, &mut Inputs { var: &mut var, params: &[], cell: None, hash: none }).unwrap_or_default()
+                    evaluate(data, &mut Inputs { var: &mut var, params: &[], cell: None, hash: none })
+                        .unwrap_or_default()
                 };
                 let meant = hash(&plan.hashes, &bits);
                 let whole = key(plan, plan.stages[at], &containers).hash();
                 if whole ^ of_node(at) != meant {
-                    return Err(format!("visit {at}: {:#x} is {:#x}, not {meant:#x}", number(&bits), whole ^ of_node(at)));
+                    return Err(format!(
+                        "visit {at}: {:#x} is {:#x}, not {meant:#x}",
+                        number(&bits),
+                        whole ^ of_node(at)
+                    ));
                 }
             }
         }
         let is_part = |src: &Src| matches!(src, Src::Hash(..));
-        if leaves.iter().flat_map(|leaf| leaf.assigns.values()).any(|bits| bits.segs.len() > 1 && bits.segs.iter().any(|seg| is_part(&seg.src))) {
+        if leaves
+            .iter()
+            .flat_map(|leaf| leaf.assigns.values())
+            .any(|bits| bits.segs.len() > 1 && bits.segs.iter().any(|seg| is_part(&seg.src)))
+        {
             return Err(format!("visit {at}: a hash among other bits"));
         }
     }

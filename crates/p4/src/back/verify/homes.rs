@@ -49,7 +49,7 @@ pub(super) fn check(plan: &Plan, shapes: &[Shape], live: &Live, mut rng: Rng, ti
     let graph = &plan.graph;
     for (number, path) in graph.paths.iter().enumerate() {
         for _ in 0..4 * times {
-            let mut source = Source::random(rng.fork(), &graph.locs, &path.taken, true);
+            let mut source = Source::random(rng.fork(), &graph.locs, path, false);
             let mut chosen = Chosen::new(rng.fork());
             let wrong = |what: String| Err(format!("way {number} of the parser: {what}"));
             let mut vars = Vars::new(&mut source);
@@ -58,11 +58,18 @@ pub(super) fn check(plan: &Plan, shapes: &[Shape], live: &Live, mut rng: Rng, ti
             if let Some(gone) = &gone {
                 let shape = &shapes[ends_at(&plan.ends, &gone.deparse)];
                 for loc in gone.deparse.outs.iter().map(|out| out.loc).filter(|loc| shape.carried.contains(loc)) {
-                    meant.push((loc, vars.get(loc)));
+                    // What the packet has not, and nobody writes, is anything.
+                    if vars.written.contains_key(&loc) || path.taken.contains_key(&loc) {
+                        meant.push((loc, vars.get(loc)));
+                    }
                 }
             }
             let mut held = Held {
-                containers: Containers { phv: taken(plan, live, path, &mut source), homes: &plan.homes, locs: &graph.locs },
+                containers: Containers {
+                    phv: taken(plan, live, path, &mut source),
+                    homes: &plan.homes,
+                    locs: &graph.locs,
+                },
                 node: Container(plan.homes.node),
                 expected: None,
             };
@@ -71,14 +78,19 @@ pub(super) fn check(plan: &Plan, shapes: &[Shape], live: &Live, mut rng: Rng, ti
                 Err(Stop::Unknown) => continue,
                 Err(Stop::Wrong(what)) => return wrong(what),
             };
-            let goal = |gone: &Option<_>| gone.as_ref().map(|gone: &crate::verify::run::Gone| (gone.port, gone.group, gone.deparse.clone()));
+            let goal = |gone: &Option<_>| {
+                gone.as_ref().map(|gone: &crate::verify::run::Gone| (gone.port, gone.group, gone.deparse.clone()))
+            };
             if goal(&same) != goal(&gone) {
                 return wrong("values in containers decide otherwise than by themselves".to_string());
             }
             for (loc, value) in meant {
                 let (Ok(value), found) = (value, held.get(loc)) else { continue };
                 if found.ok().as_ref() != Some(&value) {
-                    return wrong(format!("{:?} has another value in its container when the packet leaves", graph.locs.info(loc)));
+                    return wrong(format!(
+                        "{:?} has another value in its container when the packet leaves",
+                        graph.locs.info(loc)
+                    ));
                 }
             }
         }

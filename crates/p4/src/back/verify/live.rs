@@ -16,7 +16,7 @@ pub(super) fn check(plan: &Plan, live: &Live, mut rng: Rng, times: usize) -> Res
     let needed = |next: &Next| live.behind(next, &plan.ends);
     for (number, path) in graph.paths.iter().enumerate() {
         for _ in 0..4 * times {
-            let mut source = Source::random(rng.fork(), &graph.locs, &path.taken, true);
+            let mut source = Source::random(rng.fork(), &graph.locs, path, false);
             let mut chosen = Chosen::new(rng.fork());
             let mut vars = Vars::new(&mut source);
             vars.needed = Some(&needed);

@@ -14,6 +14,7 @@ mod split;
 
 use super::live::Live;
 use super::{Placed, Plan, deparse::Shape, homes::Homes};
+use crate::interpret::code::Code;
 use crate::ir::{Bits, Graph, Loc, LocInfo, Locs};
 use crate::middle::Refusal;
 use crate::source::Span;
@@ -27,20 +28,20 @@ use sluice_rmt::phv::{Phv, Word};
 /// Checks what the passes made that give each value its place, before entries are put in.
 pub(super) fn plan(
     plan: &Plan,
+    code: &Code,
     shapes: &[Shape],
     live: &Live,
     stages: (usize, usize),
     effort: Option<&mut Effort>,
 ) -> Result<(), Refusal> {
     let Some(effort) = effort else { return Ok(()) };
-    let of = |pass: &'static str, came: Result<(), String>| {
-        came.map_err(|what| mistaken(pass, first(&plan.graph), &what))
-    };
+    let of =
+        |pass: &'static str, came: Result<(), String>| came.map_err(|what| mistaken(pass, first(&plan.graph), &what));
     of("live", live::check(plan, live, effort.fork(), effort.times))?;
     of("places", places::check(plan, stages))?;
     of("homes", homes::check(plan, shapes, live, effort.fork(), effort.times))?;
     of("hash", hash::check(plan, effort.fork(), effort.times))?;
-    of("action", action::check(plan, effort.fork(), effort.times))?;
+    of("action", action::check(plan, code, effort.fork(), effort.times))?;
     of("parser", parser::check(plan, live, effort.fork(), effort.times))?;
     of("deparse", deparse::check(plan, shapes, effort.fork(), effort.times))
 }
@@ -50,9 +51,8 @@ impl Plan {
     pub fn check_rows(&self, tables: &Logical, effort: &mut Effort) -> Result<(), Refusal> {
         // Entries that do not fit are refused where they are asked for.
         let Ok(program) = self.program(tables) else { return Ok(()) };
-        rows::check(self, tables, &program, effort.fork(), effort.times).map_err(|(at, what)| {
-            mistaken("rows", self.graph.spans.get(at).copied().unwrap_or_default(), &what)
-        })
+        rows::check(self, tables, &program, effort.fork(), effort.times)
+            .map_err(|(at, what)| mistaken("rows", self.graph.spans.get(at).copied().unwrap_or_default(), &what))
     }
 }
 

@@ -19,13 +19,16 @@ pub(super) fn check(plan: &Plan, (first, last): (usize, usize)) -> Result<(), St
             if let Next::Node(next) = leaf.next
                 && plan.stages[next] <= stage
             {
-                return Err(format!("visit {next} is in stage {}, and visit {at} leads to it from {stage}", plan.stages[next]));
+                return Err(format!(
+                    "visit {next} is in stage {}, and visit {at} leads to it from {stage}",
+                    plan.stages[next]
+                ));
             }
             if let Some(access) = &leaf.access {
                 match plan.cells.get(&access.array) {
                     Some(place) if place.stage == stage && place.cells >= access.cells => {}
                     Some(place) => {
-                        let Some(array) = Some(access.array) else { continue };
+                        let array = access.array;
                         return Err(format!("visit {at} of stage {stage} looks at {array:?}, which is {place:?}"));
                     }
                     None => return Err(format!("visit {at} looks at {:?}, which has no place", access.array)),

@@ -29,9 +29,7 @@ fn bits(value: &LogicalValue, width: u32) -> Value {
 
 fn asks(asked: &LogicalMatch, key: &[bool]) -> bool {
     match asked {
-        LogicalMatch::Masked { value, mask } => {
-            (0..).zip(key).all(|(at, bit)| !mask.bit(at) || value.bit(at) == *bit)
-        }
+        LogicalMatch::Masked { value, mask } => (0..).zip(key).all(|(at, bit)| !mask.bit(at) || value.bit(at) == *bit),
         LogicalMatch::Range { low, high } => {
             let width = key.len() as u32;
             let [low, high, key] = [bits(low, width), bits(high, width), key.to_vec()].map(|value| number(&value));
@@ -104,7 +102,9 @@ fn one(plan: &Plan, tables: &Logical, program: &Program, at: usize, rng: &mut Rn
     let Some(leads) = leads else { return Err("no row is found".to_string()) };
     let Some(made) = plan.made.get(leaf) else { return Err("a leaf without an action".to_string()) };
     let meant = data(made, &params);
-    let Some(action) = stage.actions.get(usize::from(leads.action)) else { return Err("an action that is not there".to_string()) };
+    let Some(action) = stage.actions.get(usize::from(leads.action)) else {
+        return Err("an action that is not there".to_string());
+    };
     if *action != made.action {
         return Err(format!("its rows lead to action {}, which is another one", leads.action));
     }

@@ -5,18 +5,16 @@ use crate::ir::{Graph, Next};
 use crate::verify::same::{differs, path_to};
 use crate::verify::vars::Source;
 use sluice_formats::random::Rng;
-use std::collections::BTreeMap;
 
 /// Checks each visit that is another one now.
 pub(super) fn check(before: &Graph, after: &Graph, rng: &mut Rng, times: usize) -> Result<(), (usize, String)> {
-    let nothing = BTreeMap::new();
     let paths = path_to(before);
     for at in (0..before.nodes.len()).filter(|at| before.nodes[*at].tree != after.nodes[*at].tree) {
         let mut leaves = 0;
         before.nodes[at].tree.each_leaf(&mut |_| leaves += 1);
         for _ in 0..(4 + leaves) * times {
-            let taken = paths[at].map_or(&nothing, |path| &before.paths[path].taken);
-            let mut source = Source::random(rng.fork(), &after.locs, taken, false);
+            let Some(path) = paths[at] else { continue };
+            let mut source = Source::random(rng.fork(), &after.locs, &before.paths[path], false);
             let next = Next::Node(at);
             if let Some(what) = differs((before, &next), (after, &next), &mut source, rng.fork()) {
                 return Err((at, format!("visit {at}: {what}")));
