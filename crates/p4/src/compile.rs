@@ -8,6 +8,7 @@ use crate::ports::{PIPELINE_PORTS, PortMap, Ports};
 use crate::source::{Sources, Span};
 use crate::stf::{Carrier, CarrierError, GIVEN_UP};
 use crate::traffic::{Traffic, numbered};
+use crate::verify::{self, Effort};
 use crate::{Program, Reference, check};
 use sluice_formats::rmt::target::NUMBERS;
 use sluice_formats::{Node, Status, Table};
@@ -56,6 +57,7 @@ pub(crate) fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
         match refusal.kind {
             RefusalKind::NotThere => Problem::NotThere { what },
             RefusalKind::TooMuch => Problem::TooMuch { what },
+            RefusalKind::Mistaken => Problem::Mistaken { what },
         },
     );
     let mut errors = notes.into_errors(sources);
@@ -87,13 +89,31 @@ impl Program {
         ended("lower");
         let mut graph = explore(&code).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("follow to a graph");
+        let mut effort = Effort::of_this_build();
+        let mut entries = self.reference(crate::Undefined::Zero, 1)?;
+        let mistaken = |pass, what: String| errors(verify::mistaken(pass, Span::default(), &what), &self.sources);
+        if let Some(effort) = &mut effort {
+            let (mut rng, packets) = (effort.fork(), effort.packets);
+            verify::follow::check(&graph, &mut entries, &mut rng, packets).map_err(|what| mistaken("follow", what))?;
+        }
+        let unnumbered = (effort.is_some() && traffic.is_some()).then(|| graph.clone());
         let ports = numbered(&mut graph, &code, traffic).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("number ports");
-        let plan = plan(&code, graph, target, (first, last)).map_err(|refusal| errors(refusal, &self.sources))?;
+        if let (Some(before), Some(effort), false) = (unnumbered, &mut effort, ports.map.is_plain()) {
+            let (mut rng, times) = (effort.fork(), effort.times);
+            verify::ports::check(&before, &graph, &ports, &mut rng, times).map_err(|what| mistaken("ports", what))?;
+        }
+        let plan = plan(&code, graph, target, (first, last), effort.as_mut())
+            .map_err(|refusal| errors(refusal, &self.sources))?;
         ended("place");
         let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), ports);
         // The entries of the program itself have to fit.
-        compiled.unit(&self.reference(crate::Undefined::Zero, 1)?)?;
+        let own = self.reference(crate::Undefined::Zero, 1)?;
+        compiled.unit(&own)?;
+        for with in [&own, &entries] {
+            let (Some(effort), Ok(tables)) = (&mut effort, compiled.tables(with)) else { continue };
+            compiled.plan.check_rows(&tables, effort).map_err(|refusal| errors(refusal, &self.sources))?;
+        }
         ended("rows, checked");
         Ok(compiled)
     }

@@ -109,7 +109,7 @@ fn placed(
     target: &Target,
     stages: (usize, usize),
 ) -> Result<(), Vec<Span>> {
-    let plan = graph.and_then(|graph| crate::back::plan(code, graph, target, stages));
+    let plan = graph.and_then(|graph| crate::back::plan(code, graph, target, stages, None));
     match plan {
         Ok(plan) => {
             let compiled = Compiled::new(plan, program.sources.clone(), target, stages, Ports::default());

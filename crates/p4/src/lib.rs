@@ -21,6 +21,7 @@ mod source;
 pub mod stf;
 mod syntax;
 mod traffic;
+mod verify;
 
 pub use allowed::Allowed;
 pub use compile::{Compiled, Model, Reservation};

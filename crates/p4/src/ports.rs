@@ -113,6 +113,8 @@ pub(crate) struct Ports {
     pub goals: BTreeSet<(usize, usize, u32)>,
     /// Keys by table and number.
     pub keys: BTreeSet<(usize, usize)>,
+    /// Whether ports at which packets arrive have other numbers, too.
+    pub moved: bool,
 }
 
 impl Ports {

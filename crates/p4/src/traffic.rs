@@ -79,5 +79,5 @@ pub(crate) fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>
         }
     }
     translate(graph, code, &all, &map);
-    Ok(Ports { map, params: all.params, goals: plain.params, keys: all.keys.into_keys().collect() })
+    Ok(Ports { map, params: all.params, goals: plain.params, keys: all.keys.into_keys().collect(), moved })
 }

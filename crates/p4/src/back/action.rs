@@ -1,4 +1,7 @@
 //! What a visit does, as an action: one ALU a container, operands from what the containers of a size share.
+//!
+//! Before: a leaf, and where variables lie. After: an action and the places of an entry's data, or what has to wait. It keeps: all is read as it was
+//! before, nothing else is written. Verifier: `back/verify/action.rs`.
 
 use super::cells::{Place, cell_of};
 use super::{NOWHERE, ends_at, homes::Homes, homes::Piece, too_much};

@@ -1,7 +1,11 @@
 //! Registers and counters: which stage keeps which cells, and a visit's look at one as the stage's state access.
+//!
+//! Before: visits with their stages. After: the stage and the first word of each array, and a visit's state access. It keeps: an array is in one stage,
+//! and no word is of two. Verifiers: `back/verify/places.rs`, of the access `action.rs`.
 
 use super::action::Maker;
 use super::{leaves, names, too_much};
+use crate::interpret::TIME_BITS;
 use crate::interpret::code::Code;
 use crate::ir::{Access, Array, Bits, Change, Graph, Leaf, Loc, Next, Src, When as Cell};
 use crate::middle::{Refusal, RefusalKind};
@@ -172,26 +176,33 @@ impl Maker<'_> {
         if let Some(value) = value.known() {
             return Ok(Operand::Imm(value as u32));
         }
-        let [seg] = &value.segs[..] else {
+        let bare = value.without_zeros();
+        let [seg] = &bare.segs[..] else {
             self.bring(Class::C4, 0, value);
             return self.refuse("a cell's value in pieces");
         };
+        // Zeros above count: then nothing may lie above it that comes with it.
+        let exact = bare.width() < value.width();
+        let alone = |end: u32, of: u32| !exact || end == of;
         match seg.src {
             Src::Param(..) if !self.taken[1][4] => {
-                let place = self.place(4, vec![(0, value.clone())])?;
+                let place = self.place(4, vec![(0, bare.clone())])?;
                 self.taken[1][4] = true;
                 self.action.picks[1].data[1] = (place / 2) as u8;
                 Ok(Operand::DataB)
             }
-            Src::Loc(loc, low) if self.cross_word(loc, low) => Ok(Operand::X),
+            Src::Loc(loc, low) if alone(low + seg.width, TIME_BITS) && self.cross_word(loc, low) => Ok(Operand::X),
             Src::Loc(loc, low) => {
                 if let [piece] = self.homes.of(loc, low, seg.width)[..] {
-                    if piece.container.class() == Class::C4 && piece.at == 0 && !self.taken[1][1] {
+                    let class = piece.container.class();
+                    let is_alone = alone(piece.at + piece.width, class.bits());
+                    if is_alone && class == Class::C4 && piece.at == 0 && !self.taken[1][1] {
                         self.taken[1][1] = true;
                         self.action.picks[1].container[1] = piece.container.0 % 8;
                         return Ok(Operand::P1);
                     }
-                    if piece.at.is_multiple_of(16)
+                    if is_alone
+                        && piece.at.is_multiple_of(16)
                         && self.cross(Cross::Container(piece.container), (piece.at / 16) as u8)
                     {
                         return Ok(Operand::X);

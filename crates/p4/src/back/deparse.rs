@@ -1,4 +1,7 @@
 //! Rows of the deparser: what of the outgoing headers is still where it was, and what containers bring.
+//!
+//! Before: an end, and what is written anywhere. After: a row and its patterns; ends with one row are one. It keeps: the bytes that go out. Verifiers:
+//! `back/verify/deparse.rs`, of ends that are one `ends.rs`.
 
 use super::{Plan, homes::Homes, names, too_much};
 use crate::interpret::code::Code;

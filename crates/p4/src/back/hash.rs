@@ -1,4 +1,7 @@
 //! The target's hash: where its bits lie in the key of their stage, of which all else is left out.
+//!
+//! Before: lists that are hashed. After: where each bit lies, the same for all lists of a length. It keeps: equal values have equal hashes. Verifier:
+//! `back/verify/hash.rs`.
 
 use super::homes::Homes;
 use super::rows::StageKey;

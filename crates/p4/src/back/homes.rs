@@ -1,4 +1,7 @@
 //! Which container holds which bits.
+//!
+//! Before: variables, with the ways on which each is needed. After: containers and bits for each. It keeps: two that one packet needs at a time share
+//! no bits, and what the parser takes lies as in the packet. Verifier: `back/verify/homes.rs`.
 
 use super::live::Held;
 use super::{all_leaves, names};

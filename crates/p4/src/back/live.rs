@@ -1,4 +1,7 @@
 //! What is still looked at: by a visit and those behind it, and by the row that puts the packet together.
+//!
+//! Before: the graph and the bytes that each end takes from containers. After: what each visit and each end needs. It keeps: what nobody needs may
+//! have any value. Verifier: `back/verify/live.rs`.
 
 use super::{all_leaves, deparse, ends_at, leaves};
 use crate::ir::{Deparse, Graph, Loc, Next};

@@ -1,5 +1,7 @@
 //! Tables with their names, and the cases of each stage: what the object has of a program, and what makes rows of entries. A node is a
 //! list of cases in its order: its number, what it looks at, a table.
+//!
+//! Before: trees of visits. After: cases of stages. It keeps: the order in which tests and entries win. Verifier: `back/verify/rows.rs`.
 
 use super::homes::Piece;
 use super::rows::StageKey;

@@ -16,6 +16,7 @@ mod names;
 mod parser;
 mod rows;
 mod split;
+mod verify;
 
 use crate::interpret::HashLayouts;
 use crate::interpret::code::Code;
@@ -23,6 +24,7 @@ use crate::interpret::tables::Rows;
 use crate::ir::{Array, Deparse, Graph, Leaf, Loc, Next, Tree};
 use crate::middle::{Refusal, RefusalKind};
 use crate::source::Span;
+use crate::verify::Effort;
 use action::Made;
 use homes::Homes;
 use sluice_object::rmt::Logical;
@@ -69,16 +71,37 @@ const TOO_MANY_KEYS: &str = "a stage whose keys lie in more containers than it l
 const MOST_SPLITS: usize = 200;
 
 /// Places a graph in stages `first` to `last`, with visits joined if it fits so.
-pub(crate) fn plan(code: &Code, graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
-    let joined = join::joined(&graph).and_then(|joined| search(code, joined, target, stages).ok());
-    joined.map_or_else(|| search(code, graph, target, stages), Ok)
+/// With `effort` what each pass made is checked.
+pub(crate) fn plan(
+    code: &Code,
+    graph: Graph,
+    target: &Target,
+    stages: (usize, usize),
+    mut effort: Option<&mut Effort>,
+) -> Result<Plan, Refusal> {
+    if let Some(joined) = join::joined(&graph) {
+        verify::joined(&graph, &joined, effort.as_deref_mut())?;
+        match search(code, joined, target, stages, effort.as_deref_mut()) {
+            Err(refusal) if refusal.kind != RefusalKind::Mistaken => {}
+            came => return came,
+        }
+    }
+    search(code, graph, target, stages, effort)
 }
 
-fn search(code: &Code, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<Plan, Refusal> {
+fn search(
+    code: &Code,
+    mut graph: Graph,
+    target: &Target,
+    stages: (usize, usize),
+    mut effort: Option<&mut Effort>,
+) -> Result<Plan, Refusal> {
     let mut delays = BTreeMap::new();
     let mut last = Span::default();
     for _ in 0..MOST_SPLITS {
-        let placed = place(code, graph, target, stages, &delays)?;
+        let before = effort.is_some().then(|| graph.clone());
+        let placed = place(code, graph, target, stages, &delays, effort.as_deref_mut())?;
+        verify::placed(before, &placed, effort.as_deref_mut())?;
         match placed {
             Placed::Plan(plan) => return Ok(*plan),
             Placed::Split(again, at) => (graph, last) = (*again, at),
@@ -106,6 +129,7 @@ fn place(
     target: &Target,
     stages: (usize, usize),
     delays: &BTreeMap<usize, usize>,
+    effort: Option<&mut Effort>,
 ) -> Result<Placed, Refusal> {
     if let Some((at, leaf)) = cells::between(&graph, code)? {
         let span = graph.spans[at];
@@ -196,6 +220,7 @@ fn place(
                     };
                 }
                 plan.fill(code, &shapes, &live)?;
+                verify::plan(&plan, code, &shapes, &live, stages, effort)?;
                 return Ok(Placed::Plan(Box::new(plan)));
             }
             Err(rows::KeyRefused::Move(at, all)) => {

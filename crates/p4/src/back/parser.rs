@@ -1,4 +1,7 @@
 //! Rows of the parser: paths in their order, on one selection or over two.
+//!
+//! Before: the list of ways. After: selections and paths. It keeps: each packet takes the first way of the list that takes it, with what is needed
+//! behind it. Verifier: `back/verify/parser.rs`.
 
 use super::{NOWHERE, ends_at, homes::Homes, live::Live, too_much};
 use crate::ir::{Deparse, Graph, LocInfo, Next, ParserPath};

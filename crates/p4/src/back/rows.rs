@@ -1,5 +1,8 @@
 //! Stages: what each looks at, and its entries. Those of which all of the key is given lie in the exact memory, unless an earlier one
 //! that overlaps them does not.
+//!
+//! Before: visits in stages, with homes. After: what each stage looks at, and its rows. It keeps: a visit finds the rows of its own number only, and
+//! of them those to which its tree leads. Verifier: `back/verify/rows.rs`.
 
 use super::homes::{Homes, Piece};
 use super::{Plan, names, too_much};

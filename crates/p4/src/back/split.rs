@@ -1,6 +1,9 @@
 //! A visit that does more than one action can is cut in two: what one ALU a container, the picks of a size and the cross value give at
 //! once stays, the rest is done by a visit behind it. A value that has to come from a container of another size, or to another bit, is
 //! first brought to a place of its own from which it can be taken.
+//!
+//! Before: a visit that is more than a stage does. After: two visits, one behind the other. They keep: together they write, look up and send what
+//! the one did, an entry's data are taken where the entry is found. Verifier: `back/verify/split.rs`.
 
 use super::action::{Part, Waits};
 use super::cells::cell_of;

@@ -5,7 +5,7 @@ use super::follow::{Event, Flow, Follower, Need, Stop, Way};
 use super::value::V;
 use crate::interpret::code::{Argument, Call, Callee, ObjectKind, Parameter};
 use crate::interpret::value::Value;
-use crate::ir::{Access, Array, Bits, Bound, Change, LocInfo, Src};
+use crate::ir::{Access, Array, Bits, Bound, CELL, Change, LocInfo, Src};
 use crate::syntax::ast::Direction;
 
 /// Most entries of a table with a direct counter of bytes, if it has no size.
@@ -193,7 +193,8 @@ impl<'c> Follower<'c, '_> {
                 table.size.map_or(MOST_ENTRIES, |size| MOST_ENTRIES.min(size as usize)).max(table.entries.len());
             self.bounds.push((index.clone(), Bound::Within(0..cells)));
             let length = self.locs.of(LocInfo::Length, 16);
-            let change = Change::Add { by: self.loc_bits(length), negate: false };
+            let by = Bits::constant(CELL - 16, 0).concat(self.loc_bits(length));
+            let change = Change::Add { by, negate: false };
             let array = Array { object, part: 1 };
             self.locs.lines.look(array, self.span);
             self.access = Some(Access { array, cells, index, change, more: 0 });

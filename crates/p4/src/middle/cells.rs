@@ -51,7 +51,7 @@ impl<'c> Follower<'c, '_> {
                 false => Bits::constant(CELL, 1),
                 true => {
                     let length = self.locs.of(LocInfo::Length, 16);
-                    self.loc_bits(length)
+                    Bits::constant(CELL - 16, 0).concat(self.loc_bits(length))
                 }
             };
             let change = Change::Add { by, negate: false };
@@ -152,9 +152,10 @@ impl<'c> Follower<'c, '_> {
                     let plain = |bits: &Bits| !bits.has_cell() && !bits.has_op() && bits.segs.len() == 1;
                     let (a, b) = (&operation.a.without_zeros_if_aligned(), &operation.b.without_zeros_if_aligned());
                     match operation.op {
-                        Op::Add if *a == old && plain(b) => Change::Add { by: b.clone(), negate: false },
-                        Op::Add if *b == old && plain(a) => Change::Add { by: a.clone(), negate: false },
-                        Op::Sub if *a == old && plain(b) => Change::Add { by: b.clone(), negate: true },
+                        // With the zeros above, which nothing else may lie in.
+                        Op::Add if *a == old && plain(b) => Change::Add { by: operation.b.clone(), negate: false },
+                        Op::Add if *b == old && plain(a) => Change::Add { by: operation.a.clone(), negate: false },
+                        Op::Sub if *a == old && plain(b) => Change::Add { by: operation.b.clone(), negate: true },
                         _ => return self.refuse_at(call.span, "a register that is changed by other than adding to it"),
                     }
                 }

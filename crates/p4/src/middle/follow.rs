@@ -33,6 +33,8 @@ pub(crate) enum RefusalKind {
     NotThere,
     /// Something that is there, but not enough of it.
     TooMuch,
+    /// A pass of the compiler is wrong, not the program.
+    Mistaken,
 }
 
 /// What was decided on the way.

@@ -2,7 +2,7 @@
 //! ports get the pipeline's numbers, and what is a port and also a number (computed with, in a header) is told, so that it can be refused.
 //!
 //! Before: all numbers are the program's. After: those that are ports are the pipeline's. Needs: a graph with what visits need.
-//! Leaves alone: where packets go, and everything if no number is another one.
+//! Leaves alone: where packets go, and everything if no number is another one. Verifier: `verify/ports.rs`.
 
 use super::{Refusal, RefusalKind};
 use crate::interpret::DROP;

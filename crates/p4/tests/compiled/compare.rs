@@ -67,6 +67,8 @@ pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, 
     let traffic = Traffic { entries: &reference, script: Some(&script), arrivals: &arrivals };
     let compiled = match checked.compile_for(target, (first, last), Some(&traffic), &mut |_| ()) {
         Ok(compiled) => compiled,
+        // A verifier has found a mistake of the compiler.
+        Err(errors) if errors.code() == "E0798" => return Came::Wrong(errors.to_string()),
         Err(errors) => return refused(errors.to_string()),
     };
     compiled.teach(&mut reference);

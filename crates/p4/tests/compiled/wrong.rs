@@ -318,3 +318,38 @@ fn ways_of_many_lengths_are_told_apart() {
         other => panic!("{other:?}"),
     }
 }
+
+/// Headers of which a field of one byte and one of three lie at the lower end of their containers, with other bytes before them.
+const NARROW: &str = "#include <core.p4>
+#include <v1model.p4>
+header e_t { bit<48> a; }
+header x_t { bit<8> one; bit<24> three; bit<8> last; }
+struct headers_t { e_t e; x_t x; }
+struct meta_t {}
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    state start { packet.extract(hdr.e); packet.extract(hdr.x); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply {} }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    register<bit<32>>(1) r;
+    apply { bit<32> v; r.read(v, 0); v = v OPERATION; r.write(0, v); standard.egress_spec = 1; }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply {} }
+control C(inout headers_t hdr, inout meta_t meta) { apply {} }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+";
+
+#[test]
+fn what_lies_beside_a_value_is_not_added_to_a_cell() {
+    for operation in ["+ (bit<32>) hdr.x.one", "+ (bit<32>) hdr.x.three", "- 32w7"] {
+        let reader = Reader::new().text("narrow.p4", NARROW.replace("OPERATION", operation));
+        let program = reader.check(Path::new("narrow.p4")).unwrap_or_else(|errors| panic!("{errors}"));
+        let mut rng = Rng::new(test_seed("narrow"));
+        let packets: Vec<(u16, Vec<u8>)> = (0..200).map(|_| (0, rng.bytes(11))).collect();
+        match compare(&program, "", ALONE, &packets) {
+            Came::Agreed(sent) => assert_eq!(sent, 200),
+            other => panic!("{operation}: {other:?}"),
+        }
+    }
+}

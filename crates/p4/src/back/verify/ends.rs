@@ -1,0 +1,19 @@
+//! Verifier of the pass that makes ends one which are put together alike: packets of each way leave as they did.
+
+use crate::ir::Graph;
+use crate::verify::same::differs;
+use crate::verify::vars::Source;
+use sluice_formats::random::Rng;
+
+/// Checks the graph with fewer ends, each way so often.
+pub(super) fn check(before: &Graph, after: &Graph, rng: &mut Rng, times: usize) -> Result<(), String> {
+    for (path, (one, other)) in before.paths.iter().zip(&after.paths).enumerate() {
+        for _ in 0..4 * times {
+            let mut source = Source::random(rng.fork(), &before.locs, one, false);
+            if let Some(what) = differs((before, &one.next), (after, &other.next), &mut source, rng.fork()) {
+                return Err(format!("way {path} of the parser: {what}"));
+            }
+        }
+    }
+    Ok(())
+}
