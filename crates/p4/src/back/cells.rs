@@ -273,7 +273,8 @@ pub(super) fn level(graph: &Graph, code: &Code, looks: &[(usize, Array)], levels
         *level = (*level).max(levels[*at]);
     }
     for (at, array) in looks {
-        levels[*at] = highest[array];
+        // A visit may look at another array, too, which is further behind.
+        levels[*at] = levels[*at].max(highest[array]);
         if levels[*at] > MOST_LEVELS {
             return twice(graph, code, *array);
         }

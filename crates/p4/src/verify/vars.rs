@@ -25,6 +25,8 @@ pub(crate) struct Source<'g> {
     only_packet: bool,
     /// Whether nothing is chosen.
     is_whole: bool,
+    /// Variables that go out from where an end says that they stand, wherever the packet's own way has them: an end may be another way's.
+    pub stay: BTreeSet<Loc>,
 }
 
 impl<'g> Source<'g> {
@@ -32,7 +34,7 @@ impl<'g> Source<'g> {
     pub fn of(packet: &[u8], locs: &'g Locs, taken: &'g BTreeMap<Loc, u32>, others: BTreeMap<Loc, Value>) -> Self {
         let seen = vec![true; 8 * packet.len()];
         let (rng, packet) = (Rng::new(0), packet.to_vec());
-        Source { rng, locs, packet, seen, taken, others, only_packet: true, is_whole: true }
+        Source { rng, locs, packet, seen, taken, others, only_packet: true, is_whole: true, stay: BTreeSet::new() }
     }
 
     /// A packet that is made while it is looked at.
@@ -45,7 +47,17 @@ impl<'g> Source<'g> {
             packet[at] = packet[at] & !mask | value;
             (0..8).filter(|bit| mask >> (7 - bit) & 1 == 1).for_each(|bit| seen[8 * at + bit] = true);
         }
-        Source { rng, locs, packet, seen, taken: &path.taken, others: BTreeMap::new(), only_packet, is_whole: false }
+        Source {
+            rng,
+            locs,
+            packet,
+            seen,
+            taken: &path.taken,
+            others: BTreeMap::new(),
+            only_packet,
+            is_whole: false,
+            stay: BTreeSet::new(),
+        }
     }
 
     /// What a variable holds.
@@ -193,7 +205,8 @@ impl Store for Vars<'_, '_> {
 impl Vars<'_, '_> {
     /// A field that goes out: what was written or taken, or else the packet's own bits.
     pub fn out(&mut self, out: &Out) -> Result<Value, Stop> {
-        let is_there = self.written.contains_key(&out.loc) || self.source.taken.contains_key(&out.loc);
+        let is_taken = self.source.taken.contains_key(&out.loc) && !self.source.stay.contains(&out.loc);
+        let is_there = self.written.contains_key(&out.loc) || is_taken;
         match (out.from, is_there) {
             (Some(from), false) => Ok(of_bytes(&self.source.packet, from, out.width)),
             _ => self.get(out.loc),

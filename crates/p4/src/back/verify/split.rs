@@ -9,12 +9,15 @@ use sluice_formats::random::Rng;
 /// Checks each visit that is another one now.
 pub(super) fn check(before: &Graph, after: &Graph, rng: &mut Rng, times: usize) -> Result<(), (usize, String)> {
     let paths = path_to(before);
+    // Ends that are put together alike have become one meanwhile.
+    let stay = super::ends::staying(before);
     for at in (0..before.nodes.len()).filter(|at| before.nodes[*at].tree != after.nodes[*at].tree) {
         let mut leaves = 0;
         before.nodes[at].tree.each_leaf(&mut |_| leaves += 1);
         for _ in 0..(4 + leaves) * times {
             let Some(path) = paths[at] else { continue };
             let mut source = Source::random(rng.fork(), &after.locs, &before.paths[path], false);
+            source.stay.clone_from(&stay);
             let next = Next::Node(at);
             if let Some(what) = differs((before, &next), (after, &next), &mut source, rng.fork()) {
                 return Err((at, format!("visit {at}: {what}")));
