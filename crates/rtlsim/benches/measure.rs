@@ -40,11 +40,12 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 18] = [
+const SECTIONS: [Section; 19] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
     ("rmt", "The rmt pipeline", rmt::cycles),
+    ("rmt-wide", "The rmt pipeline of 12 stages", rmt::wide),
     ("rmt-writes", "Rows and modules of the rmt pipeline", rmt::writes),
     ("rmt-replacement", "A replacement in the rmt pipeline under full load", rmt::replacement),
     ("xdp", "The XDP engine", xdp::cycles),
@@ -103,6 +104,7 @@ fn there(section: &str) -> bool {
         "xdp-paths" | "xdp-sizes" | "xdp-modules" | "xdp-rates" => &["xdp_default"],
         _ if section.starts_with("xdp") => &["xdp_default", "xdp_tiny"],
         "rmt" => &["rmt_default", "rmt_tiny"],
+        "rmt-wide" => &["rmt_wide"],
         _ if section.starts_with("rmt") => &["rmt_default"],
         _ => return CONFIGS.iter().all(|c| support::has(c, variant(section))),
     };

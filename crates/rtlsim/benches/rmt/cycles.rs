@@ -5,7 +5,7 @@ use crate::pipeline::{Pipeline, object};
 use crate::plot::{Axis, Look, Plot, Scale, Series};
 use sluice_device::{Device, Verdict};
 use sluice_formats::random::Rng;
-use sluice_formats::rmt::target::{DEFAULT, TINY, Target};
+use sluice_formats::rmt::target::{DEFAULT, TINY, Target, WIDE};
 use sluice_object::Object;
 use sluice_rtlsim::{Comparison, Ready, Stalls};
 use std::fmt::Write;
@@ -211,6 +211,28 @@ pub fn cycles(seed: u64) -> String {
         plots(&target, curves);
     }
     format!("{INTRODUCTION}{rates}{latencies}{PUBLISHED}")
+}
+
+/// The section's text for the target of most stages, which has no plots: it has the bus of `default`.
+pub fn wide(seed: u64) -> String {
+    let mut text = format!(
+        "As above, target `wide` of {} stages, {} more than `default`: cycles per packet back to back, and cycles from the first \
+         beat accepted to the first and to the last beat out.\n\n\
+         | bytes | beats | cycles per packet | idle: first | last | full: median | most |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n",
+        WIDE.stages,
+        WIDE.stages - DEFAULT.stages
+    );
+    let mut bench = Bench::new(&WIDE, "put m @0", seed);
+    for n in LENGTHS {
+        let lengths = vec![n; (50_000 / n).clamp(20, 200)];
+        let rate = bench.rate(&lengths, Gaps::None, false);
+        let alone = bench.idle(n);
+        let (median, most) = bench.full(&lengths, false);
+        let (first, last) = (alone.first - alone.first_in, alone.latency());
+        let _ = writeln!(text, "| {n} | {} | {rate:.3} | {first} | {last} | {median} | {most} |", WIDE.beats(n));
+    }
+    text
 }
 
 fn bytes() -> Axis {

@@ -4,7 +4,7 @@ mod cycles;
 mod replacement;
 mod writes;
 
-pub use cycles::cycles;
+pub use cycles::{cycles, wide};
 pub use replacement::replacement;
 pub use writes::writes;
 
