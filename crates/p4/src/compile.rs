@@ -90,11 +90,13 @@ impl Program {
         let mut graph = explore(&code).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("follow to a graph");
         let mut effort = Effort::of_this_build();
-        let mut entries = self.reference(crate::Undefined::Zero, 1)?;
+        // Entries of which each is met, beside the program's own.
+        let mut met = None;
         let mistaken = |pass, what: String| errors(verify::mistaken(pass, Span::default(), &what), &self.sources);
         if let Some(effort) = &mut effort {
             let (mut rng, packets) = (effort.fork(), effort.packets);
-            verify::follow::check(&graph, &mut entries, &mut rng, packets).map_err(|what| mistaken("follow", what))?;
+            let entries = met.insert(self.reference(crate::Undefined::Zero, 1)?);
+            verify::follow::check(&graph, entries, &mut rng, packets).map_err(|what| mistaken("follow", what))?;
         }
         let unnumbered = (effort.is_some() && traffic.is_some()).then(|| graph.clone());
         let ports = numbered(&mut graph, &code, traffic).map_err(|refusal| errors(refusal, &self.sources))?;
@@ -110,9 +112,10 @@ impl Program {
         // The entries of the program itself have to fit.
         let own = self.reference(crate::Undefined::Zero, 1)?;
         compiled.unit(&own)?;
-        for with in [&own, &entries] {
-            let (Some(effort), Ok(tables)) = (&mut effort, compiled.tables(with)) else { continue };
-            compiled.plan.check_rows(&tables, effort).map_err(|refusal| errors(refusal, &self.sources))?;
+        if let Some(effort) = &mut effort {
+            for tables in [&own].into_iter().chain(&met).filter_map(|with| compiled.tables(with).ok()) {
+                compiled.plan.check_rows(&tables, effort).map_err(|refusal| errors(refusal, &self.sources))?;
+            }
         }
         ended("rows, checked");
         Ok(compiled)
