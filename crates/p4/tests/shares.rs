@@ -9,6 +9,7 @@ use std::path::Path;
 const EXPECTED: &[(&str, [&str; 3])] = &[
     ("basic", ["1", "1", "1"]),
     ("calc", ["1", "1", "1"]),
+    ("label", ["2", "2", "2"]),
     ("ecn", ["3", "3", "3"]),
     ("firewall", ["E0750 line 69", "E0750 line 69", "E0750 line 69"]),
     ("flow_cache", ["E0750 line 62", "E0750 line 62", "E0750 line 62"]),

@@ -353,3 +353,38 @@ fn what_lies_beside_a_value_is_not_added_to_a_cell() {
         }
     }
 }
+
+const ARRAYS: &str = "#include <v1model.p4>
+header h_t { bit<16> kind; }
+header x_t { bit<9> high; bit<7> low; }
+struct headers_t { h_t h; x_t x; }
+struct meta_t {}
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    state start { transition select(packet.lookahead<bit<16>>()) { 8806: more; } }
+    state more { packet.extract(hdr.x); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply {} }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    register<bit<32>>(16) one;
+    register<bit<8>>(16) two;
+    action sum(bit<5> p, bit<32> q) {}
+    action put(bit<9> port) { bit<32> v; one.write(8, v); }
+    table t { actions = { sum; put; } }
+    apply { switch (t.apply().action_run) { sum: { bit<8> v; v = v + (bit<8>)hdr.x.low; two.write(9, v); } } }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply { mark_to_drop(standard); } }
+control C(inout headers_t hdr, inout meta_t meta) { apply {} }
+control D(packet_out packet, in headers_t hdr) { apply {} }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+";
+
+/// One visit looks at two arrays, of which another way comes to one further behind: they are not in two stages.
+#[test]
+fn a_visit_to_two_arrays_is_in_one_stage() {
+    let program = Reader::new().text("arrays.p4", ARRAYS).check(Path::new("arrays.p4"));
+    let program = program.unwrap_or_else(|errors| panic!("{errors}"));
+    match compare(&program, "", ALONE, &[(0, vec![1, 2, 3, 4])]) {
+        Came::Agreed(_) | Came::Refused(_) => {}
+        other => panic!("{other:?}"),
+    }
+}
