@@ -166,7 +166,8 @@ def _rust_test(folder: Path, what: str, executable: Path, *arguments: str) -> Jo
     engine = ENGINES.get(package, "host")
     if package == "sluice-rtlsim" and arguments:
         engine = next((engine for engine in ("rmt", "xdp", "l7") if what.startswith(f"{engine}_")), "nic")
-        needs = PLUGINS[engine]
+        # Tests of the NIC look at the pipeline alone, too, and those of an engine at the NIC that it is in.
+        needs = (*PLUGINS["nic"], *PLUGINS["rmt" if engine == "nic" else engine])
     return Job(
         f"rust {folder.name} {what}", "rust", engine, [str(executable), *arguments],
         needs=needs, folder=folder, count=_rust_count,
