@@ -101,7 +101,7 @@ fn search(
     for _ in 0..MOST_SPLITS {
         let before = effort.is_some().then(|| graph.clone());
         let placed = place(code, graph, target, stages, &delays, effort.as_deref_mut())?;
-        verify::placed(before, &placed, effort.as_deref_mut())?;
+        verify::placed(before, &placed, code, effort.as_deref_mut())?;
         match placed {
             Placed::Plan(plan) => return Ok(*plan),
             Placed::Split(again, at) => (graph, last) = (*again, at),
