@@ -22,11 +22,7 @@ fn compiled(reader: &Reader, path: &Path) -> Result<usize, &'static str> {
     let program = reader.check(path).map_err(|errors| errors.code())?;
     let compiled = program.compile(&DEFAULT, 0, 4).map_err(|errors| {
         // What would fit is part of the answer.
-        let code = errors.code();
-        if code == "E0770" {
-            std::hint::black_box(program.would_fit(&DEFAULT, 0, 4));
-        }
-        code
+        std::hint::black_box(program.with_what_fits(errors, &DEFAULT, (0, 4))).code()
     })?;
     let entries = program.reference(Undefined::Zero, 1).map_err(|errors| errors.code())?;
     let unit = compiled.unit(&entries).map_err(|errors| errors.code())?;

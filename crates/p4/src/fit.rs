@@ -3,7 +3,7 @@
 use crate::allowed::Allowed;
 use crate::check::Facts;
 use crate::compile::Compiled;
-use crate::error::{Note, place};
+use crate::error::{Note, P4Errors, place};
 use crate::interpret::code::{Case, Code, St};
 use crate::interpret::lower;
 use crate::ir::Graph;
@@ -31,6 +31,14 @@ pub(crate) struct Tries<'p> {
 }
 
 impl Program {
+    /// A refusal of these stages, with what would fit where it is the pipeline's: it has not this (E0750), or too little of it (E0770).
+    pub fn with_what_fits(&self, mut errors: P4Errors, target: &Target, (first, last): (usize, usize)) -> P4Errors {
+        if let Some(error) = errors.0.first_mut().filter(|error| ["E0750", "E0770"].contains(&error.code())) {
+            error.notes.extend(self.would_fit(target, first, last));
+        }
+        errors
+    }
+
     /// What would fit of a program that does not fit these stages: whether others take it, with which flag that accepts a part it fits, and
     /// which single statements are such that it fits without them, the smallest first. Only what was tried is told.
     pub fn would_fit(&self, target: &Target, first: usize, last: usize) -> Vec<Note> {

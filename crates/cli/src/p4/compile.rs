@@ -116,11 +116,10 @@ impl Compile {
 /// What is reserved for a table; a warning where it is less than the table asks for.
 fn told(program: &Path, Reservation { table, size, reserved }: &Reservation) -> String {
     let program = program.display();
-    match size {
-        size if size > reserved => {
-            format!("warning[E0239]: {program}: table `{table}`: entries reserved: {reserved}, asked for: {size}")
-        }
-        _ => format!("{program}: table `{table}`: entries reserved: {reserved}"),
+    if size > reserved {
+        format!("warning[E0239]: {program}: table `{table}`: entries reserved: {reserved}, asked for: {size}")
+    } else {
+        format!("{program}: table `{table}`: entries reserved: {reserved}")
     }
 }
 

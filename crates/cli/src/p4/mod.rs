@@ -82,12 +82,8 @@ impl PlaceArgs {
             let what = format!("--stages {first}-{end}: target {} has stages 0 to {last}", self.target.name);
             return Err(Failure::input("E0770", what));
         }
-        Ok(program.compile_for(&self.target, (first, end), traffic, ended).map_err(|mut errors| {
-            if let Some(error) = errors.0.first_mut().filter(|error| ["E0750", "E0770"].contains(&error.code())) {
-                error.notes.extend(program.would_fit(&self.target, first, end));
-            }
-            errors
-        }))
+        let compiled = program.compile_for(&self.target, (first, end), traffic, ended);
+        Ok(compiled.map_err(|errors| program.with_what_fits(errors, &self.target, (first, end))))
     }
 }
 

@@ -52,6 +52,13 @@ pub fn run_with(program: &str, allowed: Allowed, entries: &str, place: Place, pa
     }
 }
 
+/// A program on headers of three bytes: `apply` works on them, `locals` are its control's own.
+pub fn framed(locals: &str, apply: &str) -> Program {
+    let frame = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4");
+    let reader = Reader::new().define("LOCALS", locals).define("APPLY", apply);
+    reader.check(&frame).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
 /// The same with a program that was read.
 pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, Vec<u8>)]) -> Came {
     let (target, first, last) = place;

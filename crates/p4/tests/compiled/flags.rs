@@ -1,6 +1,6 @@
 //! What is had in part where a flag allows it: the reference then does the same as the pipeline.
 
-use crate::compare::{ALONE, Came, LONG, PORTS, Place, compare};
+use crate::compare::{ALONE, Came, LONG, PORTS, Place, compare, framed};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_p4::{Allowed, Program, Reader, Undefined};
 use sluice_rmt::target::DEFAULT;
@@ -11,9 +11,7 @@ const PACKETS: usize = 2_000;
 
 /// A program on headers of three bytes.
 fn program(locals: &str, apply: &str, allowed: Allowed) -> Program {
-    let frame = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4");
-    let reader = Reader::new().define("LOCALS", locals).define("APPLY", apply);
-    let mut program = reader.check(&frame).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut program = framed(locals, apply);
     program.allow(allowed);
     program
 }

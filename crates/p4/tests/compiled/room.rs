@@ -1,17 +1,11 @@
 //! What is reserved for entries to come: as many as are told can be added, whatever they ask for, within what a tenant was given at first.
 
+use crate::compare::framed;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_object::linker::rmt::Quota;
 use sluice_p4::stf::Script;
-use sluice_p4::{Compiled, Program, Reader, Reference, Reservation, Undefined};
+use sluice_p4::{Compiled, Program, Reference, Reservation, Undefined};
 use sluice_rmt::target::{DEFAULT, TINY, Target, WIDE};
-use std::path::Path;
-
-fn program(locals: &str, apply: &str) -> Program {
-    let frame = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4");
-    let reader = Reader::new().define("LOCALS", locals).define("APPLY", apply);
-    reader.check(&frame).unwrap_or_else(|errors| panic!("{errors}"))
-}
 
 const ACTIONS: &str = "action to(bit<8> x) { hdr.h.c = x; } action back() { hdr.h.c = 1; }";
 
@@ -102,7 +96,7 @@ fn as_many_entries_as_are_reserved_can_be_added() {
                     table("t", &key(one), &format!("size = {}; {counted}", 1 + rng.below(40))),
                     table("u", &key(other), "")
                 );
-                let program = program(&locals, apply);
+                let program = framed(&locals, apply);
                 let Ok(compiled) = program.compile(target, stages.0, stages.1) else {
                     panic!("{} {stages:?} {locals} {apply}", target.name)
                 };
@@ -139,7 +133,7 @@ fn reserved_on(
     apply: &str,
     entries: &str,
 ) -> Vec<(String, u32, u32)> {
-    let program = program(&format!("{ACTIONS} {locals}"), apply);
+    let program = framed(&format!("{ACTIONS} {locals}"), apply);
     let compiled = program.compile(target, stages.0, stages.1).unwrap_or_else(|errors| panic!("{errors}"));
     reservations(&compiled, &filled(&program, entries))
 }

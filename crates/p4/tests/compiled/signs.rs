@@ -1,15 +1,10 @@
 //! Saturation with signs, over all pairs of small numbers and random ones of more bits.
 
-use crate::compare::{Came, LONG, compare};
+use crate::compare::{Came, LONG, compare, framed};
 use sluice_formats::random::{Rng, test_seed};
-use sluice_p4::Reader;
-use std::path::Path;
 
 fn agree(apply: &str, packets: &[(u16, Vec<u8>)]) {
-    let frame = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4");
-    let reader = Reader::new().define("LOCALS", "").define("APPLY", apply);
-    let program = reader.check(&frame).unwrap_or_else(|errors| panic!("{errors}"));
-    match compare(&program, "", LONG, packets) {
+    match compare(&framed("", apply), "", LONG, packets) {
         Came::Agreed(sent) => assert_eq!(sent, packets.len()),
         other => panic!("{apply}: {other:?}"),
     }

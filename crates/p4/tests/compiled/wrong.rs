@@ -1,6 +1,6 @@
 //! Programs that once gave another packet on the pipeline than the reference does, each as small as it shows.
 
-use crate::compare::{ALONE, Came, PORTS, compare};
+use crate::compare::{ALONE, Came, PORTS, compare, framed};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_p4::{Program, Reader};
 use std::path::Path;
@@ -10,9 +10,7 @@ const PACKETS: usize = 2_000;
 
 /// Sends packets of a few bytes through a program: `apply` works on a header of three, `locals` are its control's own.
 fn agree(locals: &str, apply: &str, entries: &str) {
-    let frame = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4");
-    let reader = Reader::new().define("LOCALS", locals).define("APPLY", apply);
-    same(&reader.check(&frame).unwrap_or_else(|errors| panic!("{errors}")), entries);
+    same(&framed(locals, apply), entries);
 }
 
 /// The same with a parser of these states; there are two headers of three bytes, and metadata.
@@ -115,9 +113,7 @@ fn constants_of_more_than_128_bits_are_not_cut() {
         "bit<200> x = (bit<200>)hdr.h.a; x = x * (200w1 << 130); hdr.h.b = x[137:130];",
         "bit<200> x = (bit<200>)hdr.h.a << 130; x = x / ((200w1 << 130) + 4); hdr.h.b = x[7:0];",
     ] {
-        let frame = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4");
-        let reader = Reader::new().define("LOCALS", "").define("APPLY", apply);
-        let program = reader.check(&frame).unwrap_or_else(|errors| panic!("{errors}"));
+        let program = framed("", apply);
         let packets: Vec<(u16, Vec<u8>)> = (0..100).map(|number| (0, vec![number, 1, 2])).collect();
         let came = compare(&program, "", ALONE, &packets);
         assert!(matches!(came, Came::Agreed(_) | Came::Refused(_)), "{came:?}");
@@ -197,9 +193,7 @@ fn corners_of_the_language_are_those_of_the_reference() {
         ),
     ] {
         println!("{locals} {apply}");
-        let frame = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4");
-        let reader = Reader::new().define("LOCALS", locals).define("APPLY", apply);
-        same(&reader.check(&frame).unwrap_or_else(|errors| panic!("{errors}")), entries);
+        agree(locals, apply, entries);
     }
     for (states, apply) in [
         // A header that is extracted in two states.

@@ -93,10 +93,12 @@ fn given((mut value, mut mask): Asked, at: u32, wanted: bool) -> Option<Asked> {
 
 /// What both ask for, if that can be.
 fn both(one: Asked, other: Asked) -> Option<Asked> {
-    agree(&one, &other).then(|| {
-        let join = |a: RmtKey, b: RmtKey| Wide(std::array::from_fn(|i| a.0[i] | b.0[i]));
-        (join(one.0, other.0), join(one.1, other.1))
-    })
+    agree(&one, &other).then(|| (join(&one.0, &other.0), join(&one.1, &other.1)))
+}
+
+/// The bits of both.
+pub(super) fn join(a: &RmtKey, b: &RmtKey) -> RmtKey {
+    Wide(std::array::from_fn(|i| a.0[i] | b.0[i]))
 }
 
 pub(super) fn agree(one: &Asked, other: &Asked) -> bool {
@@ -217,7 +219,7 @@ impl Logical {
         let (all, hashed) = self.rows_of_cases(stage)?;
         let mut rows = LogicalRows { mask: hashed, ..LogicalRows::default() };
         for (_, row) in &all {
-            rows.mask = Wide(std::array::from_fn(|i| rows.mask.0[i] | row.mask.0[i]));
+            rows.mask = join(&rows.mask, &row.mask);
         }
         for (_, row) in all {
             let this = (row.value, row.mask);

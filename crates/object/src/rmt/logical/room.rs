@@ -1,10 +1,9 @@
 //! Rows that are kept free for entries to come: `size` of a table is a wish, and what of it is reserved depends on what its stages have.
 
-use super::encode::{Asked, agree};
-use super::{Logical, LogicalCase, LogicalKind, LogicalLookup, LogicalOutcome, LogicalPiece};
+use super::encode::{Asked, agree, join};
+use super::{Logical, LogicalCase, LogicalKind, LogicalLookup, LogicalOutcome, LogicalPiece, LogicalValue};
 use crate::error::ObjectError;
 use crate::rmt::part::RmtKey;
-use sluice_formats::row::Wide;
 use std::collections::BTreeMap;
 
 /// Rows of a stage by kind, and logical numbers.
@@ -41,7 +40,7 @@ impl Logical {
     /// the other tables' there. Entries that are there already have their rows in any event, and what they push out of the exact rows is within
     /// what there is in all.
     pub fn reserve(&mut self, share: &LogicalRoom, all: &LogicalRoom) -> Result<(), ObjectError> {
-        let costs = self.costs()?;
+        let costs = self.costs();
         let mut used = BTreeMap::new();
         for stage in self.stages.keys() {
             used.insert(*stage, self.present(*stage)?);
@@ -82,7 +81,7 @@ impl Logical {
 
     /// Rows of each stage that its entries take, with those that are reserved for more.
     pub fn rooms(&self) -> Result<BTreeMap<u8, LogicalRoom>, ObjectError> {
-        let costs = self.costs()?;
+        let costs = self.costs();
         let mut rooms = BTreeMap::new();
         for stage in self.stages.keys() {
             let rows = self.rows(*stage)?;
@@ -112,7 +111,8 @@ impl Logical {
     /// Rows that are there, as they lie once entries ask for all bits that any can ask for; those that an entry to come may push out of the
     /// exact ones have room in both.
     fn present(&self, stage: u8) -> Result<LogicalRoom, ObjectError> {
-        let (whole, cases) = (self.whole(stage)?, &self.stages[&stage]);
+        let cases = &self.stages[&stage];
+        let whole = self.whole(cases);
         let mut room = LogicalRoom::default();
         for (at, row) in self.rows_of_cases(stage)?.0 {
             let is_whole = row.mask == whole;
@@ -132,17 +132,21 @@ impl Logical {
         Ok(room)
     }
 
-    /// Bits of a stage's key that any entry can ask for.
-    fn whole(&self, stage: u8) -> Result<RmtKey, ObjectError> {
-        let lookups = self.stages.get(&stage).into_iter().flatten().filter_map(lookup_of);
-        Ok(lookups.fold(self.rows(stage)?.mask, |all, lookup| join(&all, &self.asked(lookup))))
+    /// Bits of a stage's key that any row can ask for, also of entries to come, or that are hashed.
+    fn whole(&self, cases: &[LogicalCase]) -> RmtKey {
+        let asked = cases.iter().map(|case| match case {
+            LogicalCase::Leads(leads) => leads.mask,
+            LogicalCase::Looks(lookup) => self.asked(lookup),
+            LogicalCase::Hashes(bits) => bits.0,
+        });
+        asked.fold(RmtKey::default(), |all, one| join(&all, &one))
     }
 
     /// What one more entry of each table takes that may get some.
-    fn costs(&self) -> Result<Costs, ObjectError> {
+    fn costs(&self) -> Costs {
         let mut costs = Costs::new();
         for (stage, cases) in &self.stages {
-            let whole = self.whole(*stage)?;
+            let whole = self.whole(cases);
             for (at, lookup) in cases.iter().enumerate().filter_map(|(at, case)| Some((at, lookup_of(case)?))) {
                 let guard = (lookup.value, lookup.mask);
                 let is_taken = before(&cases[..at], &whole).any(|other| agree(&guard, &other));
@@ -159,7 +163,7 @@ impl Logical {
             stages.values_mut().for_each(|cost| cost.numbers = usize::from(table.counted));
             !table.constant && !table.keys.is_empty() && !stages.is_empty()
         });
-        Ok(costs)
+        costs
     }
 
     /// Rows of an entry with the action that takes most of them; of lookups with other known bits of a key all count, though an entry is in
@@ -223,15 +227,7 @@ fn before<'a>(cases: &'a [LogicalCase], whole: &'a RmtKey) -> impl Iterator<Item
     })
 }
 
-fn join(a: &RmtKey, b: &RmtKey) -> RmtKey {
-    Wide(std::array::from_fn(|i| a.0[i] | b.0[i]))
-}
-
-fn with_piece(mut key: RmtKey, piece: &LogicalPiece) -> RmtKey {
-    for at in piece.at.map(u32::from).into_iter().flat_map(|at| at..at + u32::from(piece.bits)) {
-        if let Some(byte) = key.0.get_mut((at / 8) as usize) {
-            *byte |= 1 << (at % 8);
-        }
-    }
-    key
+fn with_piece(key: RmtKey, piece: &LogicalPiece) -> RmtKey {
+    let bits = piece.at.map(u32::from).into_iter().flat_map(|at| at..at + u32::from(piece.bits));
+    bits.fold(LogicalValue(key), LogicalValue::with).0
 }
