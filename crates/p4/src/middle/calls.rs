@@ -11,7 +11,7 @@ use crate::syntax::ast::Direction;
 /// Most entries of a table with a direct counter of bytes, if it has no size.
 const MOST_ENTRIES: usize = 1024;
 
-impl<'c> Follower<'c, '_> {
+impl<'c> Follower<'c> {
     pub fn call(&mut self, call: &'c Call) -> Way<V> {
         let code = self.code;
         match &call.callee {

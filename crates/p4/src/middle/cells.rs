@@ -15,7 +15,7 @@ fn more_words(width: u32) -> u32 {
     width.div_ceil(CELL) - 1
 }
 
-impl<'c> Follower<'c, '_> {
+impl<'c> Follower<'c> {
     fn object_of(&self, native: &NativeCall) -> Option<usize> {
         match native.object {
             Owner::None => None,

@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// Most visits on a way: three times the stages of the longest pipeline, because visits that come to nothing are left out later.
 const MOST_CUTS: u32 = 36;
 
-impl Follower<'_, '_> {
+impl Follower<'_> {
     /// Ends the visit. Words of a cell beside the lowest are then looked at by visits of their own.
     pub fn cut(&mut self) -> Way<()> {
         let depth = self.pending.len();

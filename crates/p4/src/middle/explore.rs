@@ -37,33 +37,44 @@ struct Place {
     out: Vec<(usize, Vec<u32>)>,
 }
 
+impl Place {
+    fn of(follower: Follower<'_>) -> Place {
+        Place {
+            trail: follower.trail,
+            slots: follower.slots,
+            pending: follower.pending,
+            sums: follower.sums,
+            refs: follower.refs.into_iter().collect(),
+            returned: follower.returned,
+            taken: follower.taken,
+            at: follower.at,
+            verified: follower.verified,
+            hash: follower.hash,
+            indices: follower.indices,
+            drop: follower.drop,
+            out: follower.out,
+        }
+    }
+}
+
 struct Explorer<'c> {
     code: &'c Code,
+    /// Where ways are followed from: the beginning, or the end of the parser's way that is followed now.
+    from: Follower<'c>,
     graph: Graph,
     known: HashMap<Node, usize>,
     memo: HashMap<Place, Next>,
     ways: usize,
     /// Most of them.
     most: usize,
-    /// A statement that is left out.
-    without: Option<Span>,
     /// How often each place asked for something, and which.
     asked: HashMap<(u32, u32), (usize, Span)>,
 }
 
-/// What the parser found out of a packet.
-struct Packet {
-    least: u32,
-    taken: BTreeMap<Loc, u32>,
-    verify: Option<(u32, u32)>,
-    span: Span,
-}
-
 /// What following came to.
 enum Came {
-    Need(Need, Box<Place>, Span),
-    /// With the place where its port was written.
-    Leaf(Leaf, Span, Span),
+    Need(Need),
+    Leaf(Leaf),
 }
 
 /// The graph of a program, or why there is none.
@@ -75,12 +86,12 @@ pub(crate) fn explore(code: &Code) -> Result<Graph, Refusal> {
 pub(crate) fn explore_within(code: &Code, without: Option<Span>, left: &mut usize) -> Result<Graph, Refusal> {
     let mut explorer = Explorer {
         code,
+        from: Follower { without, ..Follower::new(code) },
         graph: Graph::default(),
         known: HashMap::new(),
         memo: HashMap::new(),
         ways: 0,
         most: *left,
-        without,
         asked: HashMap::new(),
     };
     let came = explorer.parser(&mut Vec::new(), BTreeMap::new(), BTreeMap::new());
@@ -88,41 +99,26 @@ pub(crate) fn explore_within(code: &Code, without: Option<Span>, left: &mut usiz
     came.map(|()| explorer.graph)
 }
 
-impl Explorer<'_> {
-    fn follow(&mut self, script: &[Event]) -> Result<(Came, Packet), Refusal> {
+impl<'c> Explorer<'c> {
+    /// What a way comes to, and how it is there.
+    fn follow(&mut self, script: &[Event]) -> Result<(Came, Follower<'c>), Refusal> {
         self.ways += 1;
-        let mut follower = Follower::new(self.code, &mut self.graph.locs, script);
-        follower.without = self.without;
         if self.ways > self.most || script.len() > MOST_DEPTH {
             return Err(self.too_many(script.len()));
         }
+        let mut follower = self.from.clone();
+        follower.script.extend_from_slice(&script[follower.done..]);
+        std::mem::swap(&mut follower.locs, &mut self.graph.locs);
         let ended = follower.packet();
-        let verify = follower.verified.as_ref().map(|verified| verified.span);
-        let (span, port_span) = (follower.span, follower.port_span);
-        let parsed = follower.parsed_at;
-        let packet = Packet { least: follower.least, taken: follower.taken.clone(), verify, span: parsed };
-        let place = Place {
-            trail: follower.trail,
-            slots: follower.slots,
-            pending: follower.pending,
-            sums: follower.sums,
-            refs: follower.refs.into_iter().collect(),
-            returned: follower.returned,
-            taken: follower.taken.clone(),
-            at: follower.at,
-            verified: follower.verified.clone(),
-            hash: follower.hash,
-            indices: follower.indices,
-            drop: follower.drop,
-            out: follower.out,
-        };
+        std::mem::swap(&mut follower.locs, &mut self.graph.locs);
+        let span = follower.span;
         let came = match ended {
-            Ok(leaf) => Came::Leaf(leaf, span, port_span),
+            Ok(leaf) => Came::Leaf(leaf),
             Err(Stop::Need(need)) => {
                 if !matches!(*need, Need::Parsed | Need::Cut(_)) {
                     self.asked.entry((span.text, span.start)).or_insert((0, span)).0 += 1;
                 }
-                Came::Need(*need, Box::new(place), span)
+                Came::Need(*need)
             }
             Err(Stop::Refused(refusal)) => return Err(*refusal),
             Err(Stop::Exit | Stop::Parser(_) | Stop::Drop) => {
@@ -130,7 +126,7 @@ impl Explorer<'_> {
                 return Err(Refusal::new(span, RefusalKind::NotThere, what));
             }
         };
-        Ok((came, packet))
+        Ok((came, follower))
     }
 
     /// The refusal of a program that nobody can follow to its end, where most of its ways part.
@@ -153,8 +149,8 @@ impl Explorer<'_> {
         bytes: BTreeMap<u32, (u8, u8)>,
         has: BTreeMap<u32, (u8, u8)>,
     ) -> Result<(), Refusal> {
-        let (came, Packet { least, taken, verify, span }) = self.follow(script)?;
-        let Came::Need(need, _, _) = came else { return Ok(()) };
+        let (came, follower) = self.follow(script)?;
+        let Came::Need(need) = came else { return Ok(()) };
         match need {
             Need::Packet(wanted) => {
                 let both = (with(&bytes, &wanted), with(&has, &wanted));
@@ -179,9 +175,13 @@ impl Explorer<'_> {
                 }
             }
             Need::Parsed => {
+                let (least, taken, span) = (follower.least, follower.taken.clone(), follower.parsed_at);
+                let verify = follower.verified.as_ref().map(|verified| verified.span);
+                let before = std::mem::replace(&mut self.from, follower);
                 script.push(Event::Parsed);
                 let next = self.visit(script)?;
                 script.pop();
+                self.from = before;
                 self.graph.paths.push(ParserPath { bytes, has, least, taken, verify, next, span });
             }
             _ => {}
@@ -217,19 +217,20 @@ impl Explorer<'_> {
     }
 
     fn tree(&mut self, script: &mut Vec<Event>, span: &mut Span) -> Result<Tree, Refusal> {
-        let (came, _) = self.follow(script)?;
+        let (came, follower) = self.follow(script)?;
+        let at = follower.span;
         match came {
-            Came::Leaf(leaf, last, port_span) => {
+            Came::Leaf(leaf) => {
                 if let Next::End(end) = &leaf.next {
-                    self.graph.port_spans.entry(end.port.clone()).or_insert(port_span);
+                    self.graph.port_spans.entry(end.port.clone()).or_insert(follower.port_span);
                 }
                 let lines = &self.graph.locs;
                 let looked = leaf.access.as_ref().and_then(|access| lines.lines.cells(access.array));
                 let written = leaf.assigns.iter().find_map(|(loc, bits)| lines.line(*loc, Some(bits)));
-                *span = looked.or(written).unwrap_or(last);
+                *span = looked.or(written).unwrap_or(at);
                 Ok(Tree::Leaf(leaf))
             }
-            Came::Need(Need::Test(test), _, at) => {
+            Came::Need(Need::Test(test)) => {
                 *span = at;
                 script.push(Event::Yes);
                 let yes = self.tree(script, span)?;
@@ -240,7 +241,7 @@ impl Explorer<'_> {
                 *span = at;
                 Ok(if yes == no { yes } else { Tree::Test(test, Box::new(yes), Box::new(no)) })
             }
-            Came::Need(Need::Table(table, keys), _, at) => {
+            Came::Need(Need::Table(table, keys)) => {
                 let mut all = Vec::new();
                 for alt in alternatives(&self.code.tables[table]) {
                     script.push(Event::Alt(alt));
@@ -258,15 +259,16 @@ impl Explorer<'_> {
                 }
                 Ok(Tree::Table(table, keys, all))
             }
-            Came::Need(Need::Cut(mut leaf), place, at) => {
+            Came::Need(Need::Cut(mut leaf)) => {
                 *span = at;
-                let next = match self.memo.get(&*place) {
+                let place = Place::of(follower);
+                let next = match self.memo.get(&place) {
                     Some(next) => next.clone(),
                     None => {
                         script.push(Event::Cut);
                         let next = self.visit(script)?;
                         script.pop();
-                        self.memo.insert(*place, next.clone());
+                        self.memo.insert(place, next.clone());
                         next
                     }
                 };

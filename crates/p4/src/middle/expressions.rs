@@ -10,7 +10,7 @@ use crate::ir::{Bits, Op, Src};
 use crate::source::Span;
 use crate::syntax::ast::{Binary, Unary};
 
-impl<'c> Follower<'c, '_> {
+impl<'c> Follower<'c> {
     pub fn truth(&mut self, ex: &'c Ex) -> Way<bool> {
         match self.value(ex)? {
             V::Bits(bits) => match bits.known() {

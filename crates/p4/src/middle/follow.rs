@@ -105,10 +105,13 @@ pub(super) struct Verified {
 }
 
 /// One way through a program.
-pub(super) struct Follower<'c, 'l> {
+#[derive(Clone)]
+pub(super) struct Follower<'c> {
     pub code: &'c Code,
-    pub locs: &'l mut Locs,
-    pub script: &'l [Event],
+    /// Lent by the graph while the way is followed.
+    pub locs: Locs,
+    /// What was decided, of which so many have been met.
+    pub script: Vec<Event>,
     pub done: usize,
     pub slots: Vec<V>,
     /// Parameters that are places of the caller.
@@ -147,6 +150,8 @@ pub(super) struct Follower<'c, 'l> {
     pub at: u32,
     /// Where the parser was left.
     pub parsed_at: Span,
+    /// The parser is left behind; `true` if it dropped the packet.
+    pub parsed: Option<bool>,
     pub least: u32,
     pub taken: BTreeMap<Loc, u32>,
     pub out: Vec<(usize, Vec<u32>)>,
@@ -159,12 +164,12 @@ pub(super) struct Follower<'c, 'l> {
     pub for_copies: bool,
 }
 
-impl<'c, 'l> Follower<'c, 'l> {
-    pub fn new(code: &'c Code, locs: &'l mut Locs, script: &'l [Event]) -> Self {
+impl<'c> Follower<'c> {
+    pub fn new(code: &'c Code) -> Self {
         Follower {
             code,
-            locs,
-            script,
+            locs: Locs::default(),
+            script: Vec::new(),
             done: 0,
             slots: vec![V::Fixed(Value::None); code.slots],
             refs: HashMap::new(),
@@ -189,6 +194,7 @@ impl<'c, 'l> Follower<'c, 'l> {
             drop: false,
             at: 0,
             parsed_at: Span::default(),
+            parsed: None,
             least: 0,
             taken: BTreeMap::new(),
             out: Vec::new(),
@@ -546,7 +552,9 @@ impl<'c, 'l> Follower<'c, 'l> {
             (Some(_), V::Bits(whole), V::Bits(part)) => *whole = whole.put(low, &part),
             _ => return self.refuse("a slice of what is no number"),
         }
-        self.locs.lines.write(slot, path, into.bits(), self.span);
+        if self.done == self.script.len() {
+            self.locs.lines.write(slot, path, into.bits(), self.span);
+        }
         if is_header && !path.is_empty() {
             self.only_one(slot, path);
         }

@@ -7,7 +7,7 @@ use crate::interpret::{hash_by_name, target_hash_from};
 use crate::ir::{Bits, Bound, HASH, Op, Src};
 use std::rc::Rc;
 
-impl<'c> Follower<'c, '_> {
+impl<'c> Follower<'c> {
     /// `hash(result, algorithm, base, data, max)`: base + hash % max.
     pub fn hash(&mut self, call: &'c Call) -> Way<()> {
         let algorithm = self.algorithm(call, 1);

@@ -4,7 +4,7 @@ use super::follow::{Follower, Way};
 use super::value::V;
 use crate::ir::Bits;
 
-impl Follower<'_, '_> {
+impl Follower<'_> {
     /// Finds something while numbers wait, each in one piece.
     pub fn while_held<T>(&mut self, held: &mut [Bits], find: impl FnOnce(&mut Self) -> Way<T>) -> Way<T> {
         let depth = self.pending.len();

@@ -9,7 +9,7 @@ use crate::interpret::native::Native;
 use crate::interpret::value::Value;
 use crate::ir::{Bits, LocInfo};
 
-impl<'c> Follower<'c, '_> {
+impl<'c> Follower<'c> {
     pub fn native(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<V> {
         let nothing = V::Fixed(Value::None);
         match native.what {

@@ -9,7 +9,7 @@ use crate::syntax::ast::Binary;
 /// Widest number that is shifted by what the packet says: each number of places is a way of its own.
 const MOST_SHIFTED: u32 = 32;
 
-impl Follower<'_, '_> {
+impl Follower<'_> {
     /// `a < b` of numbers in two's complement.
     pub fn less_signed(&mut self, a: Bits, b: Bits) -> Way<bool> {
         let (a, b) = self.shown(a, b, true)?;

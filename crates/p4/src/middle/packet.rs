@@ -18,12 +18,46 @@ const DEPTHS: [&str; 2] = ["enq_qdepth", "deq_qdepth"];
 /// What a checksum covers: its first byte, words of 16 bits, the byte of the sum.
 type Covered = (u32, u32, u32);
 
-impl<'c> Follower<'c, '_> {
-    /// Follows the packet to its end.
+impl<'c> Follower<'c> {
+    /// Follows the packet to its end, from its beginning or from behind the parser.
     pub fn packet(&mut self) -> Way<Leaf> {
         let pipeline = self.code.pipeline;
-        let code = self.code;
-        let [hdr, meta, standard] = [1, 2, 3].map(|at| code.parsers[pipeline.parser].parameters[at].slot);
+        let slots = [1, 2, 3].map(|at| self.code.parsers[pipeline.parser].parameters[at].slot);
+        let dropped = match self.parsed {
+            Some(dropped) => dropped,
+            None => self.parse(&slots)?,
+        };
+        match self.event(|_| Ok(Need::Parsed))? {
+            Event::Parsed => {}
+            other => return self.refuse(format!("a way that cannot be followed again ({other:?})")),
+        }
+        if !dropped {
+            self.block(pipeline.ingress, &slots, 1)?;
+        }
+        if dropped || self.drop {
+            return self.leave(Next::Drop);
+        }
+        if let Some(group) = self.group()? {
+            return self.copies(group, &slots);
+        }
+        let port = self.standard("egress_spec");
+        if port.width() != 9 {
+            return self.refuse("a port that is no number of 9 bits");
+        }
+        if port.known() == Some(DROP) {
+            return self.leave(Next::Drop);
+        }
+        self.set_standard("egress_port", port.clone());
+        self.set_standard("egress_spec", Bits::constant(9, 0));
+        // It goes out in one piece.
+        self.pending.push((port, true));
+        self.block(pipeline.egress, &slots, 2)?;
+        self.finish(&slots, None)
+    }
+
+    /// Follows it to the end of the parser and of what is verified; whether it is dropped there.
+    fn parse(&mut self, slots: &[usize; 3]) -> Way<bool> {
+        let (code, pipeline) = (self.code, self.code.pipeline);
         for at in 1..4 {
             let parameter = &code.parsers[pipeline.parser].parameters[at];
             self.slots[parameter.slot] = V::fresh(&parameter.shape);
@@ -67,40 +101,15 @@ impl<'c> Follower<'c, '_> {
         }
         self.parsed_at = self.span;
         // What is verified is bytes of the packet as it came.
-        let slots = [hdr, meta, standard];
         if !dropped {
-            self.block(pipeline.verify, &slots, 0)?;
+            self.block(pipeline.verify, slots, 0)?;
         }
         self.in_parser = false;
-        self.take_beside(meta);
+        self.take_beside(slots[1]);
         self.trail.clear();
         self.refs.clear();
-        match self.event(|_| Ok(Need::Parsed))? {
-            Event::Parsed => {}
-            other => return self.refuse(format!("a way that cannot be followed again ({other:?})")),
-        }
-        if !dropped {
-            self.block(pipeline.ingress, &slots, 1)?;
-        }
-        if dropped || self.drop {
-            return self.leave(Next::Drop);
-        }
-        if let Some(group) = self.group()? {
-            return self.copies(group, &slots);
-        }
-        let port = self.standard("egress_spec");
-        if port.width() != 9 {
-            return self.refuse("a port that is no number of 9 bits");
-        }
-        if port.known() == Some(DROP) {
-            return self.leave(Next::Drop);
-        }
-        self.set_standard("egress_port", port.clone());
-        self.set_standard("egress_spec", Bits::constant(9, 0));
-        // It goes out in one piece.
-        self.pending.push((port, true));
-        self.block(pipeline.egress, &slots, 2)?;
-        self.finish(&slots, None)
+        self.parsed = Some(dropped);
+        Ok(dropped)
     }
 
     /// Metadata that hold an element of a stack are taken by the parser, too: behind it, ways that have them from different elements are alike.

@@ -9,7 +9,7 @@ use crate::ir::{Bits, LocInfo, Op, Src};
 /// Bytes of a packet that the parser sees.
 const WINDOW: u32 = 128;
 
-impl<'c> Follower<'c, '_> {
+impl<'c> Follower<'c> {
     /// Runs a parser up to `accept`.
     pub fn states(&mut self, at: usize) -> Way<()> {
         let parser = &self.code.parsers[at];

@@ -8,7 +8,7 @@ const MOST_COMPARISONS: u32 = 2;
 /// Parts of a range that the key tells apart one by one.
 const MOST_PREFIXES: u32 = 4;
 
-impl Follower<'_, '_> {
+impl Follower<'_> {
     /// Whether a test holds.
     pub fn decide(&mut self, test: Test) -> Way<bool> {
         if let Some((_, holds)) = self.facts.iter().find(|(known, _)| *known == test) {

@@ -6,7 +6,7 @@ use crate::interpret::Shape;
 use crate::interpret::code::{Argument, Call, Ex};
 use crate::ir::{Bits, LocInfo, Src, Test};
 
-impl<'c> Follower<'c, '_> {
+impl<'c> Follower<'c> {
     /// The algorithm's name, if it is said in the program.
     pub fn algorithm(&self, call: &'c Call, at: usize) -> &'c str {
         match call.arguments.get(at) {
