@@ -49,11 +49,13 @@ impl Program {
         let Ok(entries) = self.reference(Undefined::Zero, 1) else { return Vec::new() };
         let mut notes = Vec::new();
         let mut tries = Tries { program: self, code: &code, entries, left: MOST_WAYS };
-        let flag =
-            tries.flag(target, (first, last)).map(|words| Note { place: None, text: format!("with {words} it fits") });
+        let graph = explore(&code);
+        // Arrays are placed when all ways were followed.
+        let flag = tries.flag(target, (first, last), graph.is_ok());
+        let flag = flag.map(|words| Note { place: None, text: format!("with {words} it fits") });
         tries.left = MOST_WAYS;
         // A program that cannot be followed to its end is followed no further on other pipelines.
-        let Ok(graph) = explore(&code) else { return flag.into_iter().collect() };
+        let Ok(graph) = graph else { return flag.into_iter().collect() };
         let end = target.stages - 1;
         let mut places = vec![(format!("--stages 0-{end}"), target, (0, end))];
         if target.name != WIDE.name {

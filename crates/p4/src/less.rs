@@ -11,9 +11,11 @@ const MOST_TRIES: usize = 24;
 const MOST_FAILED: usize = 2;
 
 impl Tries<'_> {
-    /// The flag that takes least away and makes it fit: one stack or array with less, else all stacks with as few elements.
-    pub(crate) fn flag(&mut self, target: &Target, stages: (usize, usize)) -> Option<String> {
-        let less: Vec<(Less, u32)> = self.code.less.iter().map(|(less, most)| (less.clone(), *most)).collect();
+    /// The flag that takes least away and makes it fit: one stack, or one array if arrays are tried, with less, else all stacks with as few
+    /// elements.
+    pub(crate) fn flag(&mut self, target: &Target, stages: (usize, usize), arrays: bool) -> Option<String> {
+        let less = self.code.less.iter().map(|(less, most)| (less.clone(), *most));
+        let less: Vec<(Less, u32)> = less.filter(|(less, _)| arrays || matches!(less, Less::Bound(_))).collect();
         let mut tries = MOST_TRIES;
         for one in &less {
             if let Some(words) = self.most_of(std::slice::from_ref(one), target, stages, &mut tries) {

@@ -258,7 +258,7 @@ pub(super) fn between(graph: &Graph, code: &Code) -> Result<Option<(usize, Leaf)
                 return twice(graph, code, access.array);
             }
             if leaves.iter().any(|other| behind(&from, other).contains(&access.array)) {
-                return Ok(Some((at, leaf.clone())));
+                return Ok(Some((at, Leaf::clone(leaf))));
             }
         }
     }

@@ -175,8 +175,8 @@ fn of_words(graph: &Graph) -> BTreeSet<Loc> {
         [above @ .., low] => low.width == CELL && !above.is_empty() && above.iter().chain([low]).all(is_word),
         [] => false,
     };
-    let assigns = all_leaves(graph).into_iter().flat_map(|leaf| leaf.assigns);
-    assigns.filter(|(_, bits)| whole(bits)).map(|(loc, _)| loc).collect()
+    let assigns = all_leaves(graph).into_iter().flat_map(|leaf| &leaf.assigns);
+    assigns.filter(|(_, bits)| whole(bits)).map(|(loc, _)| *loc).collect()
 }
 
 impl Homes {

@@ -260,9 +260,9 @@ impl Plan {
     fn make(&mut self) -> Option<(usize, Leaf, action::Unmade)> {
         for (at, leaves) in leaves(&self.graph).into_iter().enumerate() {
             for leaf in leaves {
-                match action::make(&leaf, &self.homes, &self.ends, &self.cells, (at, self.graph.spans[at])) {
-                    Ok(made) => self.made.insert(leaf, made),
-                    Err(unmade) => return Some((at, leaf, unmade)),
+                match action::make(leaf, &self.homes, &self.ends, &self.cells, (at, self.graph.spans[at])) {
+                    Ok(made) => self.made.insert(leaf.clone(), made),
+                    Err(unmade) => return Some((at, leaf.clone(), unmade)),
                 };
             }
         }
@@ -297,7 +297,7 @@ impl Plan {
     /// Whether packets go to multicast groups.
     pub fn has_groups(&self) -> bool {
         let is_group = |next: &Next| matches!(next, Next::End(end) if end.group.known() != Some(0));
-        nexts(&self.graph).iter().any(is_group)
+        nexts(&self.graph).into_iter().any(is_group)
     }
 
     /// Where the multicast group of a packet is written.
@@ -329,7 +329,7 @@ impl Plan {
             Next::End(end) => end.group.known().and_then(|group| u16::try_from(group).ok()),
             _ => None,
         };
-        nexts(&self.graph).iter().filter_map(group).filter(|group| *group != 0).collect()
+        nexts(&self.graph).into_iter().filter_map(group).filter(|group| *group != 0).collect()
     }
 
     /// For each end the paths of the parser whose packets may leave so.
@@ -350,7 +350,7 @@ impl Plan {
             }
         }
         for (at, leaves) in leaves(&self.graph).into_iter().enumerate() {
-            all.extend(leaves.into_iter().map(|leaf| (at, leaf.next)));
+            all.extend(leaves.into_iter().map(|leaf| (at, leaf.next.clone())));
         }
         loop {
             let before = nodes.clone();
@@ -412,19 +412,19 @@ fn levels(graph: &Graph, code: &Code, delays: &BTreeMap<usize, usize>) -> Result
 }
 
 /// The leaves of a visit.
-pub(super) fn leaves_of(tree: &Tree) -> Vec<Leaf> {
+pub(super) fn leaves_of(tree: &Tree) -> Vec<&Leaf> {
     let mut leaves = Vec::new();
-    tree.each_leaf(&mut |leaf| leaves.push(leaf.clone()));
+    tree.each_leaf(&mut |leaf| leaves.push(leaf));
     leaves
 }
 
 /// The leaves of each visit.
-pub(super) fn leaves(graph: &Graph) -> Vec<Vec<Leaf>> {
+pub(super) fn leaves(graph: &Graph) -> Vec<Vec<&Leaf>> {
     graph.nodes.iter().map(|node| leaves_of(&node.tree)).collect()
 }
 
-fn all_leaves(graph: &Graph) -> Vec<Leaf> {
-    leaves(graph).into_iter().flatten().collect()
+fn all_leaves(graph: &Graph) -> Vec<&Leaf> {
+    leaves(graph).concat()
 }
 
 /// Which of the ways a packet is put together in.
@@ -471,14 +471,14 @@ fn ends(graph: &Graph) -> Vec<Deparse> {
             ends.push(end.deparse.clone());
         }
     };
-    nexts(graph).iter().for_each(&mut see);
+    nexts(graph).into_iter().for_each(&mut see);
     ends
 }
 
 /// Where paths of the parser and leaves lead, in their order.
-fn nexts(graph: &Graph) -> Vec<Next> {
-    let paths = graph.paths.iter().map(|path| path.next.clone());
-    paths.chain(all_leaves(graph).into_iter().map(|leaf| leaf.next)).collect()
+fn nexts(graph: &Graph) -> Vec<&Next> {
+    let paths = graph.paths.iter().map(|path| &path.next);
+    paths.chain(all_leaves(graph).into_iter().map(|leaf| &leaf.next)).collect()
 }
 
 fn written(graph: &Graph) -> BTreeSet<Loc> {

@@ -2,7 +2,8 @@
 
 use super::{Bits, Lines};
 use crate::source::Span;
-use std::collections::{BTreeMap, HashMap};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A variable that is kept from stage to stage: a field, a local variable, something that the hardware knows.
@@ -210,7 +211,7 @@ impl Tree {
     }
 
     /// All that it comes to, in their order.
-    pub fn each_leaf(&self, see: &mut dyn FnMut(&Leaf)) {
+    pub fn each_leaf<'t>(&'t self, see: &mut dyn FnMut(&'t Leaf)) {
         match self {
             Tree::Test(_, yes, no) => {
                 yes.each_leaf(see);

@@ -3,7 +3,7 @@
 
 use super::{Array, Bits};
 use crate::source::Span;
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// A part of a slot of the program.
 type Path = (usize, Vec<u32>);

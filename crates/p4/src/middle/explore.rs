@@ -12,7 +12,8 @@ use super::value::V;
 use crate::interpret::code::{Code, Table};
 use crate::ir::{Alt, Bits, Change, Graph, Leaf, Loc, Next, Node, ParserPath, Tree};
 use crate::source::Span;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use foldhash::{HashMap, HashMapExt};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most ways that are followed.
 const MOST_WAYS: usize = 6_000;

@@ -7,7 +7,8 @@ use crate::interpret::value::{Number, Value};
 use crate::ir::{Access, Alt, Bits, Bound, Leaf, Loc, LocInfo, Locs, Seg, Src, Test};
 use crate::source::Span;
 use crate::syntax::ast::Binary;
-use std::collections::{BTreeMap, HashMap};
+use foldhash::{HashMap, HashMapExt};
+use std::collections::BTreeMap;
 
 /// Why a program does not run on the pipeline, and where.
 #[derive(Clone, Debug)]
