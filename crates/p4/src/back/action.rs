@@ -217,7 +217,7 @@ impl Maker<'_> {
             for seg in bits.slice(low, width).segs {
                 top -= seg.width;
                 let mut put = |from: u32, seg: Seg| {
-                    let bits = Bits { segs: vec![seg] };
+                    let bits = Bits::one(seg);
                     let part = Part { loc, low: low + top + from, bits, bridge: Vec::new() };
                     out.push((container, at + top + from, part));
                 };

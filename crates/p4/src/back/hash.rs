@@ -104,7 +104,7 @@ pub(super) fn gather(graph: &mut Graph, width: u32) -> Result<(), Refusal> {
             if all == data {
                 return refuse("at two places of a key, which would be two hashes");
             }
-            let assigns = places.iter().copied().zip(data.segs.iter().map(|seg| Bits { segs: vec![seg.clone()] }));
+            let assigns = places.iter().copied().zip(data.segs.iter().map(|seg| Bits::one(seg.clone())));
             let first = Leaf { assigns: assigns.collect(), ..Leaf::to(Next::Drop) };
             super::split::before(graph, at, first, &|bits| match &bits.segs[..] {
                 [Seg { width, src: Src::Hash(of, low) }] if **of == data => {

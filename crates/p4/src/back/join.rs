@@ -56,9 +56,9 @@ fn before(bits: &Bits, written: &BTreeMap<Loc, Bits>) -> Option<Bits> {
         out = out.concat(match &seg.src {
             Src::Loc(loc, low) => match written.get(loc) {
                 Some(value) => value.slice(*low, seg.width),
-                None => Bits { segs: vec![seg.clone()] },
+                None => Bits::one(seg.clone()),
             },
-            Src::Const(_) => Bits { segs: vec![seg.clone()] },
+            Src::Const(_) => Bits::one(seg.clone()),
             Src::Param(..) | Src::Cell(..) | Src::Op(_) | Src::Hash(..) => return None,
         });
     }

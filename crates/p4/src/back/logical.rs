@@ -388,7 +388,7 @@ fn substituted(bits: &Bits, data: &[Bits]) -> u128 {
             Src::Param(number, low) => data
                 .get(number as usize)
                 .map_or_else(|| Bits::constant(seg.width, 0), |value| value.slice(low, seg.width)),
-            _ => Bits { segs: vec![seg.clone()] },
+            _ => Bits::one(seg.clone()),
         });
     }
     all.known().unwrap_or(u128::MAX)

@@ -370,7 +370,7 @@ impl Cut<'_> {
                 for seg in bits.segs {
                     top -= seg.width;
                     if seg.src != Src::Loc(loc, top) {
-                        let bits = Bits { segs: vec![seg] };
+                        let bits = Bits::one(seg);
                         self.later.push(Part { loc, low: top, bits, bridge: Vec::new() });
                     }
                 }

@@ -1,6 +1,7 @@
 //! Values that are known in part: bits in a row, each from a constant, from what is kept, from an entry, or computed.
 
 use super::Loc;
+use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
 /// Operations that an ALU has.
@@ -24,7 +25,7 @@ pub(crate) struct Operation {
 /// Where bits come from; the number is the lowest bit that is meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Src {
-    Const(u128),
+    Const(u64),
     Loc(Loc, u32),
     /// Parameter of the table's action.
     Param(u32, u32),
@@ -55,7 +56,7 @@ pub(crate) struct Seg {
 /// Bits, the highest first. Neighbours that go on where the one before ended are one piece.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Bits {
-    pub segs: Vec<Seg>,
+    pub segs: SmallVec<[Seg; 1]>,
 }
 
 /// Most bits of a constant in one piece.
@@ -79,7 +80,7 @@ impl Bits {
             let take = if left.is_multiple_of(MOST) { MOST } else { left % MOST };
             left -= take;
             let value = if left >= 128 { 0 } else { (value >> left) & ones(take) };
-            bits.push(Seg { width: take, src: Src::Const(value) });
+            bits.push(Seg { width: take, src: Src::Const(value as u64) });
         }
         bits
     }
@@ -95,7 +96,7 @@ impl Bits {
             let low = have - 8 * (at as u32 + 1);
             if low < width {
                 let take = 8.min(width - low);
-                bits.push(Seg { width: take, src: Src::Const(u128::from(*byte) & ones(take)) });
+                bits.push(Seg { width: take, src: Src::Const(u64::from(*byte) & ones(take) as u64) });
             }
         }
         bits
@@ -116,7 +117,7 @@ impl Bits {
             return None;
         }
         self.segs.iter().try_fold(0u128, |all, seg| match seg.src {
-            Src::Const(value) if all == 0 || seg.width < 128 => Some(all.checked_shl(seg.width).unwrap_or(0) | value),
+            Src::Const(value) => Some(all << seg.width | u128::from(value)),
             _ => None,
         })
     }
@@ -132,7 +133,7 @@ impl Bits {
         if let Some(last) = self.segs.last_mut() {
             let joined = match (&last.src, &seg.src) {
                 (Src::Const(a), Src::Const(b)) if last.width + seg.width <= MOST => {
-                    Some(Src::Const((a << seg.width) | b))
+                    Some(Src::Const(a.checked_shl(seg.width).unwrap_or(0) | b))
                 }
                 (Src::Loc(a, low), Src::Loc(b, next)) if a == b && *low == next + seg.width => Some(seg.src.clone()),
                 (Src::Param(a, low), Src::Param(b, next)) if a == b && *low == next + seg.width => {
@@ -148,6 +149,16 @@ impl Bits {
             }
         }
         self.segs.push(seg);
+    }
+
+    /// One piece.
+    pub fn one(seg: Seg) -> Bits {
+        Bits { segs: smallvec![seg] }
+    }
+
+    /// Whether they are a variable, from its lowest bit on.
+    pub fn is_loc(&self, loc: Loc) -> bool {
+        matches!(&self.segs[..], [Seg { src: Src::Loc(other, 0), .. }] if *other == loc)
     }
 
     /// These bits above those.
@@ -298,7 +309,7 @@ impl Bits {
 /// Bits of one piece.
 fn cut(seg: &Seg, low: u32, width: u32) -> Bits {
     match &seg.src {
-        Src::Const(value) => Bits::constant(width, (value >> low) & ones(width)),
+        Src::Const(value) => Bits::constant(width, u128::from(value >> low) & ones(width)),
         Src::Loc(loc, at) => Bits::of(width, Src::Loc(*loc, at + low)),
         Src::Param(param, at) => Bits::of(width, Src::Param(*param, at + low)),
         Src::Cell(when, at) => Bits::of(width, Src::Cell(*when, at + low)),

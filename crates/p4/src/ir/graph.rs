@@ -40,11 +40,23 @@ pub(crate) enum LocInfo {
 pub(crate) struct Locs {
     pub all: Vec<(LocInfo, u32)>,
     by: HashMap<LocInfo, Loc>,
+    /// Parts of slots, by slot and path.
+    leaves: HashMap<usize, HashMap<Vec<u32>, Loc>>,
     /// Where they come from.
     pub lines: Lines,
 }
 
 impl Locs {
+    /// A part of a slot.
+    pub fn leaf(&mut self, slot: usize, path: &[u32], width: u32) -> Loc {
+        if let Some(loc) = self.leaves.get(&slot).and_then(|of| of.get(path)) {
+            return *loc;
+        }
+        let loc = self.of(LocInfo::Leaf(slot, path.to_vec()), width);
+        self.leaves.entry(slot).or_default().insert(path.to_vec(), loc);
+        loc
+    }
+
     pub fn of(&mut self, info: LocInfo, width: u32) -> Loc {
         if let Some(loc) = self.by.get(&info) {
             return *loc;

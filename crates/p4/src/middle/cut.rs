@@ -128,7 +128,7 @@ impl Follower<'_> {
                     return;
                 }
                 let width = bits.width();
-                let loc = self.locs.of(LocInfo::Leaf(slot, path.to_vec()), width);
+                let loc = self.locs.leaf(slot, path, width);
                 let new = Bits::of(width, Src::Loc(loc, 0));
                 assigns.insert(loc, std::mem::replace(bits, new));
             });
@@ -180,7 +180,7 @@ impl Follower<'_> {
     fn without_cells(&mut self, bits: &Bits, changed: &BTreeSet<Loc>, assigns: &mut BTreeMap<Loc, Bits>) -> Bits {
         let mut out = Bits::default();
         for seg in &bits.segs {
-            let one = Bits { segs: vec![seg.clone()] };
+            let one = Bits::one(seg.clone());
             out = out.concat(match &seg.src {
                 Src::Cell(when, low) => {
                     let words = (*low / CELL..(low + seg.width).div_ceil(CELL)).rev();
@@ -242,8 +242,8 @@ impl Follower<'_> {
             let locs = &mut self.locs;
             value.leaves(&mut Vec::new(), &mut |path, bits| {
                 let width = bits.width();
-                let loc = locs.of(LocInfo::Leaf(slot, path.to_vec()), width);
-                if *bits != Bits::of(width, Src::Loc(loc, 0)) {
+                let loc = locs.leaf(slot, path, width);
+                if !bits.is_loc(loc) {
                     changed.insert(loc);
                 }
             });

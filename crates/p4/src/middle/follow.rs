@@ -4,7 +4,7 @@ use super::value::V;
 use crate::interpret::code::{Case, Code, Ex, Place, St, Step, Target};
 use crate::interpret::numbers;
 use crate::interpret::value::{Number, Value};
-use crate::ir::{Access, Alt, Bits, Bound, Leaf, Loc, LocInfo, Locs, Seg, Src, Test};
+use crate::ir::{Access, Alt, Bits, Bound, Leaf, Loc, Locs, Src, Test};
 use crate::source::Span;
 use crate::syntax::ast::Binary;
 use foldhash::{HashMap, HashMapExt};
@@ -581,10 +581,10 @@ impl<'c> Follower<'c> {
 
     /// The variable of a leaf.
     pub fn leaf(&mut self, slot: usize, path: &[u32], width: u32) -> Loc {
-        self.locs.of(LocInfo::Leaf(slot, path.to_vec()), width)
+        self.locs.leaf(slot, path, width)
     }
 
     pub fn loc_bits(&self, loc: Loc) -> Bits {
-        Bits { segs: vec![Seg { width: self.locs.width(loc), src: Src::Loc(loc, 0) }] }
+        Bits::of(self.locs.width(loc), Src::Loc(loc, 0))
     }
 }

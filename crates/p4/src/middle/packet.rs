@@ -122,7 +122,7 @@ impl<'c> Follower<'c> {
             let whole = locs.width(*loc) == width && width.is_multiple_of(8);
             let Some(at) = taken.get(loc).copied().filter(|at| whole && at.is_multiple_of(8)) else { return };
             if let LocInfo::Element(..) = locs.info(*loc) {
-                let own = locs.of(LocInfo::Leaf(meta, path.to_vec()), width);
+                let own = locs.leaf(meta, path, width);
                 taken.insert(own, at);
                 *bits = Bits::of(width, Src::Loc(own, 0));
             }
@@ -328,7 +328,7 @@ impl<'c> Follower<'c> {
             varied |= header.parts().iter().any(|part| matches!(part, V::Fixed(_)));
             let locs = &mut self.locs;
             header.leaves(&mut path.clone(), &mut |path, bits| {
-                let loc = locs.of(LocInfo::Leaf(*slot, path.to_vec()), bits.width());
+                let loc = locs.leaf(*slot, path, bits.width());
                 fields.push((loc, bits.clone()));
             });
             if varied {

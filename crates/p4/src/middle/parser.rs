@@ -116,7 +116,7 @@ impl<'c> Follower<'c> {
         if mask
             .segs
             .iter()
-            .all(|seg| seg.src == Src::Const(if seg.width >= 128 { u128::MAX } else { (1 << seg.width) - 1 }))
+            .all(|seg| seg.src == Src::Const(u64::MAX >> (64 - seg.width)))
             && let Some((x, c)) = key.plus()
         {
             value = Bits::operate(Op::Sub, &value, &Bits::constant(width, c));
@@ -185,7 +185,7 @@ impl<'c> Follower<'c> {
             let width = bits.width();
             let loc = match moves {
                 true => locs.of(LocInfo::Element(slot, element.clone(), start, at), width),
-                false => locs.of(LocInfo::Leaf(slot, path.to_vec()), width),
+                false => locs.leaf(slot, path, width),
             };
             *bits = Bits::of(width, Src::Loc(loc, 0));
             new.push((loc, at));

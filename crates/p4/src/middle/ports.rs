@@ -281,7 +281,7 @@ impl Finder<'_> {
                 for seg in &bits.segs {
                     let is_whole = seg.width >= PORT_BITS && matches!(seg.src, Src::Loc(_, 0));
                     if !is_whole {
-                        let one = Bits { segs: vec![seg.clone()] };
+                        let one = Bits::one(seg.clone());
                         self.numbers(&one, scope, (span, "is compared by some of its bits"));
                     }
                 }

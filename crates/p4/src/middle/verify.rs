@@ -67,7 +67,7 @@ impl<'c> Follower<'c> {
         let mut begin = None;
         let mut at = 0;
         for seg in &data.segs {
-            let first = self.first_bit(&Bits { segs: vec![seg.clone()] })?;
+            let first = self.first_bit(&Bits::one(seg.clone()))?;
             match begin {
                 None => (begin, at) = (Some(first.min(if first == of_sum + 16 { of_sum } else { first })), first),
                 Some(_) if first == at => {}

@@ -53,7 +53,7 @@ pub(crate) fn evaluate(bits: &Bits, inputs: &mut Inputs) -> Result<Value, Stop> 
     let mut all = Value::new();
     for seg in bits.segs.iter().rev() {
         let one = match &seg.src {
-            Src::Const(number) => of(seg.width, *number),
+            Src::Const(number) => of(seg.width, u128::from(*number)),
             Src::Loc(loc, low) => slice(&(inputs.var)(*loc)?, *low, seg.width),
             Src::Param(at, low) => match inputs.params.get(*at as usize) {
                 Some(value) => slice(value, *low, seg.width),
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(value(&Bits::of(16, Src::Hash(Rc::new(loc(1, 0, 3)), 16))), 0x1234);
         for (op, wanted) in [(Op::Add, 0x0100), (Op::Sub, 0x00fe), (Op::And, 1), (Op::Or, 0xff), (Op::Xor, 0xfe)] {
             let operation = Operation { op, a: loc(0xff, 0, 16), b: loc(1, 0, 16) };
-            assert_eq!(value(&Bits { segs: vec![Seg { width: 16, src: Src::Op(Rc::new(operation)) }] }), wanted);
+            assert_eq!(value(&Bits::one(Seg { width: 16, src: Src::Op(Rc::new(operation)) })), wanted);
         }
         let sum = Bits::operate(Op::Add, &loc(0xff, 0, 16), &loc(1, 0, 16));
         assert_eq!(value(&sum.slice(8, 8)), 1);

@@ -227,7 +227,7 @@ impl Vars<'_, '_> {
         let mut all = Value::new();
         for seg in bits.segs.iter().rev() {
             all.extend(match seg.src {
-                Src::Const(number) => of(seg.width, number),
+                Src::Const(number) => of(seg.width, u128::from(number)),
                 Src::Loc(loc, low) => slice(&self.get(loc).ok()?, low, seg.width),
                 _ => return None,
             });
