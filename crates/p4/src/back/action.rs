@@ -562,7 +562,7 @@ impl Made {
                 for seg in &bits.segs {
                     top -= seg.width;
                     match &seg.src {
-                        Src::Const(value) => all |= (*value as u64) << top,
+                        Src::Const(value) => all |= *value << top,
                         Src::Param(number, low) => moves.push(LogicalMove {
                             parameter: *number as u16,
                             low: *low as u16,

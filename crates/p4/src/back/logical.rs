@@ -195,7 +195,7 @@ impl Cases<'_> {
             match seg.src {
                 Src::Const(known) => {
                     let (low, bits) = (top as u16, seg.width as u16);
-                    pieces.push(LogicalPiece { low, bits, at: None, known: known as u64 });
+                    pieces.push(LogicalPiece { low, bits, at: None, known });
                 }
                 Src::Loc(loc, low) => {
                     for Piece { low: from, width, container, at } in self.plan.homes.of(loc, low, seg.width) {

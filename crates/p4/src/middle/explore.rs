@@ -1,8 +1,8 @@
 //! All ways through a program, as a graph.
 //!
-//! A way is followed from its beginning each time, by the list of what was decided on it; what is asked next makes two ways of it, or
-//! one for each action of a table. Ways that are at the same place with the same values are one from there on, and so are visits that
-//! do the same: what nobody reads any more is left out before they are compared.
+//! A way is followed from its beginning each time, behind the parser from its end, by the list of what was decided on it; what is asked next
+//! makes two ways of it, or one for each action of a table. Ways that are at the same place with the same values are one from there on, and so
+//! are visits that do the same: what nobody reads any more is left out before they are compared.
 //!
 //! Before: a program's instances as a tree. After: a graph that gives for each packet, entries and cells what the reference gives. It keeps: what
 //! the program writes, counts and sends, in its order. Verifier: `verify/follow.rs`.

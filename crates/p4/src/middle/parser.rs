@@ -113,10 +113,7 @@ impl<'c> Follower<'c> {
             return self.refuse("a case whose value is not known before the program runs");
         }
         let (mut key, mut value) = (key.clone(), value);
-        if mask
-            .segs
-            .iter()
-            .all(|seg| seg.src == Src::Const(u64::MAX >> (64 - seg.width)))
+        if mask.segs.iter().all(|seg| seg.src == Src::Const(u64::MAX >> (64 - seg.width)))
             && let Some((x, c)) = key.plus()
         {
             value = Bits::operate(Op::Sub, &value, &Bits::constant(width, c));
