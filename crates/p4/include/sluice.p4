@@ -20,9 +20,10 @@ enum AtomValue {
     minus_operand
 }
 
-// Words of a stage's memory, a power of two. An action makes one access, and packets see each other's in their order.
+// Words of a stage's memory. A packet makes one access, and packets see each other's in their order. Beyond the last word
+// nothing changes, and what is read is zero.
 extern atom {
-    atom(bit<32> words);
+    atom(bit<32> size);
     void read(in bit<32> index, out bit<32> old);
     void write(in bit<32> index, in bit<32> value, out bit<32> old);
     void add(in bit<32> index, in bit<32> value, out bit<32> old, out bit<32> now);

@@ -142,12 +142,9 @@ impl Compiled {
         all.len()
     }
 
-    /// Has a reference hash as this program does, where the target's hash is allowed.
+    /// Has a reference compute the target's hash as this program does.
     pub fn teach(&self, reference: &mut Reference) {
-        let hashes = &mut reference.switch.machine.hashes;
-        if hashes.is_some() {
-            *hashes = Some(self.plan.hashes.clone());
-        }
+        reference.switch.machine.hashes = self.plan.hashes.clone();
     }
 
     /// The pipeline that it is for.

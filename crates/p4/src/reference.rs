@@ -43,7 +43,7 @@ impl Program {
             Ok(code) => {
                 let mut switch = Switch::new(code, seed, undefined == Undefined::Random);
                 // What the pipeline's are is told when it is compiled.
-                switch.machine.hashes = self.allowed.target_hash.then(Default::default);
+                switch.machine.hashes_as_target = self.allowed.target_hash;
                 Ok(Reference { switch, sources: self.sources.clone() })
             }
             Err(refused) => {

@@ -41,9 +41,9 @@ pub(super) struct Maker<'a> {
     data: usize,
     /// Which operands of each size are taken: P0, P1, P2, DA, DB.
     pub(super) taken: [[bool; 5]; 3],
-    crossed: bool,
+    pub(super) crossed: bool,
     /// What would help an operand that is not to be had: the value, and bits of a container's size with it at its place.
-    bridge: Vec<(Bits, Bits)>,
+    pub(super) bridge: Vec<(Bits, Bits)>,
 }
 
 /// The operand that a value is for the ALU of a container.

@@ -7,12 +7,12 @@ use super::action::Maker;
 use super::{leaves, names, too_much};
 use crate::interpret::TIME_BITS;
 use crate::interpret::code::Code;
-use crate::ir::{Access, Array, Bits, Change, Graph, Leaf, Loc, Next, Src, When as Cell};
+use crate::ir::{Access, Array, Becomes, Bits, Change, Graph, Leaf, Loc, Next, Src, When as Cell};
 use crate::middle::{Refusal, RefusalKind};
 use crate::source::Span;
 use sluice_rmt::action::{Cross, When};
 use sluice_rmt::phv::Class;
-use sluice_rmt::state::{Access as Atom, Choice, IndexSource, Operand, StateOp, Update};
+use sluice_rmt::state::{Access as Atom, Choice, IndexSource, Operand, Relation, StateOp, Update};
 use sluice_rmt::target::{PAGE_WORDS, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,23 +109,46 @@ impl Maker<'_> {
                 (source, (1u32 << width.min(12)) as u16 - 1, base)
             }
         };
-        let update = match &access.change {
-            Change::Keep => Update::KEEP,
-            Change::Set(value) => Update::set(self.cell_operand(value)?),
-            Change::Add { by, negate } => Update { negate: *negate, ..Update::add(self.cell_operand(by)?) },
-        };
+        let bridged = self.bridge.len();
+        let atom = self.change(&access.change).inspect_err(|_| {
+            // The two places for what containers hold are taken: an index that is at one of them has a third, of another size.
+            if self.taken[1][1] && self.crossed {
+                self.bridge.truncate(bridged);
+                if source == IndexSource::X {
+                    self.bring(Class::C2, 0, &access.index.slice(0, access.index.width().min(16)));
+                }
+            }
+        })?;
         let mut results = [None, None];
         for (loc, bits) in &leaf.assigns {
             if let Some(when) = cell_of(bits) {
                 results[usize::from(when == Cell::New)] = Some(self.result(*loc)?);
             }
         }
-        let atom = Atom::Atom { choice: Choice::When(When::Always), then: update, otherwise: Update::KEEP };
         let [old_to, new_to] = results;
         let base = first as u16;
         let op = StateOp { when: When::Always, source, index_mask: mask, base, access: atom, old_to, new_to };
         self.action.state = Some(op);
         Ok(())
+    }
+
+    fn change(&mut self, change: &Change) -> Result<Atom, Refusal> {
+        let always = Choice::When(When::Always);
+        let (choice, then, otherwise) = match change {
+            Change::Keep => (always, Update::KEEP, Update::KEEP),
+            Change::Set(value) => (always, Update::set(self.cell_operand(value)?), Update::KEEP),
+            Change::Add { by, negate } => {
+                (always, Update { negate: *negate, ..Update::add(self.cell_operand(by)?) }, Update::KEEP)
+            }
+            Change::Choose { limit, yes, no } => {
+                (Choice::Old(Relation::Ge, self.cell_operand(limit)?), self.update(yes)?, self.update(no)?)
+            }
+        };
+        Ok(Atom::Atom { choice, then, otherwise })
+    }
+
+    fn update(&mut self, becomes: &Becomes) -> Result<Update, Refusal> {
+        Ok(Update { old: becomes.old, value: self.cell_operand(&becomes.value)?, negate: becomes.negate })
     }
 
     /// The 4-byte container of a variable.
@@ -185,10 +208,13 @@ impl Maker<'_> {
         let exact = bare.width() < value.width();
         let alone = |end: u32, of: u32| !exact || end == of;
         match seg.src {
-            Src::Param(..) if !self.taken[1][4] => {
-                let place = self.place(4, vec![(0, bare.clone())])?;
-                self.taken[1][4] = true;
-                self.action.picks[1].data[1] = (place / 2) as u8;
+            Src::Param(..) => {
+                let place = (self.place(4, vec![(0, bare.clone())])? / 2) as u8;
+                let (taken, pick) = (&mut self.taken[1][4], &mut self.action.picks[1].data[1]);
+                if *taken && *pick != place {
+                    return self.refuse("a second value of an entry for a cell");
+                }
+                (*taken, *pick) = (true, place);
                 Ok(Operand::DataB)
             }
             Src::Loc(loc, low) if alone(low + seg.width, TIME_BITS) && self.cross_word(loc, low) => Ok(Operand::X),
@@ -196,9 +222,10 @@ impl Maker<'_> {
                 if let [piece] = self.homes.of(loc, low, seg.width)[..] {
                     let class = piece.container.class();
                     let is_alone = alone(piece.at + piece.width, class.bits());
-                    if is_alone && class == Class::C4 && piece.at == 0 && !self.taken[1][1] {
-                        self.taken[1][1] = true;
-                        self.action.picks[1].container[1] = piece.container.0 % 8;
+                    let (taken, pick) = (&mut self.taken[1][1], &mut self.action.picks[1].container[1]);
+                    let place = piece.container.0 % 8;
+                    if is_alone && class == Class::C4 && piece.at == 0 && (!*taken || *pick == place) {
+                        (*taken, *pick) = (true, place);
                         return Ok(Operand::P1);
                     }
                     if is_alone

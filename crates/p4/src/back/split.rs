@@ -8,7 +8,7 @@
 use super::action::{Part, Waits};
 use super::cells::cell_of;
 use super::homes::Homes;
-use crate::ir::{Access, Bits, Change, End, Graph, Leaf, Loc, LocInfo, Next, Node, Operation, Src, Test, Tree};
+use crate::ir::{Access, Bits, End, Graph, Leaf, Loc, LocInfo, Next, Node, Operation, Src, Test, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -281,9 +281,7 @@ fn map(bits: &Bits, with: &mut dyn FnMut(u32, &Src) -> Option<Bits>) -> Bits {
 /// The bits that an access reads.
 fn each_of(access: &mut Access, see: &mut dyn FnMut(&mut Bits)) {
     see(&mut access.index);
-    if let Change::Set(value) | Change::Add { by: value, .. } = &mut access.change {
-        see(value);
-    }
+    access.change.bits_mut().into_iter().for_each(see);
 }
 
 struct Cut<'g> {

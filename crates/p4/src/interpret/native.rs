@@ -1,4 +1,4 @@
-//! What the interpreter knows of core.p4 and v1model.p4: functions and methods, by their names.
+//! What the interpreter knows of core.p4, v1model.p4 and sluice.p4: functions and methods, by their names.
 
 macro_rules! natives {
     ($($name:ident $owner:literal $method:literal $count:literal),* $(,)?) => {
@@ -36,4 +36,41 @@ natives! {
     MeterExecute "meter" "execute_meter" 2, MeterRead "direct_meter" "read" 1,
     RegisterRead "register" "read" 2, RegisterWrite "register" "write" 2,
     Checksum16Get "Checksum16" "get" 1,
+    Crc32c "" "crc32c" 2, AtomRead "atom" "read" 2, AtomWrite "atom" "write" 3, AtomAdd "atom" "add" 4,
+    AtomChoose "atom" "choose" 8,
+}
+
+/// What an atom may write (`AtomValue` of sluice.p4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomValue {
+    Old,
+    OldPlusOperand,
+    OldMinusOperand,
+    Operand,
+    MinusOperand,
+}
+
+impl AtomValue {
+    /// The one with this number in sluice.p4.
+    pub fn from_number(number: u128) -> Option<AtomValue> {
+        use AtomValue::{MinusOperand, Old, OldMinusOperand, OldPlusOperand, Operand};
+        [Old, OldPlusOperand, OldMinusOperand, Operand, MinusOperand].get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// Whether the word as it was is added, and whether the operand is subtracted; nothing of the operand counts in `Old`.
+    pub fn terms(self) -> (bool, bool) {
+        let old = matches!(self, AtomValue::Old | AtomValue::OldPlusOperand | AtomValue::OldMinusOperand);
+        (old, matches!(self, AtomValue::OldMinusOperand | AtomValue::MinusOperand))
+    }
+
+    /// The word that it writes.
+    pub fn of(self, old: u32, operand: u32) -> u32 {
+        match self {
+            AtomValue::Old => old,
+            AtomValue::OldPlusOperand => old.wrapping_add(operand),
+            AtomValue::OldMinusOperand => old.wrapping_sub(operand),
+            AtomValue::Operand => operand,
+            AtomValue::MinusOperand => operand.wrapping_neg(),
+        }
+    }
 }

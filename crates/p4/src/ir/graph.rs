@@ -140,7 +140,44 @@ pub(crate) struct Array {
 pub(crate) enum Change {
     Keep,
     Set(Bits),
-    Add { by: Bits, negate: bool },
+    Add {
+        by: Bits,
+        negate: bool,
+    },
+    /// What it becomes by whether it is at least the limit, without sign.
+    Choose {
+        limit: Bits,
+        yes: Becomes,
+        no: Becomes,
+    },
+}
+
+/// `(old or 0) + value`, or minus it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Becomes {
+    pub old: bool,
+    pub value: Bits,
+    pub negate: bool,
+}
+
+impl Change {
+    /// What it computes with beside the cell.
+    pub fn bits(&self) -> Vec<&Bits> {
+        match self {
+            Change::Keep => Vec::new(),
+            Change::Set(value) | Change::Add { by: value, .. } => vec![value],
+            Change::Choose { limit, yes, no } => vec![limit, &yes.value, &no.value],
+        }
+    }
+
+    /// The same, to change it.
+    pub fn bits_mut(&mut self) -> Vec<&mut Bits> {
+        match self {
+            Change::Keep => Vec::new(),
+            Change::Set(value) | Change::Add { by: value, .. } => vec![value],
+            Change::Choose { limit, yes, no } => vec![limit, &mut yes.value, &mut no.value],
+        }
+    }
 }
 
 /// A visit's look at a cell.
@@ -158,11 +195,7 @@ pub(crate) struct Access {
 impl Access {
     /// The bits that it reads.
     pub fn bits(&self) -> impl Iterator<Item = &Bits> {
-        let value = match &self.change {
-            Change::Keep => None,
-            Change::Set(value) | Change::Add { by: value, .. } => Some(value),
-        };
-        std::iter::once(&self.index).chain(value)
+        std::iter::once(&self.index).chain(self.change.bits())
     }
 }
 

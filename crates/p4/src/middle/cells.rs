@@ -72,7 +72,7 @@ impl<'c> Follower<'c> {
         self.write(target, slot, &path, low, V::Bits(Bits::constant(width, 0)))
     }
 
-    fn register(&self, native: &NativeCall, call: &Call) -> Way<(usize, usize, Number)> {
+    pub fn register(&self, native: &NativeCall, call: &Call) -> Way<(usize, usize, Number)> {
         let Some(object) = self.object_of(native) else { return self.refuse_at(call.span, "a register of this form") };
         let ObjectKind::Register { cells, shape } = &self.code.objects[object].kind else {
             return self.refuse_at(call.span, "a register of this form");
@@ -102,7 +102,7 @@ impl<'c> Follower<'c> {
                 match same.map(|access| &access.change) {
                     Some(Change::Keep) => Bits::of(width, Src::Cell(When::Old, 0)),
                     Some(Change::Set(value)) => value.clone(),
-                    Some(Change::Add { .. }) => Bits::of(width, Src::Cell(When::New, 0)),
+                    Some(Change::Add { .. } | Change::Choose { .. }) => Bits::of(width, Src::Cell(When::New, 0)),
                     None => {
                         let index = self.free(index)?;
                         self.access =
@@ -201,7 +201,7 @@ impl<'c> Follower<'c> {
     }
 
     /// An index that is below the number of cells, or nothing.
-    fn cell_index(&mut self, call: &'c Call, at: usize, cells: usize) -> Way<Option<Bits>> {
+    pub fn cell_index(&mut self, call: &'c Call, at: usize, cells: usize) -> Way<Option<Bits>> {
         let V::Bits(mut index) = self.argument(call, at)? else {
             return self.refuse_at(call.span, "an index of this form");
         };

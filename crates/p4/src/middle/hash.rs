@@ -1,4 +1,4 @@
-//! `hash`: where it is allowed, the target's own, over the key of a stage of which nothing else is looked at.
+//! `hash`, where it is allowed, and `crc32c`: the target's own, over the key of a stage of which nothing else is looked at.
 
 use super::follow::{Follower, Way};
 use super::value::V;
@@ -71,6 +71,16 @@ impl<'c> Follower<'c> {
         let [base] = held;
         let value = self.operate(Op::Add, within, base)?;
         self.hashed(call, value)
+    }
+
+    /// `crc32c(result, data)`: the target's hash, whole.
+    pub fn crc32c(&mut self, call: &'c Call) -> Way<()> {
+        if self.in_parser {
+            return self.refuse_at(call.span, "`crc32c` in the parser");
+        }
+        let whole = self.argument(call, 1)?.concatenated();
+        let (hash, _) = self.target_hash(whole, Vec::new())?;
+        self.hashed(call, hash)
     }
 
     /// The target's hash of some bits, and what has to be held meanwhile: a base, and a modulus of which one is taken away.

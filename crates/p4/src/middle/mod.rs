@@ -3,6 +3,7 @@
 //! computed before it is looked at, ends a visit to a stage (`cut`). Visits that do the same are one (`explore`).
 //! Last, ports that the pipeline does not have get numbers of those that it has (`ports`).
 
+mod atoms;
 mod calls;
 mod cells;
 mod cut;

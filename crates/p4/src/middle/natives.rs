@@ -57,6 +57,8 @@ impl<'c> Follower<'c> {
             Native::RegisterRead => self.read_register(native, call)?,
             Native::RegisterWrite => self.write_register(native, call)?,
             Native::Hash => self.hash(call)?,
+            Native::Crc32c => self.crc32c(call)?,
+            Native::AtomRead | Native::AtomWrite | Native::AtomAdd | Native::AtomChoose => self.atom(native, call)?,
             Native::Assert | Native::Assume => return self.refuse_at(call.span, "`assert` and `assume`"),
             other => return self.refuse_at(call.span, word(other).to_string()),
         }

@@ -7,7 +7,7 @@
 use super::{Refusal, RefusalKind};
 use crate::interpret::DROP;
 use crate::interpret::code::Code;
-use crate::ir::{Bits, Change, Graph, Leaf, Loc, LocInfo, Next, Src, Test, Tree};
+use crate::ir::{Bits, Graph, Leaf, Loc, LocInfo, Next, Src, Test, Tree};
 use crate::ports::{PORT_BITS, PortMap};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -314,9 +314,7 @@ impl Finder<'_> {
         if let Some(access) = &leaf.access {
             let why = (span, "goes to a register or a counter");
             self.numbers(&access.index, scope, why);
-            if let Change::Set(bits) | Change::Add { by: bits, .. } = &access.change {
-                self.numbers(bits, scope, why);
-            }
+            access.change.bits().into_iter().for_each(|bits| self.numbers(bits, scope, why));
         }
         for (bits, _) in &leaf.bounds {
             self.numbers(bits, scope, (span, "is an index or a group"));

@@ -23,9 +23,7 @@ const TIME: u64 = 1 << 50;
 pub(crate) fn check(graph: &Graph, reference: &mut Reference, rng: &mut Rng, packets: usize) -> Result<(), String> {
     let layouts = plain_layouts(graph);
     let switch = &mut reference.switch;
-    if switch.machine.hashes.is_some() {
-        switch.machine.hashes = Some(layouts.clone());
-    }
+    switch.machine.hashes = layouts.clone();
     let code = &switch.code;
     let (wanted, bounds) = (wanted(graph, code), bounds(graph));
     let mut rows = switch.machine.tables.clone();

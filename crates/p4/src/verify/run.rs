@@ -1,7 +1,7 @@
 //! The graph as a program that runs: visits one behind the other on values, with entries and cells that somebody gives.
 
 use super::value::{Inputs, Value, compares, evaluate, internet, number, of, put_bytes};
-use crate::ir::{Access, Alt, Array, Bits, Change, Deparse, End, Graph, Leaf, Loc, Next, Out, Test, Tree};
+use crate::ir::{Access, Alt, Array, Becomes, Bits, Change, Deparse, End, Graph, Leaf, Loc, Next, Out, Test, Tree};
 
 /// Most visits of a packet: more than a way through a graph may have.
 const MOST_VISITS: usize = 1_000;
@@ -117,6 +117,11 @@ pub(crate) fn access(
         Change::Set(by) => value(by)?,
         Change::Add { by, negate: false } => old.wrapping_add(value(by)?),
         Change::Add { by, negate: true } => old.wrapping_sub(value(by)?),
+        Change::Choose { limit, yes, no } => {
+            let Becomes { old: stays, value: by, negate } = if old >= value(limit)? { yes } else { no };
+            let (from, by) = (if *stays { old } else { 0 }, value(by)?);
+            if *negate { from.wrapping_sub(by) } else { from.wrapping_add(by) }
+        }
     };
     Ok((at, old, new))
 }

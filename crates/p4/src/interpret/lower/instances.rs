@@ -5,11 +5,14 @@ use super::{Binding, Frame, Lowered, Lowerer};
 use crate::check::{DefId, Kind, Type};
 use crate::interpret::code::{Ex, Less, Object, ObjectKind, Parameter};
 use crate::interpret::shape::Shape;
+use crate::interpret::value::Number;
 use crate::source::Span;
 use crate::syntax::ast::{self, Annotation, BlockKind, Expr, ExprKind, Instance, given_name};
 
 /// Most cells of a counter, meter or register.
 const MOST_CELLS: u128 = 1 << 26;
+/// Bits of a word that an atom changes.
+const ATOM_BITS: u32 = 32;
 
 impl<'p> Lowerer<'p> {
     /// An instance with a name.
@@ -74,11 +77,17 @@ impl<'p> Lowerer<'p> {
                 let shape = types.first().map_or(Shape::Nothing, |ty| self.shape(ty));
                 ObjectKind::Register { cells: self.cells(&given, name, span)?, shape }
             }
+            "atom" => {
+                let shape = Shape::Number(Number { width: ATOM_BITS, signed: false });
+                ObjectKind::Register { cells: self.cells(&given, name, span)?, shape }
+            }
             "action_profile" => ObjectKind::Profile { selects: false },
             "action_selector" => ObjectKind::Profile { selects: true },
             "Checksum16" => ObjectKind::Plain,
             other => return self.refuse(span, format!("extern `{other}`, which v1model has not")),
         };
+        let word_of = [Type::Bit(ATOM_BITS)];
+        let types = if &*word == "atom" { &word_of } else { types };
         let name = self.path(name);
         self.tell_object(types, &given, span)?;
         self.code.objects.push(Object { name, kind });

@@ -78,8 +78,10 @@ pub(crate) struct Machine {
     /// What value sets hold: for each a list of values, one for each key.
     pub value_sets: Vec<Vec<Vec<u128>>>,
     pub packet: Packet,
-    /// The target's hash in place of the algorithms'.
-    pub hashes: Option<HashLayouts>,
+    /// Where the target's hash has its bits, as far as the compiler has told it.
+    pub hashes: HashLayouts,
+    /// `hash` gives the target's in place of the algorithms'.
+    pub hashes_as_target: bool,
     /// What a packet asks of the architecture.
     pub requests: Requests,
     pub errors: CoreErrors,
@@ -103,7 +105,8 @@ impl Machine {
             objects: code.objects.iter().map(|object| cells(&object.kind)).collect(),
             value_sets: vec![Vec::new(); code.value_sets.len()],
             packet: Packet::default(),
-            hashes: None,
+            hashes: HashLayouts::default(),
+            hashes_as_target: false,
             requests: Requests::default(),
             errors: CoreErrors::new(code),
             noise: is_random.then(|| Noise::new(seed)),

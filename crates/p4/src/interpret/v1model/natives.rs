@@ -4,7 +4,7 @@ use super::hash;
 use super::{Cells, DROP, HashLayouts, Keep};
 use crate::interpret::bits::Bits;
 use crate::interpret::code::NativeCall;
-use crate::interpret::native::Native;
+use crate::interpret::native::{AtomValue, Native};
 use crate::interpret::run::Machine;
 use crate::interpret::shape::Shape;
 use crate::interpret::value::{Value, ones};
@@ -20,9 +20,9 @@ impl Machine {
             }
             Native::MarkToDropOld => self.requests.drop = true,
             Native::Hash => {
-                let hash = match &self.hashes {
-                    Some(layouts) => target_hash(layouts, (&values[1], shapes[1]), (&values[3], shapes[3])),
-                    None => self.hash(&values[1], shapes[1], &values[3], shapes[3], false),
+                let hash = match self.hashes_as_target {
+                    true => target_hash(&self.hashes, (&values[1], shapes[1]), (&values[3], shapes[3])),
+                    false => self.hash(&values[1], shapes[1], &values[3], shapes[3], false),
                 };
                 let (base, max) = (values[2].big(), values[4].big());
                 let within = if max == BigUint::default() { max } else { hash % max };
@@ -89,6 +89,16 @@ impl Machine {
                     *cell = std::mem::replace(&mut values[1], Value::None);
                 }
             }
+            Native::Crc32c => {
+                let mut bits = Bits::default();
+                shapes[1].pack(&values[1], &mut bits);
+                let hash = match self.hashes.contains_key(&bits.len()) {
+                    true => hash::target(&self.hashes, &lowest_first(&bits)),
+                    false => sluice_formats::hash::crc32c(bits.bytes()),
+                };
+                values[0] = Value::Bits(hash.into());
+            }
+            Native::AtomRead | Native::AtomWrite | Native::AtomAdd | Native::AtomChoose => self.atom(native, values),
             // Digests and messages go to nobody, direct counters count by themselves, and what is assumed is.
             _ => {}
         }
@@ -127,6 +137,37 @@ impl Machine {
         }
     }
 
+    /// One access to a word: what it was, and what it becomes.
+    fn atom(&mut self, native: &NativeCall, values: &mut [Value]) {
+        let cell = match self.object_of(native).map(|at| &mut self.objects[at]) {
+            Some(Cells::Register(cells)) => cells.get_mut(index(&values[0])),
+            _ => None,
+        };
+        let word = |value: &Value| value.bits() as u32;
+        let old = cell.as_deref().map_or(0, word);
+        let changed = |what: &Value, operand: &Value| {
+            AtomValue::from_number(what.bits()).map_or(old, |what| what.of(old, word(operand)))
+        };
+        let now = match native.what {
+            Native::AtomWrite => word(&values[1]),
+            Native::AtomAdd => old.wrapping_add(word(&values[1])),
+            Native::AtomChoose if old >= word(&values[1]) => changed(&values[2], &values[3]),
+            Native::AtomChoose => changed(&values[4], &values[5]),
+            _ => old,
+        };
+        let now = if cell.is_some() { now } else { 0 };
+        if let Some(cell) = cell {
+            *cell = Value::Bits(now.into());
+        }
+        let last = values.len() - 1;
+        if matches!(native.what, Native::AtomAdd | Native::AtomChoose) {
+            values[last - 1] = Value::Bits(old.into());
+            values[last] = Value::Bits(now.into());
+        } else {
+            values[last] = Value::Bits(old.into());
+        }
+    }
+
     fn color(&mut self, native: &NativeCall, at: usize) -> u128 {
         let (bytes, time) = (self.packet.length(), self.time);
         match self.object_of(native).map(|at| &mut self.objects[at]) {
@@ -151,10 +192,13 @@ fn target_hash(
 ) -> BigUint {
     let mut bits = Bits::default();
     shape.pack(data, &mut bits);
-    let bytes = bits.bytes();
-    let all: Vec<bool> = (0..bits.len()).rev().map(|at| bytes[at / 8] >> (7 - at % 8) & 1 == 1).collect();
     let from = hash::target_from(name_of(algorithm, names)).unwrap_or(0);
-    (hash::target(layouts, &all) >> from).into()
+    (hash::target(layouts, &lowest_first(&bits)) >> from).into()
+}
+
+fn lowest_first(bits: &Bits) -> Vec<bool> {
+    let bytes = bits.bytes();
+    (0..bits.len()).rev().map(|at| bytes[at / 8] >> (7 - at % 8) & 1 == 1).collect()
 }
 
 fn index(value: &Value) -> usize {
