@@ -65,6 +65,7 @@ impl Changes for Numbered<'_, '_> {
 /// Checks a graph with the pipeline's ports against that with the program's, each way of the parser so often.
 pub(crate) fn check(before: &Graph, after: &Graph, ports: &Ports, rng: &mut Rng, times: usize) -> Result<(), String> {
     let port = after.locs.find(&LocInfo::Port);
+    let copy = after.locs.find(&LocInfo::CopyPort);
     for _ in 0..times {
         for (path, (one, other)) in before.paths.iter().zip(&after.paths).enumerate() {
             let mut source = Source::random(rng.fork(), &after.locs, one, true);
@@ -74,6 +75,12 @@ pub(crate) fn check(before: &Graph, after: &Graph, ports: &Ports, rng: &mut Rng,
                 let Some(at) = rng.choose(&own) else { continue };
                 source.others.insert(port, of(PORT_BITS, (*at).into()));
             }
+            if let Some(copy) = copy {
+                // A program that asks for more than whether this is the port of arrival is refused later.
+                let used: Vec<u16> = ports.map.pairs().map(|(port, _)| port).collect();
+                let at = rng.choose(&used).copied().unwrap_or(rng.below(8) as u16);
+                source.others.insert(copy, of(PORT_BITS, at.into()));
+            }
             let mut chosen = Chosen::new(rng.fork());
             let Ok(mut came) = once(before, &one.next, &mut source, &mut Once::new(&mut chosen)) else { continue };
             if let Some(end) = &mut came.0
@@ -82,8 +89,10 @@ pub(crate) fn check(before: &Graph, after: &Graph, ports: &Ports, rng: &mut Rng,
                 end.0 = ports.map.to_pipeline(end.0);
             }
             let mut numbered = Numbered { once: Once::new(&mut chosen), ports };
-            if let Some(value) = port.and_then(|port| source.others.get_mut(&port)) {
-                *value = numbered.changed(value);
+            for loc in [port, copy].into_iter().flatten() {
+                if let Some(value) = source.others.get_mut(&loc) {
+                    *value = numbered.changed(value);
+                }
             }
             let came_after = once(after, &other.next, &mut source, &mut numbered);
             if let Some(what) = compared(&came, came_after) {

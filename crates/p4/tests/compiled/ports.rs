@@ -154,3 +154,34 @@ fn what_is_a_port_and_a_number_is_refused_with_its_line() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
+
+#[test]
+fn a_copy_that_asks_for_its_port_is_refused_with_ports_of_any_number() {
+    for port in (3..511).step_by(5) {
+        let text = format!(
+            "#include <v1model.p4>
+            header h_t {{ bit<8> a; bit<8> b; }}
+            struct headers_t {{ h_t h; }}
+            struct meta_t {{ }}
+            parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
+                state start {{ packet.extract(hdr.h); transition accept; }}
+            }}
+            control V(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
+            control In(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
+                apply {{ standard.mcast_grp = 2; }}
+            }}
+            control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
+                apply {{ if (standard.egress_port == {port}) {{ hdr.h.a = hdr.h.a - hdr.h.b; }} }}
+            }}
+            control C(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
+            control D(packet_out packet, in headers_t hdr) {{ apply {{ packet.emit(hdr.h); }} }}
+            V1Switch(P(), V(), In(), E(), C(), D()) main;"
+        );
+        let program = Reader::new().text("p.p4", &text).check(Path::new("p.p4")).unwrap_or_else(|e| panic!("{e}"));
+        let reference = program.reference(Undefined::Zero, 1).unwrap();
+        let traffic = Traffic { entries: &reference, script: None, arrivals: &[] };
+        let errors = program.compile_for(&DEFAULT, (0, 4), Some(&traffic), &mut |_| ()).expect_err("it is refused");
+        assert_eq!(errors.code(), "E0750", "{errors}");
+        assert!(errors.to_string().contains("egress_port"), "{errors}");
+    }
+}
