@@ -20,7 +20,7 @@ fn parsed(states: &str, apply: &str) {
     let (begin, rest) = text.split_once("    state start {").unwrap();
     let (_, end) = rest.split_once("    }\n").unwrap();
     let text = format!("{begin}{states}{end}")
-        .replace("h_t h;", "h_t h; h_t g;")
+        .replace("h_t h;", "h_t h; h_t g; h_t[2] s;")
         .replace("struct meta_t {}", "struct meta_t { bit<8> a; bit<16> b; bit<8> c; }")
         .replace("packet.emit(hdr.h);", "packet.emit(hdr);");
     let reader = Reader::new().define("LOCALS", "").define("APPLY", apply).text("frame.p4", text);
@@ -30,7 +30,7 @@ fn parsed(states: &str, apply: &str) {
 fn same(program: &Program, entries: &str) {
     let mut rng = Rng::new(test_seed("wrong_packets"));
     // Values are small, as those that the programs compare with.
-    let mut bytes = || (0..1 + rng.below(6)).map(|_| rng.below(8) as u8).collect();
+    let mut bytes = || (0..1 + rng.below(12)).map(|_| rng.below(8) as u8).collect();
     let packets: Vec<(u16, Vec<u8>)> = (0..PACKETS).map(|number| (number as u16 % PORTS, bytes())).collect();
     match compare(program, entries, ALONE, &packets) {
         Came::Agreed(sent) => assert!(sent > 0),
@@ -381,4 +381,18 @@ fn a_visit_to_two_arrays_is_in_one_stage() {
         Came::Agreed(_) | Came::Refused(_) => {}
         other => panic!("{other:?}"),
     }
+}
+
+/// Elements of one stack are written to and read, whose numbers the packet says; one of them is computed on the way.
+#[test]
+fn an_index_is_known_where_its_statement_goes_on_behind_a_cut() {
+    let states = "state start { packet.extract(hdr.h); packet.extract(hdr.s.next); packet.extract(hdr.s.next); transition accept; }
+    ";
+    let statements = [
+        "hdr.s[hdr.h.a].c = hdr.s[1 - hdr.h.a].c;",
+        "hdr.s[hdr.h.a].c = hdr.s[1 - hdr.h.a].c + hdr.h.b;",
+        "hdr.s[hdr.h.a & 1].b = hdr.h.b - hdr.h.c == 1 ? hdr.s[hdr.h.b].c : hdr.h.c;",
+        "bit<8> i = hdr.h.a - hdr.h.b; hdr.s[hdr.h.a].setValid(); hdr.s[i].a = hdr.s[i ^ 1].b;",
+    ];
+    statements.iter().for_each(|statement| parsed(states, statement));
 }
