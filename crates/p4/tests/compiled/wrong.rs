@@ -383,6 +383,91 @@ fn a_visit_to_two_arrays_is_in_one_stage() {
     }
 }
 
+const SUB_PARSERS: &str = "#include <v1model.p4>
+header h_t { bit<8> a; bit<8> b; }
+header g_t { bit<8> c; bit<8> d; bit<8> e; }
+struct headers_t { h_t h; g_t[2] g; h_t last; }
+struct meta_t { bit<8> m; }
+parser Inner(packet_in packet, inout headers_t hdr, out bit<8> m) {
+    state start {
+        m = 7;
+        packet.extract(hdr.g.next);
+        verify(hdr.g.last.c == 2, error.NoMatch);
+        m = 6;
+        transition accept;
+    }
+}
+parser Middle(packet_in packet, inout headers_t hdr, inout meta_t meta) {
+    Inner() inner;
+    state start {
+        hdr.h.b = 9;
+        inner.apply(packet, hdr, meta.m);
+        transition select(hdr.g[0].d) { 0: accept; 1: twice; default: reject; }
+    }
+    state twice { inner.apply(packet, hdr, meta.m); transition accept; }
+}
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    Middle() middle;
+    state start {
+        meta.m = 5;
+        packet.extract(hdr.h);
+        transition select(hdr.h.a) { 1: more; default: accept; }
+    }
+    state more { middle.apply(packet, hdr, meta); packet.extract(hdr.last); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply {} }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    apply { if (standard.parser_error != error.NoError) { hdr.h.a = meta.m; standard.egress_spec = 1; } }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply {} }
+control C(inout headers_t hdr, inout meta_t meta) { apply {} }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+";
+
+/// Neither headers nor variables of the caller are other ones after it, at any depth.
+#[test]
+fn a_sub_parser_that_ends_with_an_error_gives_nothing_back() {
+    let program = Reader::new().text("sub.p4", SUB_PARSERS).check(Path::new("sub.p4"));
+    let program = program.unwrap_or_else(|errors| panic!("{errors}"));
+    let mut rng = Rng::new(test_seed("sub_parsers"));
+    let mut bytes = || (0..2 + rng.below(12)).map(|_| rng.below(4) as u8).collect();
+    let packets: Vec<(u16, Vec<u8>)> = (0..PACKETS).map(|_| (0, bytes())).collect();
+    match compare(&program, "", ALONE, &packets) {
+        Came::Agreed(sent) => assert!(sent > 0),
+        other => panic!("{other:?}"),
+    }
+}
+
+const ARGUMENTS: &str = "#include <v1model.p4>
+header h_t { bit<8> a; bit<8> b; bit<8> c; }
+struct headers_t { h_t h; }
+struct meta_t {}
+parser Inner(packet_in packet, out bit<8> made, in bit<8> read) {
+    state start { made = read + 1; transition accept; }
+}
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    Inner() inner;
+    state start { packet.extract(hdr.h); inner.apply(packet, hdr.h.a, hdr.h.a); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply {} }
+control Swap(out bit<8> one, out bit<8> two, in bit<8> three, in bit<8> four) { apply { one = four; two = three; } }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    Swap() swap;
+    apply { swap.apply(hdr.h.b, hdr.h.c, hdr.h.b, hdr.h.c); }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply {} }
+control C(inout headers_t hdr, inout meta_t meta) { apply {} }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+";
+
+#[test]
+fn an_argument_has_its_value_before_a_block_makes_it_another() {
+    let program = Reader::new().text("arguments.p4", ARGUMENTS).check(Path::new("arguments.p4"));
+    same(&program.unwrap_or_else(|errors| panic!("{errors}")), "");
+}
+
 /// Elements of one stack are written to and read, whose numbers the packet says; one of them is computed on the way.
 #[test]
 fn an_index_is_known_where_its_statement_goes_on_behind_a_cut() {
