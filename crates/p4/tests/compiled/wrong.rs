@@ -481,3 +481,13 @@ fn an_index_is_known_where_its_statement_goes_on_behind_a_cut() {
     ];
     statements.iter().for_each(|statement| parsed(states, statement));
 }
+
+/// It has a container for each of them: a beat has its bytes at one rotation.
+#[test]
+fn a_byte_goes_out_at_many_places() {
+    agree("", "hdr.h.a = hdr.h.b; hdr.h.c = hdr.h.b;", "");
+    let states = "state start { packet.extract(hdr.h); transition accept; }
+    ";
+    parsed(states, "hdr.g.setValid(); hdr.g.a = hdr.h.b; hdr.g.b = hdr.h.b; hdr.g.c = hdr.h.b; hdr.h.a = hdr.h.b;");
+    parsed(states, "hdr.g.setValid(); hdr.g.b = hdr.h.a + 1; hdr.g.a = hdr.g.b; hdr.g.c = hdr.g.b; hdr.h.c = hdr.g.b;");
+}
