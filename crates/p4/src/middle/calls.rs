@@ -56,6 +56,7 @@ impl<'c> Follower<'c> {
     ) -> Way<()> {
         let mut places: Vec<(usize, Vec<u32>)> = Vec::new();
         let mut refs = Vec::new();
+        let mut fresh = Vec::new();
         for (parameter, argument) in parameters.iter().zip(arguments) {
             match argument {
                 Argument::In(ex, shape) => {
@@ -73,10 +74,8 @@ impl<'c> Follower<'c> {
                     if !places.iter().all(apart) {
                         return self.refuse("two arguments of a block that are one variable");
                     }
-                    if parameter.direction == Direction::Out
-                        && let Some(value) = self.slots[slot].part_mut(&path)
-                    {
-                        *value = V::fresh(&parameter.shape);
+                    if parameter.direction == Direction::Out {
+                        fresh.push((slot, path.clone(), &parameter.shape));
                     }
                     places.push((slot, path.clone()));
                     refs.push((parameter.slot, (slot, path)));
@@ -84,10 +83,24 @@ impl<'c> Follower<'c> {
                 Argument::Absent => {}
             }
         }
+        let before: Vec<(usize, V)> = match self.in_parser {
+            true => refs.iter().map(|(_, (slot, _))| (*slot, self.slots[*slot].clone())).collect(),
+            false => Vec::new(),
+        };
+        // Not before all arguments have their values.
+        for (slot, path, shape) in fresh {
+            if let Some(value) = self.slots[slot].part_mut(&path) {
+                *value = V::fresh(shape);
+            }
+        }
         for (slot, place) in &refs {
             self.refs.insert(*slot, place.clone());
         }
         let result = run(self);
+        // The error of a sub-parser is one of its caller, to whom it gives nothing back.
+        if matches!(result, Err(Stop::Parser(_))) {
+            before.into_iter().for_each(|(slot, value)| self.slots[slot] = value);
+        }
         if matches!(result, Ok(_) | Err(Stop::Exit)) {
             refs.iter().for_each(|(slot, _)| {
                 self.refs.remove(slot);

@@ -239,9 +239,10 @@ impl<'c> Follower<'c> {
             if self.steps > MOST_STEPS {
                 return self.refuse(format!("more than {MOST_STEPS} statements for one packet"));
             }
+            let depth = self.trail.len();
             self.trail.push(at as u32);
             let flow = self.statement(statement)?;
-            self.trail.pop();
+            self.trail.truncate(depth);
             if flow != Flow::Next {
                 return Ok(flow);
             }
@@ -437,7 +438,10 @@ impl<'c> Follower<'c> {
                 Step::Part(at) => *at,
                 Step::Index(index) => {
                     let index = self.value(index)?;
-                    self.index(&index, &self.slots[slot].clone(), &path)?
+                    let at = self.index(&index, &self.slots[slot].clone(), &path)?;
+                    // What it was is known until the statement's end, also where that cuts.
+                    self.trail.push(at);
+                    at
                 }
                 Step::Next(_) | Step::Last => {
                     let (next, size) = match self.slots[slot].part_mut(&path) {

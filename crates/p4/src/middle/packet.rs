@@ -6,10 +6,14 @@ use crate::interpret::code::{Argument, Call, Ex};
 use crate::interpret::{DROP, TIME_BITS, TIMES};
 use crate::ir::{Bits, Bound, Deparse, End, Leaf, Loc, LocInfo, Next, Out, Src};
 use crate::source::Span;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Bytes that the deparser sees.
 const WINDOW: u32 = 128;
+/// Bytes that it puts at once; fewer on `tiny`.
+const BEAT: u32 = 64;
+/// Bits of its smallest container.
+const LEAST_CONTAINER: u32 = 16;
 /// Metadata that the pipeline does not know as v1model means them.
 const UNKNOWN: [&str; 2] = ["enq_timestamp", "deq_timedelta"];
 /// Metadata that are the word of the queue's depth.
@@ -347,13 +351,20 @@ impl<'c> Follower<'c> {
         let own = |loc: Loc, bits: &Bits| *bits == Bits::of(bits.width(), Src::Loc(loc, 0));
         loop {
             let before = assigns.len();
+            let mut places = self.own_places(&fields, &summed);
+            let mut bit = 0;
             for (loc, bits) in &fields {
-                if own(*loc, bits) || summed.contains(loc) {
+                let at = bit;
+                bit += bits.width();
+                if own(*loc, bits) || summed.contains(loc) || assigns.contains_key(loc) {
                     continue;
                 }
                 let named = name(self, loc, bits).filter(|other| !assigns.contains_key(other));
-                if named.is_none() {
-                    assigns.insert(*loc, bits.clone());
+                match named {
+                    Some(other) if is_there_too(&mut places, other, at) => {}
+                    _ => {
+                        assigns.insert(*loc, bits.clone());
+                    }
                 }
             }
             if assigns.len() == before {
@@ -382,6 +393,19 @@ impl<'c> Follower<'c> {
             Some(except_arrival) => End { port: Bits::constant(9, 0), group: goal, except_arrival, deparse },
         };
         Ok(Leaf { assigns, ..self.leave(Next::End(Box::new(end)))? })
+    }
+
+    /// Where variables that are no bytes of the packet go out as their own fields.
+    fn own_places(&self, fields: &[(Loc, Bits)], summed: &BTreeSet<Loc>) -> HashMap<Loc, u32> {
+        let mut places = HashMap::new();
+        let mut bit = 0;
+        for (loc, bits) in fields {
+            if !summed.contains(loc) && !self.taken.contains_key(loc) && self.named(bits) == Some(*loc) {
+                places.insert(*loc, bit);
+            }
+            bit += bits.width();
+        }
+        places
     }
 
     /// Where the first header is emitted that ends within a byte, or behind what the deparser sees.
@@ -506,4 +530,10 @@ fn headers(value: &V, path: &mut Vec<u32>, found: &mut Vec<Vec<u32>>) {
             }
         }
     }
+}
+
+/// Whether a variable can go out at this bit, too: in one beat there is one rotation of a container's bytes.
+fn is_there_too(places: &mut HashMap<Loc, u32>, loc: Loc, at: u32) -> bool {
+    let first = *places.entry(loc).or_insert(at);
+    first / (8 * BEAT) != at / (8 * BEAT) || first.abs_diff(at).is_multiple_of(LEAST_CONTAINER)
 }

@@ -20,7 +20,7 @@ fn parsed(states: &str, apply: &str) {
     let (begin, rest) = text.split_once("    state start {").unwrap();
     let (_, end) = rest.split_once("    }\n").unwrap();
     let text = format!("{begin}{states}{end}")
-        .replace("h_t h;", "h_t h; h_t g;")
+        .replace("h_t h;", "h_t h; h_t g; h_t[2] s;")
         .replace("struct meta_t {}", "struct meta_t { bit<8> a; bit<16> b; bit<8> c; }")
         .replace("packet.emit(hdr.h);", "packet.emit(hdr);");
     let reader = Reader::new().define("LOCALS", "").define("APPLY", apply).text("frame.p4", text);
@@ -30,7 +30,7 @@ fn parsed(states: &str, apply: &str) {
 fn same(program: &Program, entries: &str) {
     let mut rng = Rng::new(test_seed("wrong_packets"));
     // Values are small, as those that the programs compare with.
-    let mut bytes = || (0..1 + rng.below(6)).map(|_| rng.below(8) as u8).collect();
+    let mut bytes = || (0..1 + rng.below(12)).map(|_| rng.below(8) as u8).collect();
     let packets: Vec<(u16, Vec<u8>)> = (0..PACKETS).map(|number| (number as u16 % PORTS, bytes())).collect();
     match compare(program, entries, ALONE, &packets) {
         Came::Agreed(sent) => assert!(sent > 0),
@@ -381,4 +381,113 @@ fn a_visit_to_two_arrays_is_in_one_stage() {
         Came::Agreed(_) | Came::Refused(_) => {}
         other => panic!("{other:?}"),
     }
+}
+
+const SUB_PARSERS: &str = "#include <v1model.p4>
+header h_t { bit<8> a; bit<8> b; }
+header g_t { bit<8> c; bit<8> d; bit<8> e; }
+struct headers_t { h_t h; g_t[2] g; h_t last; }
+struct meta_t { bit<8> m; }
+parser Inner(packet_in packet, inout headers_t hdr, out bit<8> m) {
+    state start {
+        m = 7;
+        packet.extract(hdr.g.next);
+        verify(hdr.g.last.c == 2, error.NoMatch);
+        m = 6;
+        transition accept;
+    }
+}
+parser Middle(packet_in packet, inout headers_t hdr, inout meta_t meta) {
+    Inner() inner;
+    state start {
+        hdr.h.b = 9;
+        inner.apply(packet, hdr, meta.m);
+        transition select(hdr.g[0].d) { 0: accept; 1: twice; default: reject; }
+    }
+    state twice { inner.apply(packet, hdr, meta.m); transition accept; }
+}
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    Middle() middle;
+    state start {
+        meta.m = 5;
+        packet.extract(hdr.h);
+        transition select(hdr.h.a) { 1: more; default: accept; }
+    }
+    state more { middle.apply(packet, hdr, meta); packet.extract(hdr.last); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply {} }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    apply { if (standard.parser_error != error.NoError) { hdr.h.a = meta.m; standard.egress_spec = 1; } }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply {} }
+control C(inout headers_t hdr, inout meta_t meta) { apply {} }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+";
+
+/// Neither headers nor variables of the caller are other ones after it, at any depth.
+#[test]
+fn a_sub_parser_that_ends_with_an_error_gives_nothing_back() {
+    let program = Reader::new().text("sub.p4", SUB_PARSERS).check(Path::new("sub.p4"));
+    let program = program.unwrap_or_else(|errors| panic!("{errors}"));
+    let mut rng = Rng::new(test_seed("sub_parsers"));
+    let mut bytes = || (0..2 + rng.below(12)).map(|_| rng.below(4) as u8).collect();
+    let packets: Vec<(u16, Vec<u8>)> = (0..PACKETS).map(|_| (0, bytes())).collect();
+    match compare(&program, "", ALONE, &packets) {
+        Came::Agreed(sent) => assert!(sent > 0),
+        other => panic!("{other:?}"),
+    }
+}
+
+const ARGUMENTS: &str = "#include <v1model.p4>
+header h_t { bit<8> a; bit<8> b; bit<8> c; }
+struct headers_t { h_t h; }
+struct meta_t {}
+parser Inner(packet_in packet, out bit<8> made, in bit<8> read) {
+    state start { made = read + 1; transition accept; }
+}
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    Inner() inner;
+    state start { packet.extract(hdr.h); inner.apply(packet, hdr.h.a, hdr.h.a); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply {} }
+control Swap(out bit<8> one, out bit<8> two, in bit<8> three, in bit<8> four) { apply { one = four; two = three; } }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    Swap() swap;
+    apply { swap.apply(hdr.h.b, hdr.h.c, hdr.h.b, hdr.h.c); }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply {} }
+control C(inout headers_t hdr, inout meta_t meta) { apply {} }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+";
+
+#[test]
+fn an_argument_has_its_value_before_a_block_makes_it_another() {
+    let program = Reader::new().text("arguments.p4", ARGUMENTS).check(Path::new("arguments.p4"));
+    same(&program.unwrap_or_else(|errors| panic!("{errors}")), "");
+}
+
+/// Elements of one stack are written to and read, whose numbers the packet says; one of them is computed on the way.
+#[test]
+fn an_index_is_known_where_its_statement_goes_on_behind_a_cut() {
+    let states = "state start { packet.extract(hdr.h); packet.extract(hdr.s.next); packet.extract(hdr.s.next); transition accept; }
+    ";
+    let statements = [
+        "hdr.s[hdr.h.a].c = hdr.s[1 - hdr.h.a].c;",
+        "hdr.s[hdr.h.a].c = hdr.s[1 - hdr.h.a].c + hdr.h.b;",
+        "hdr.s[hdr.h.a & 1].b = hdr.h.b - hdr.h.c == 1 ? hdr.s[hdr.h.b].c : hdr.h.c;",
+        "bit<8> i = hdr.h.a - hdr.h.b; hdr.s[hdr.h.a].setValid(); hdr.s[i].a = hdr.s[i ^ 1].b;",
+    ];
+    statements.iter().for_each(|statement| parsed(states, statement));
+}
+
+/// It has a container for each of them: a beat has its bytes at one rotation.
+#[test]
+fn a_byte_goes_out_at_many_places() {
+    agree("", "hdr.h.a = hdr.h.b; hdr.h.c = hdr.h.b;", "");
+    let states = "state start { packet.extract(hdr.h); transition accept; }
+    ";
+    parsed(states, "hdr.g.setValid(); hdr.g.a = hdr.h.b; hdr.g.b = hdr.h.b; hdr.g.c = hdr.h.b; hdr.h.a = hdr.h.b;");
+    parsed(states, "hdr.g.setValid(); hdr.g.b = hdr.h.a + 1; hdr.g.a = hdr.g.b; hdr.g.c = hdr.g.b; hdr.h.c = hdr.g.b;");
 }
