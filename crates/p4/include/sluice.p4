@@ -7,7 +7,8 @@
 
 #include <v1model.p4>
 
-// CRC-32C of the data in their order: the hash that the stages compute of their keys.
+// The hash that the stages compute of their keys: CRC-32C, with the data where the compiler has put them. Equal data have equal
+// hashes.
 @pure
 extern void crc32c<D>(out bit<32> result, in D data);
 
