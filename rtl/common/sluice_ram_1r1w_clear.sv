@@ -29,6 +29,13 @@ module sluice_ram_1r1w_clear #(
     $fatal(1, "ram_1r1w_clear: Depth is %0d, expected at least 1 (%m)", Depth);
   end
 
+`ifdef SYNTHESIS
+  // Proofs look into the array; with the attribute it would be a memory to them.
+`ifndef PROOF
+  // However few bits of a word are used: LUTs would read late what a block RAM's address takes at the end of a cycle.
+  (* ram_style = "block" *)
+`endif
+`endif
   logic [Width-1:0] mem[Depth];
 
   // Benches of blocks alone, which nothing clears behind a reset, begin with zeros everywhere.
