@@ -68,7 +68,7 @@ fn each_method_gives_what_the_reference_gives() {
         format!("w.write({at}, hdr.h.a, hdr.h.old);"),
         format!("w.add({at}, hdr.h.a, hdr.h.old, hdr.h.now);"),
         format!("bit<32> x; w.add({at}, (bit<32>) hdr.h.what, x, hdr.h.now);"),
-        format!("w.write(3, 0xffffffff, hdr.h.old); hdr.h.now = (bit<32>) hdr.h.at;"),
+        "w.write(3, 0xffffffff, hdr.h.old); hdr.h.now = (bit<32>) hdr.h.at;".to_string(),
     ] {
         agree("atom(16) w;", &apply, "", &[ALONE, LONG]);
     }
