@@ -27,8 +27,8 @@ PROOF_RESULT = re.compile(r"^formal: (\d+) passed, (\d+) failed$", re.MULTILINE)
 BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 # Programs of programs/p4 that the compiler takes, and with which flags.
 P4_COMPILED = {
-    "atoms": (), "basic": (), "calc": (), "ecn": (), "label": (), "load_balance": ("--hash", "target", "--power-of-two"),
-    "link_monitor": ("--bound", "data=2", "--bound", "way=2"),
+    "atoms": (), "basic": (), "calc": (), "ecn": (), "label": (),
+    "load_balance": ("--hash", "target", "--power-of-two"), "link_monitor": ("--bound", "data=2", "--bound", "way=2"),
     "mri": ("--bound", "traces=8"), "multicast": (), "qos": (), "source_routing": (), "tunnel": (),
 }  # fmt: skip
 # Those that look at the time, which the reference has by another clock than the RTL.

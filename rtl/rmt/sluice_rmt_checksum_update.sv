@@ -9,7 +9,7 @@
 ///
 /// `Adjustable`: with `adjust_i.valid` the complements of the words that the incoming header has in a span of its own
 /// are added, which makes the checksum an incremental one (RFC 1624, section 3, eqn. 3: `HC' = ~(~HC + ~m + m')`).
-/// Where one of the spans has an odd start and the other one has not, the old words' sum has its bytes swapped first.
+/// Where one of the spans has an odd start and the other one has not, the bytes of each old word are swapped before they are added.
 /// With `adjust_i.udp` a sum of 0xffff is 0, so that its complement is not 0, and `none_o` says that the checksum's two
 /// bytes are 0 and have to stay.
 ///
@@ -122,7 +122,7 @@ module sluice_rmt_checksum_update
     logic [2*Rows-1:0][15:0] partial_q;
     deparse_place_t even6_q, odd6_q;
     logic [2:0] udp_q;  // of the beats in S5 to S7
-    logic [1:0] apart_q;  // likewise to S6: the spans have not both an odd start, or both an even one
+    logic apart5_q;  // the spans have not both an odd start, or both an even one
 
     sluice_rmt_checksum_span #(
         .Bytes(Bytes)
@@ -137,25 +137,35 @@ module sluice_rmt_checksum_update
         .counts_o(old_counts)
     );
 
+    // A word has its bytes swapped where the spans begin at places of which one is even.
+    logic [Bytes-1:0][7:0] old;
+    logic [Bytes-1:0] adds;
+    always_comb begin
+      for (int unsigned k = 0; k < Words; k++) begin
+        {old[2*k+1], old[2*k]} = apart5_q ? {old_i[2*k], old_i[2*k+1]} : old_i[2*k+:2];
+        adds[2*k+:2] = apart5_q ? {old_counts[2*k], old_counts[2*k+1]} : old_counts[2*k+:2];
+      end
+    end
+
     // What does not count is all ones, for the complement is what is added. To set registers costs no LUT, either.
     always_ff @(posedge clk_i) begin
       for (int unsigned k = Counted; k < Words; k++) begin
-        if (!old_counts[2*k]) old6_q[k][15:8] <= '0;
-        else old6_q[k][15:8] <= ~old_i[2*k];
-        if (!old_counts[2*k+1]) old6_q[k][7:0] <= '0;
-        else old6_q[k][7:0] <= ~old_i[2*k+1];
+        if (!adds[2*k]) old6_q[k][15:8] <= '0;
+        else old6_q[k][15:8] <= ~old[2*k];
+        if (!adds[2*k+1]) old6_q[k][7:0] <= '0;
+        else old6_q[k][7:0] <= ~old[2*k+1];
       end
       for (int unsigned k = 0; k < Counted; k++) begin
         // A word's first byte is its high one.
-        if (!old_counts[2*k]) old6_q[k][15:8] <= '1;
-        else old6_q[k][15:8] <= old_i[2*k];
-        if (!old_counts[2*k+1]) old6_q[k][7:0] <= '1;
-        else old6_q[k][7:0] <= old_i[2*k+1];
+        if (!adds[2*k]) old6_q[k][15:8] <= '1;
+        else old6_q[k][15:8] <= old[2*k];
+        if (!adds[2*k+1]) old6_q[k][7:0] <= '1;
+        else old6_q[k][7:0] <= old[2*k+1];
       end
       even6_q <= even5_q;
-      odd6_q  <= odd5_q;
-      udp_q   <= {udp_q[1:0], adjust_i.valid && adjust_i.udp};
-      apart_q <= {apart_q[0], adjust_i.start[0] ^ update_i.start[0]};
+      odd6_q <= odd5_q;
+      udp_q <= {udp_q[1:0], adjust_i.valid && adjust_i.udp};
+      apart5_q <= adjust_i.start[0] ^ update_i.start[0];
     end
 
     sluice_rmt_ones_sum #(
@@ -176,7 +186,7 @@ module sluice_rmt_checksum_update
     always_ff @(posedge clk_i) begin
       for (int unsigned r = 0; r < Rows; r++) begin
         partial_q[r] <= new_sum[r];
-        partial_q[Rows+r] <= apart_q[1] ? {old_sum[r][7:0], old_sum[r][15:8]} : old_sum[r];
+        partial_q[Rows+r] <= old_sum[r];
       end
     end
     sluice_rmt_ones_sum #(
