@@ -491,3 +491,13 @@ fn a_byte_goes_out_at_many_places() {
     parsed(states, "hdr.g.setValid(); hdr.g.a = hdr.h.b; hdr.g.b = hdr.h.b; hdr.g.c = hdr.h.b; hdr.h.a = hdr.h.b;");
     parsed(states, "hdr.g.setValid(); hdr.g.b = hdr.h.a + 1; hdr.g.a = hdr.g.b; hdr.g.c = hdr.g.b; hdr.h.c = hdr.g.b;");
 }
+
+/// A field that ways have from one of two places of the packet is brought by a container, and stays at neither.
+#[test]
+fn a_byte_goes_out_that_comes_from_one_of_two_places() {
+    let states = "state start { meta.a = 5; packet.extract(hdr.h); transition select(hdr.h.a) { 1: more; default: accept; } }
+    state more { packet.extract(hdr.s.next); meta.a = hdr.s.last.b; transition select(meta.a) { 0: accept; 1: twice; default: reject; } }
+    state twice { packet.extract(hdr.s.next); meta.a = hdr.s.last.b; transition accept; }
+    ";
+    parsed(states, "hdr.h.a = meta.a;");
+}
