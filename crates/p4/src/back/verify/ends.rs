@@ -4,7 +4,7 @@ use crate::ir::{Graph, Loc};
 use crate::verify::same::differs;
 use crate::verify::vars::Source;
 use sluice_formats::random::Rng;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Checks the graph with fewer ends, each way so often.
 pub(super) fn check(before: &Graph, after: &Graph, rng: &mut Rng, times: usize) -> Result<(), String> {
@@ -21,13 +21,13 @@ pub(super) fn check(before: &Graph, after: &Graph, rng: &mut Rng, times: usize) 
     Ok(())
 }
 
-/// Variables that go out, that nobody writes, and that are one place of the packet: the hardware leaves their bytes where they are, also where
-/// an end is another way's. Those that ways have from several places are brought by containers.
+/// Variables that go out, that nobody writes, and that no container brings: the hardware leaves their bytes where they are, also where an end
+/// is another way's.
 pub(super) fn staying(graph: &Graph) -> BTreeSet<Loc> {
     let written = super::super::written(graph);
-    let mut from: BTreeMap<Loc, BTreeSet<Option<u32>>> = BTreeMap::new();
-    for out in super::super::ends(graph).into_iter().flat_map(|end| end.outs) {
-        from.entry(out.loc).or_default().insert(out.from);
-    }
-    from.into_iter().filter(|(loc, from)| from.len() == 1 && !written.contains(loc)).map(|(loc, _)| loc).collect()
+    let ends = super::super::ends(graph);
+    let shapes = ends.iter().filter_map(|end| super::super::deparse::shape(end, &written).ok());
+    let brought: BTreeSet<Loc> = shapes.flat_map(|shape| shape.carried).collect();
+    let all = ends.iter().flat_map(|end| &end.outs).map(|out| out.loc);
+    all.filter(|loc| !written.contains(loc) && !brought.contains(loc)).collect()
 }
