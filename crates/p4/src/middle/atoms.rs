@@ -26,12 +26,8 @@ impl<'c> Follower<'c> {
             // The access is in one visit, with all that it computes with.
             let values = change.bits().into_iter().cloned().collect();
             let mut values = self.while_held(&mut held, |this| this.all_kept(values))?;
-            if self.access.is_some() {
-                values.extend(held);
-                self.while_held(&mut values, Self::cut)?;
-                held = [values.pop().unwrap_or_default()];
-            }
             let [index] = held;
+            let index = self.while_held(&mut values, |this| this.free(index))?;
             change.bits_mut().into_iter().zip(values).for_each(|(bits, kept)| *bits = kept);
             old = Bits::of(CELL, Src::Cell(When::Old, 0));
             now = match &change {

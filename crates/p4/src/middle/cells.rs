@@ -190,7 +190,7 @@ impl<'c> Follower<'c> {
     }
 
     /// Has a visit that looks at no cell yet; the index stays what it is.
-    fn free(&mut self, index: Bits) -> Way<Bits> {
+    pub fn free(&mut self, index: Bits) -> Way<Bits> {
         if self.access.is_none() {
             return Ok(index);
         }

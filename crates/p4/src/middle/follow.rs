@@ -557,6 +557,7 @@ impl<'c> Follower<'c> {
             (Some(_), V::Bits(whole), V::Bits(part)) => *whole = whole.put(low, &part),
             _ => return self.refuse("a slice of what is no number"),
         }
+        // Up to the last decision the way was followed before.
         if self.done == self.script.len() {
             self.locs.lines.write(slot, path, into.bits(), self.span);
         }

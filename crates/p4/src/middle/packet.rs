@@ -348,7 +348,6 @@ impl<'c> Follower<'c> {
             if whole { this.named(bits) } else { None }
         };
         let mut assigns: BTreeMap<Loc, Bits> = BTreeMap::new();
-        let own = |loc: Loc, bits: &Bits| *bits == Bits::of(bits.width(), Src::Loc(loc, 0));
         loop {
             let before = assigns.len();
             let mut places = self.own_places(&fields, &summed);
@@ -356,7 +355,7 @@ impl<'c> Follower<'c> {
             for (loc, bits) in &fields {
                 let at = bit;
                 bit += bits.width();
-                if own(*loc, bits) || summed.contains(loc) || assigns.contains_key(loc) {
+                if bits.is_loc(*loc) || summed.contains(loc) || assigns.contains_key(loc) {
                     continue;
                 }
                 let named = name(self, loc, bits).filter(|other| !assigns.contains_key(other));

@@ -66,6 +66,7 @@ impl Changes for Numbered<'_, '_> {
 pub(crate) fn check(before: &Graph, after: &Graph, ports: &Ports, rng: &mut Rng, times: usize) -> Result<(), String> {
     let port = after.locs.find(&LocInfo::Port);
     let copy = after.locs.find(&LocInfo::CopyPort);
+    let used: Vec<u16> = ports.map.pairs().map(|(port, _)| port).collect();
     for _ in 0..times {
         for (path, (one, other)) in before.paths.iter().zip(&after.paths).enumerate() {
             let mut source = Source::random(rng.fork(), &after.locs, one, true);
@@ -77,9 +78,8 @@ pub(crate) fn check(before: &Graph, after: &Graph, ports: &Ports, rng: &mut Rng,
             }
             if let Some(copy) = copy {
                 // A program that asks for more than whether this is the port of arrival is refused later.
-                let used: Vec<u16> = ports.map.pairs().map(|(port, _)| port).collect();
-                let at = rng.choose(&used).copied().unwrap_or(rng.below(8) as u16);
-                source.others.insert(copy, of(PORT_BITS, at.into()));
+                let Some(at) = rng.choose(&used) else { continue };
+                source.others.insert(copy, of(PORT_BITS, (*at).into()));
             }
             let mut chosen = Chosen::new(rng.fork());
             let Ok(mut came) = once(before, &one.next, &mut source, &mut Once::new(&mut chosen)) else { continue };
