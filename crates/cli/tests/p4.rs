@@ -104,6 +104,35 @@ fn info_writes_what_a_controller_may_name_in_three_forms() {
 }
 
 #[test]
+fn a_system_program_is_compiled_for_its_own_stages_and_runs_beside_tenants_only() {
+    let f = Folder::new();
+    let system = "programs/p4/system.p4";
+    f.sluice(&["p4", "check", system]).ok();
+    let text = f.sluice(&["p4", "compile", system]).ok();
+    for line in ["system program", "container ipv4.dst = c4[7]", "share ipv4.dst", "stage 0 {", "stage 4 {"] {
+        assert!(text.lines().any(|other| other == line), "{line} is not in\n{text}");
+    }
+    let wide = f.sluice(&["p4", "compile", "--target", "wide", system]).ok();
+    assert!(wide.contains("\nstage 11 {\n") && !wide.contains("\nstage 4 {\n"), "{wide}");
+    assert!(f.sluice(&["p4", "info", system]).ok().contains("arch: \"sluice\""));
+    let drawn = f.sluice(&["p4", "graph", system]).ok();
+    assert!(drawn.contains("c4[7]  shared.ipv4.dst [31:0]<") && !drawn.contains("which visit"), "{drawn}");
+    let called = f.sluice(&["p4", "compile", "--stages", "1-3", system]);
+    let words = "--stages: a system program has stages 0 and 4, and no others";
+    assert!(called.code == 3 && called.err.contains("error[E0770]") && called.err.contains(words), "{}", called.err);
+    for words in [&["p4", "test", system, "programs/p4/basic.stf"][..], &["p4", "run", system, "--in", "no.pcap"]] {
+        let called = f.sluice(words);
+        assert!(called.code == 3 && called.err.contains("error[E0794]: a system program"), "{}", called.err);
+    }
+    f.sluice(&["script", "programs/p4/system.pkt"]).ok();
+    // What is no entry and no group does not belong to a file of entries.
+    f.write("bad.entries", "mc_mgrp_create 9\nwait\n");
+    f.write("bad.pkt", format!("device default\nrmt system {} entries=bad.entries\n", root().join(system).display()));
+    let called = f.sluice(&["script", "bad.pkt"]);
+    assert!(called.code == 1 && called.out.contains("and groups mc_"), "{}{}", called.out, called.err);
+}
+
+#[test]
 fn a_program_is_compiled_and_runs_on_the_pipelines_model() {
     let f = Folder::new();
     let text = f.sluice(&["p4", "compile", "--stages", "0-4", "programs/p4/calc.p4"]).ok();

@@ -57,4 +57,30 @@ struct link_statistics_t {
 
 extern void link_statistics(out link_statistics_t statistics);
 
+// A system program: it serves every packet, in a stage of its own before those of tenants and in one behind them. In each it looks
+// once and acts once. Whose packet it is, where it goes and what the queues say are words beside the headers.
+struct system_metadata_t {
+    // Read only.
+    bit<9>  ingress_port;
+    bit<16> packet_length;
+    bit<12> tenant;
+    // Read and written. Bit i is destination i, of which a packet takes those that its tenant is given; 0 as long as nobody has sent it anywhere.
+    bit<8>  destinations;
+    // No copy to the port of arrival.
+    bit<1>  except_ingress;
+    bit<1>  discard;
+    // Multicast group; 0 for none.
+    bit<16> group;
+    // What tenants see of the link that the packet leaves by.
+    bit<16> queue_depth;
+    bit<16> link_use;
+}
+
+// H holds the fields that are exchanged with tenants, each with the container that all have it in: `@container("c4[7]")`. A
+// tenant that does not share it has zero there.
+@pipeline
+control SystemStage<H>(inout H shared, inout system_metadata_t metadata);
+
+package System<H>(SystemStage<H> first, SystemStage<H> last);
+
 #endif

@@ -1,9 +1,9 @@
 //! Programs on the pipeline: compiled once, with entries as they come and go.
 
-use crate::back::{Plan, plan};
+use crate::back::{Plan, plan, plan_system};
 use crate::error::{Note, Notes, P4Errors, Problem, place};
-use crate::interpret::{Cells, Sent, TICK, lower};
-use crate::middle::{Refusal, RefusalKind, explore};
+use crate::interpret::{Cells, Code, Sent, System, TICK, lower};
+use crate::middle::{Refusal, RefusalKind, explore, explore_system};
 use crate::ports::{PIPELINE_PORTS, PortMap, Ports};
 use crate::source::{Sources, Span};
 use crate::stf::{Carrier, CarrierError, GIVEN_UP};
@@ -87,6 +87,9 @@ impl Program {
         let code =
             lower(&self.tree, facts, &self.allowed, true).map_err(|refusal| refused(refusal.span, refusal.what))?;
         ended("lower");
+        if let Some(system) = &code.system {
+            return self.compile_system(&code, system, target, ended);
+        }
         let mut graph = explore(&code).map_err(|refusal| errors(refusal, &self.sources))?;
         ended("follow to a graph");
         let mut effort = Effort::of_this_build();
@@ -119,6 +122,48 @@ impl Program {
         }
         ended("rows, checked");
         Ok(compiled)
+    }
+
+    /// A system program, for the stages that a target has for it.
+    fn compile_system(
+        &self,
+        code: &Code,
+        system: &System,
+        target: &Target,
+        ended: &mut dyn FnMut(&'static str),
+    ) -> Result<Compiled, P4Errors> {
+        let refused = |refusal| errors(refusal, &self.sources);
+        let (graph, which) = explore_system(code, system).map_err(refused)?;
+        ended("follow to a graph");
+        let mut effort = Effort::of_this_build();
+        let mut met = None;
+        if let Some(effort) = &mut effort {
+            let (mut rng, times) = (effort.fork(), effort.packets);
+            let entries = met.insert(self.reference(crate::Undefined::Zero, 1)?);
+            verify::system::check(&graph, &which, entries, &mut rng, times)
+                .map_err(|what| refused(verify::mistaken("follow", Span::default(), &what)))?;
+        }
+        let (first, last) = (0, target.stages - 1);
+        let stages = which.iter().map(|which| [first, last][*which]).collect();
+        let plan = plan_system(code, system, graph, stages, target, effort.as_mut()).map_err(refused)?;
+        ended("place");
+        let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), Ports::default());
+        let own = self.reference(crate::Undefined::Zero, 1)?;
+        compiled.unit(&own)?;
+        if let Some(effort) = &mut effort {
+            for tables in [&own].into_iter().chain(&met).filter_map(|with| compiled.tables(with).ok()) {
+                compiled.plan.check_rows(&tables, effort).map_err(refused)?;
+            }
+        }
+        ended("rows, checked");
+        Ok(compiled)
+    }
+
+    /// Whether it is a system program.
+    pub fn is_system(&self) -> bool {
+        let nothing = check::Facts::default();
+        let facts = self.facts.as_ref().unwrap_or(&nothing);
+        lower(&self.tree, facts, &self.allowed, false).is_ok_and(|code| code.system.is_some())
     }
 }
 
@@ -357,6 +402,9 @@ impl Compiled {
             unit.memory = Memory::Keep;
         }
         unit.groups = self.groups(entries)?;
+        if let Some(system) = &entries.switch.code.system {
+            unit.shared = system.shared.iter().map(|shared| (shared.name.clone(), shared.container)).collect();
+        }
         for (stage, room) in tables.rooms().map_err(|error| self.unfit(&error.to_string()))? {
             let room = Room { exact: room.exact, ternary: room.ternary };
             let there = unit.program.stages.get(usize::from(stage)).and_then(Option::as_ref).map(|stage| &stage.tables);

@@ -46,6 +46,10 @@ impl Program {
         let Ok(code) = lower(&self.tree, self.facts.as_ref().unwrap_or(&nothing), &self.allowed, true) else {
             return Vec::new();
         };
+        // A system program has its own stages, on any target.
+        if code.system.is_some() {
+            return Vec::new();
+        }
         let Ok(entries) = self.reference(Undefined::Zero, 1) else { return Vec::new() };
         let mut notes = Vec::new();
         let mut tries = Tries { program: self, code: &code, entries, left: MOST_WAYS };

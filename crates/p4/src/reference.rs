@@ -63,6 +63,9 @@ impl Reference {
     /// Carries a packet through the program; what comes back are the packets that leave, in their order, or why it was
     /// not carried to its end.
     pub fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, String> {
+        if self.switch.code.system.is_some() {
+            return Err("a system program serves packets that tenants' programs take and put together".to_string());
+        }
         let sent = self.switch.packet(port, bytes);
         sent.map_err(|stopped| format!("{}{}", stopped.what, self.place(stopped.span)))
     }

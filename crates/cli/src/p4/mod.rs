@@ -77,6 +77,10 @@ impl PlaceArgs {
         ended: &mut dyn FnMut(&'static str),
     ) -> Result<Result<Compiled, P4Errors>, Failure> {
         let last = self.target.stages - 1;
+        if self.stages.is_some() && program.is_system() {
+            let what = format!("--stages: a system program has stages 0 and {last}, and no others");
+            return Err(Failure::input("E0770", what));
+        }
         let (first, end) = self.stages.unwrap_or((1, last - 1));
         if end > last {
             let what = format!("--stages {first}-{end}: target {} has stages 0 to {last}", self.target.name);
@@ -97,6 +101,13 @@ fn stages_of(text: &str) -> Result<(usize, usize), String> {
 
 /// Exit code of a program that a device does not run.
 pub const REFUSED: u8 = 3;
+
+/// Refuses a program that no device runs by itself.
+pub fn check_alone(program: &Program) -> Result<(), Failure> {
+    let what =
+        "a system program, whose packets are those of tenants: a script with `rmt system FILE` runs it beside them";
+    if program.is_system() { Err(Failure::input("E0794", what.to_string())) } else { Ok(()) }
+}
 
 /// Says why a device does not run a program.
 pub fn refused(out: &mut Output, why: &Failure) -> Result<ExitCode, Failure> {

@@ -3,7 +3,7 @@
 use super::allow::AllowArgs;
 use super::alone::Alone;
 use super::device::Device;
-use super::{PlaceArgs, ReadArgs, failure, ports_json, refused, tell_ports};
+use super::{PlaceArgs, ReadArgs, check_alone, failure, ports_json, refused, tell_ports};
 use crate::captures::{self, Capture, Writer};
 use crate::failure::Failure;
 use crate::files;
@@ -73,6 +73,9 @@ impl Run {
     /// Reads, plays and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         let program = self.allow.check(&self.read, &self.program)?;
+        if let Err(why) = check_alone(&program) {
+            return refused(out, &why);
+        }
         if let Some(output) = &self.out {
             files::check_other(&self.input, output)?;
         }

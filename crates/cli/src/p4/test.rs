@@ -3,7 +3,7 @@
 use super::allow::AllowArgs;
 use super::alone::Alone;
 use super::device::Device;
-use super::{PlaceArgs, REFUSED, ReadArgs, failure, ports_json, refused, tell_ports};
+use super::{PlaceArgs, REFUSED, ReadArgs, check_alone, failure, ports_json, refused, tell_ports};
 use crate::apart;
 use crate::failure::Failure;
 use crate::files;
@@ -94,6 +94,9 @@ impl Test {
         seed: u64,
         path: &Path,
     ) -> Result<ExitCode, Failure> {
+        if let Err(why) = check_alone(program) {
+            return self.refused(out, &why);
+        }
         let undefined = match self.undefined {
             UndefinedArg::Zero => Undefined::Zero,
             UndefinedArg::Random => Undefined::Random,

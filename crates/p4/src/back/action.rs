@@ -136,7 +136,11 @@ pub(crate) fn make(
             }
             Some(ends_at(ends, &end.deparse) as u16 + 1)
         }
+        Next::Onward => None,
     };
+    if let Err(refusal) = maker.words(leaf) {
+        why.get_or_insert(refusal);
+    }
     if let Some(headers) = headers {
         let (word, source) = (Word::Headers as u8, WordSource::Imm(headers));
         maker.action.words.push(WordOp { word, source, mask: 0xffff, when: When::Always });
@@ -273,18 +277,30 @@ impl Maker<'_> {
 
     /// Has a value as the cross value, unless that is another one.
     pub(super) fn cross(&mut self, cross: Cross, shift: u8) -> bool {
-        if self.crossed && (self.action.cross, self.action.cross_shift) != (cross, shift) {
+        self.cross_cut(cross, shift, 0)
+    }
+
+    /// The same, with so many words cut off at its top: there are zeros.
+    pub(super) fn cross_cut(&mut self, cross: Cross, shift: u8, cut: u8) -> bool {
+        let action = &mut self.action;
+        if self.crossed && (action.cross, action.cross_shift, action.cross_cut) != (cross, shift, cut) {
             return false;
         }
         self.crossed = true;
-        (self.action.cross, self.action.cross_shift) = (cross, shift);
+        (action.cross, action.cross_shift, action.cross_cut) = (cross, shift, cut);
         true
     }
 
     /// Has bits of words as the cross value.
     pub(super) fn cross_word(&mut self, loc: Loc, low: u32) -> bool {
-        let word = self.homes.hardware.get(&loc).filter(|_| low.is_multiple_of(16));
-        word.copied().is_some_and(|word| self.cross(Cross::Words(word), (low / 16) as u8))
+        self.cross_word_cut(loc, low, 0)
+    }
+
+    /// The same, with words cut off.
+    pub(super) fn cross_word_cut(&mut self, loc: Loc, low: u32, cut: u8) -> bool {
+        let Some(of) = self.homes.hardware.get(&loc).copied() else { return false };
+        let low = of.low + low;
+        low.is_multiple_of(16) && self.cross_cut(Cross::Words(of.word as u8), (low / 16) as u8, cut)
     }
 
     /// One of the two containers of a size that are read as they are.
@@ -343,6 +359,33 @@ impl Maker<'_> {
         };
         let (word, mask) = if is_group { (Word::Group, 0xffff) } else { (Word::Scratch1, EGRESS_PORT) };
         self.action.words.push(WordOp { word: word as u8, source, mask, when: When::Always });
+        Ok(())
+    }
+
+    /// What words get that a system program writes, one operation a word.
+    fn words(&mut self, leaf: &Leaf) -> Result<(), Refusal> {
+        let mut words: BTreeMap<u8, Vec<(u32, Bits)>> = BTreeMap::new();
+        for (loc, bits) in &leaf.assigns {
+            if let Some(of) = self.homes.hardware.get(loc) {
+                words.entry(of.word as u8).or_default().push((of.low, bits.clone()));
+            }
+        }
+        for (word, pieces) in words {
+            let mask = pieces.iter().fold(0, |all, (at, bits)| all | ones(bits.width()) << at) as u16;
+            let is_given = |bits: &Bits| bits.segs.iter().all(|seg| matches!(seg.src, Src::Const(_) | Src::Param(..)));
+            let source = if pieces.iter().all(|(_, bits)| bits.is_known()) {
+                let value = |(at, bits): &(u32, Bits)| (bits.known().unwrap_or(0) as u16) << at;
+                WordSource::Imm(pieces.iter().fold(0, |all, piece| all | value(piece)))
+            } else if pieces.iter().all(|(_, bits)| is_given(bits)) {
+                match self.image(Class::C2, pieces)? {
+                    B::DataA => WordSource::Data,
+                    _ => return self.refuse("a word among other data of an entry"),
+                }
+            } else {
+                return self.refuse("a word that gets something else than constants and data of an entry");
+            };
+            self.action.words.push(WordOp { word, source, mask, when: When::Always });
+        }
         Ok(())
     }
 

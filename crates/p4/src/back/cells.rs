@@ -5,7 +5,6 @@
 
 use super::action::Maker;
 use super::{leaves, names, too_much};
-use crate::interpret::TIME_BITS;
 use crate::interpret::code::Code;
 use crate::ir::{Access, Array, Becomes, Bits, Change, Graph, Leaf, Loc, Next, Src, When as Cell};
 use crate::middle::{Refusal, RefusalKind};
@@ -77,7 +76,7 @@ fn line(graph: &Graph, array: Array) -> Span {
 }
 
 /// The refusal of cells that a packet comes to twice.
-fn twice<T>(graph: &Graph, code: &Code, array: Array) -> Result<T, Refusal> {
+pub(super) fn twice<T>(graph: &Graph, code: &Code, array: Array) -> Result<T, Refusal> {
     let what = "a register, or counter, that a packet looks at in two stages";
     too_much(line(graph, array), format!("{what}: {}", names::cells(array, code)))
 }
@@ -171,6 +170,10 @@ impl Maker<'_> {
                     _ => self.refuse("an index among other data"),
                 }
             }
+            Src::Loc(loc, low) if self.homes.hardware.contains_key(&loc) => match self.cross_word(loc, low) {
+                true => Ok((IndexSource::X, width.min(16))),
+                false => self.refuse("an index that is a word beside another cross value"),
+            },
             Src::Loc(loc, low) => {
                 let width = width.min(16);
                 let found = self.homes.of(loc, low, width);
@@ -207,6 +210,11 @@ impl Maker<'_> {
         // Zeros above count: then nothing may lie above it that comes with it.
         let exact = bare.width() < value.width();
         let alone = |end: u32, of: u32| !exact || end == of;
+        // Words of the cross value above the value, which are cut off.
+        let cut = |end: u32| match exact {
+            false => Some(0),
+            true => 3u32.checked_sub(end / 16).filter(|_| end.is_multiple_of(16)).map(|cut| cut as u8),
+        };
         match seg.src {
             Src::Param(..) => {
                 let place = (self.place(4, vec![(0, bare.clone())])? / 2) as u8;
@@ -217,7 +225,9 @@ impl Maker<'_> {
                 (*taken, *pick) = (true, place);
                 Ok(Operand::DataB)
             }
-            Src::Loc(loc, low) if alone(low + seg.width, TIME_BITS) && self.cross_word(loc, low) => Ok(Operand::X),
+            Src::Loc(loc, low) if cut(low + seg.width).is_some_and(|cut| self.cross_word_cut(loc, low, cut)) => {
+                Ok(Operand::X)
+            }
             Src::Loc(loc, low) => {
                 if let [piece] = self.homes.of(loc, low, seg.width)[..] {
                     let class = piece.container.class();
@@ -228,9 +238,10 @@ impl Maker<'_> {
                         (*taken, *pick) = (true, place);
                         return Ok(Operand::P1);
                     }
-                    if is_alone
+                    let cut = if is_alone { Some(0) } else { cut(piece.at + piece.width) };
+                    if let Some(cut) = cut
                         && piece.at.is_multiple_of(16)
-                        && self.cross(Cross::Container(piece.container), (piece.at / 16) as u8)
+                        && self.cross_cut(Cross::Container(piece.container), (piece.at / 16) as u8, cut)
                     {
                         return Ok(Operand::X);
                     }

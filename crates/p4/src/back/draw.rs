@@ -58,7 +58,7 @@ impl Plan {
         let to = |next: &Next| match next {
             Next::Node(at) => Some(nodes[*at]),
             Next::End(end) => Some(ends[ends_at(&self.ends, &end.deparse)]),
-            Next::Drop => None,
+            Next::Drop | Next::Onward => None,
         };
         for (at, leaves) in leaves(&self.graph).iter().enumerate() {
             for next in leaves.iter().filter_map(|leaf| to(&leaf.next)) {
@@ -137,15 +137,19 @@ impl Plan {
         for (loc, pieces) in &self.homes.pieces {
             for piece in pieces {
                 let (low, high) = (piece.at, piece.at + piece.width - 1);
-                held.entry(piece.container)
-                    .or_default()
-                    .push(format!("{} [{high}:{low}]", names::name(&self.graph, *loc, code)));
+                let shown = format!("{} [{high}:{low}]", names::name(&self.graph, *loc, code));
+                let all = held.entry(piece.container).or_default();
+                if !all.contains(&shown) {
+                    all.push(shown);
+                }
             }
         }
         let container = |container: &Container| format!("c{}[{}]", container.bytes(), container.0 % 8);
         let mut lines: Vec<String> =
             held.iter().map(|(place, fields)| format!("{}  {}", container(place), fields.join(", "))).collect();
-        lines.push(format!("{}  which visit is next", container(&Container(self.homes.node))));
+        if !self.graph.is_system {
+            lines.push(format!("{}  which visit is next", container(&Container(self.homes.node))));
+        }
         lines.extend(self.cells.iter().map(|(array, place)| {
             let name = names::cells(*array, code).replace('`', "");
             format!("stage {}  {name}: {} words from {}", place.stage, place.cells, place.base)

@@ -34,10 +34,18 @@ pub(crate) struct Chunk {
     pub fields: Vec<Loc>,
 }
 
+/// A word, the lowest bit of it, and how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HardwareWord {
+    pub word: Word,
+    pub low: u32,
+    pub width: u32,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Homes {
     /// What is a word, and has no container.
-    pub hardware: BTreeMap<Loc, u8>,
+    pub hardware: BTreeMap<Loc, HardwareWord>,
     pub pieces: BTreeMap<Loc, Vec<Piece>>,
     pub chunks: Vec<Chunk>,
     pub node: u8,
@@ -52,6 +60,16 @@ pub(crate) struct Homes {
     words: BTreeSet<Loc>,
 }
 
+/// The word that a variable is, if it is one.
+fn word(graph: &Graph, loc: Loc) -> Option<HardwareWord> {
+    let width = graph.locs.width(loc);
+    match graph.locs.info(loc) {
+        LocInfo::Word(word, low) => Some(HardwareWord { word: *word, low: *low, width }),
+        LocInfo::Time => Some(HardwareWord { word: Word::Arrival, low: 0, width }),
+        _ => None,
+    }
+}
+
 /// Where a field stands in its header: which header, and its first bit.
 fn field(code: &Code, graph: &Graph, loc: Loc) -> Option<((usize, Vec<u32>), u32)> {
     match graph.locs.info(loc) {
@@ -63,7 +81,7 @@ fn field(code: &Code, graph: &Graph, loc: Loc) -> Option<((usize, Vec<u32>), u32
             Some(((*slot, of), at - header))
         }
         LocInfo::Leaf(slot, path) => {
-            let parameter = &code.parsers[code.pipeline.parser].parameters[1];
+            let parameter = code.of_parser(1)?;
             if parameter.slot != *slot {
                 return None;
             }
@@ -130,7 +148,7 @@ fn too_many(code: &Code, graph: &Graph, wanted: &BTreeSet<Loc>) -> Refusal {
     for loc in wanted {
         let owner = owners.entry(names::owner(graph, *loc, code)).or_default();
         match (graph.locs.info(*loc), field(code, graph, *loc)) {
-            (LocInfo::Bad | LocInfo::QueueDepth | LocInfo::Time, _) => {}
+            (LocInfo::Bad | LocInfo::Word(..) | LocInfo::Time, _) => {}
             (_, Some(((_, header), bit))) => {
                 owner.0.entry(header).or_default().push((bit, graph.locs.width(*loc), *loc));
             }
@@ -205,11 +223,7 @@ impl Homes {
         let mut others = Vec::new();
         for loc in wanted {
             let width = graph.locs.width(*loc);
-            match graph.locs.info(*loc) {
-                LocInfo::QueueDepth => drop(homes.hardware.insert(*loc, Word::QueueDepth as u8)),
-                LocInfo::Time => drop(homes.hardware.insert(*loc, Word::Arrival as u8)),
-                _ => {}
-            }
+            homes.hardware.extend(word(graph, *loc).map(|word| (*loc, word)));
             match (graph.locs.info(*loc), field(code, graph, *loc)) {
                 (LocInfo::Port, _) => {
                     let container = homes.take(2, 0, Held::always())?;
@@ -217,7 +231,7 @@ impl Homes {
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
                 }
                 // Words have it.
-                (LocInfo::Bad | LocInfo::QueueDepth | LocInfo::Time, _) => {}
+                (LocInfo::Bad | LocInfo::Word(..) | LocInfo::Time, _) => {}
                 (LocInfo::Length, _) => {
                     let container = homes.take(2, 0, Held::always())?;
                     homes.length = Some(container.0);
@@ -251,6 +265,20 @@ impl Homes {
             homes.pieces.insert(loc, pieces);
         }
         Some(homes)
+    }
+
+    /// Those of a system program: fields lie in the containers that it says, whose parts are all that it has.
+    pub fn shared(graph: &Graph, fields: &BTreeMap<Loc, Container>) -> Homes {
+        let mut homes = Homes::default();
+        for at in 0..graph.locs.all.len() {
+            let loc = Loc(at as u32);
+            homes.hardware.extend(word(graph, loc).map(|word| (loc, word)));
+        }
+        for (loc, container) in fields {
+            let piece = Piece { low: 0, width: graph.locs.width(*loc), container: *container, at: 0 };
+            homes.pieces.insert(*loc, vec![piece]);
+        }
+        homes
     }
 
     /// Fields that share bytes.

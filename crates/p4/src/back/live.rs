@@ -100,7 +100,7 @@ impl Live {
     pub fn behind(&self, next: &Next, ends: &[Deparse]) -> BTreeSet<Loc> {
         match next {
             Next::Node(at) => self.nodes[*at].clone(),
-            Next::Drop => BTreeSet::new(),
+            Next::Drop | Next::Onward => BTreeSet::new(),
             Next::End(end) => self.ends[ends_at(ends, &end.deparse)].clone(),
         }
     }

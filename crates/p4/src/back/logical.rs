@@ -67,7 +67,8 @@ impl Plan {
                 let (span, actions) = (self.graph.spans[at], &mut actions[number]);
                 let mut cases = Cases { plan: self, key, span, actions, all };
                 let place = key.bit(Container(self.homes.node), 0).unwrap_or(0);
-                let begin = (0..16).try_fold(Asked::default(), |asked, bit| {
+                let numbered = if self.graph.is_system { 0..0 } else { 0..16 };
+                let begin = numbered.into_iter().try_fold(Asked::default(), |asked, bit| {
                     given(asked, place + bit, (at as u64 + 1) >> bit & 1 == 1)
                 });
                 cases.walk(code, &node.tree, begin.unwrap_or_default())?;

@@ -16,12 +16,13 @@ mod names;
 mod parser;
 mod rows;
 mod split;
+mod system;
 mod verify;
 
 use crate::interpret::HashLayouts;
 use crate::interpret::code::Code;
 use crate::interpret::tables::Rows;
-use crate::ir::{Array, Deparse, Graph, Leaf, Loc, Next, Tree};
+use crate::ir::{Array, Bits, Deparse, Graph, Leaf, Loc, LocInfo, Next, Tree};
 use crate::middle::{Refusal, RefusalKind};
 use crate::source::Span;
 use crate::verify::Effort;
@@ -34,6 +35,8 @@ use sluice_rmt::deparser::{DeparseRow, Deparser, Pattern};
 use sluice_rmt::phv::Word;
 use sluice_rmt::target::{PAGE_WORDS, Target};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+pub(crate) use system::plan_system;
 
 /// Value of the word `headers` that no row of the deparser takes.
 const NOWHERE: u16 = 0xffff;
@@ -285,7 +288,7 @@ impl Plan {
 
     /// Whether something looks at the time of arrival.
     pub fn reads_time(&self) -> bool {
-        self.homes.hardware.values().any(|word| *word == Word::Arrival as u8)
+        self.homes.hardware.values().any(|of| of.word == Word::Arrival)
     }
 
     /// Whether a stage's cells are more than half of what it has.
@@ -297,12 +300,20 @@ impl Plan {
     /// Whether packets go to multicast groups.
     pub fn has_groups(&self) -> bool {
         let is_group = |next: &Next| matches!(next, Next::End(end) if end.group.known() != Some(0));
-        nexts(&self.graph).into_iter().any(is_group)
+        nexts(&self.graph).into_iter().any(is_group) || !self.written_groups().is_empty()
+    }
+
+    /// What a system program writes as the group.
+    fn written_groups(&self) -> Vec<&Bits> {
+        let group = self.graph.locs.find(&LocInfo::Word(Word::Group, 0));
+        let of = |leaf: &&Leaf| group.is_some_and(|group| leaf.assigns.contains_key(&group));
+        let leaves = all_leaves(&self.graph).into_iter().filter(of);
+        leaves.filter_map(|leaf| leaf.assigns.get(&group?)).collect()
     }
 
     /// Where the multicast group of a packet is written.
     pub fn line_of_group(&self, code: &Code) -> Span {
-        let standard = &code.parsers[code.pipeline.parser].parameters[3];
+        let Some(standard) = code.of_parser(3) else { return Span::default() };
         let names = standard.shape.fields().map_or(&[][..], |fields| &fields.names);
         let at = names.iter().position(|name| &**name == "mcast_grp").map(|at| at as u32);
         at.and_then(|at| self.graph.locs.lines.written(standard.slot, &[at])).unwrap_or_default()
@@ -329,7 +340,8 @@ impl Plan {
             Next::End(end) => end.group.known().and_then(|group| u16::try_from(group).ok()),
             _ => None,
         };
-        nexts(&self.graph).into_iter().filter_map(group).filter(|group| *group != 0).collect()
+        let written = self.written_groups().into_iter().filter_map(|group| u16::try_from(group.known()?).ok());
+        nexts(&self.graph).into_iter().filter_map(group).chain(written).filter(|group| *group != 0).collect()
     }
 
     /// For each end the paths of the parser whose packets may leave so.
@@ -361,7 +373,7 @@ impl Plan {
                     Next::End(end) => {
                         ends[ends_at(&self.ends, &end.deparse)].extend(paths);
                     }
-                    Next::Drop => {}
+                    Next::Drop | Next::Onward => {}
                 }
             }
             if nodes == before {

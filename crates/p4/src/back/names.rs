@@ -18,15 +18,14 @@ pub(super) fn name(graph: &Graph, loc: Loc, code: &Code) -> String {
         LocInfo::Temp(..) => "value on its way".to_string(),
         LocInfo::Port => "port of arrival".to_string(),
         LocInfo::Length => "length".to_string(),
-        LocInfo::Bad | LocInfo::QueueDepth | LocInfo::Time | LocInfo::CopyPort => "word".to_string(),
+        LocInfo::Bad | LocInfo::Word(..) | LocInfo::Time | LocInfo::CopyPort => "word".to_string(),
         LocInfo::Opaque(name) => (*name).to_string(),
     }
 }
 
-/// A part of a parameter of the parser, by its name.
+/// A part of what packets go by, by its name.
 fn place(slot: usize, path: &[u32], code: &Code) -> Option<String> {
-    let parameters = &code.parsers[code.pipeline.parser].parameters;
-    let parameter = parameters.iter().find(|parameter| parameter.slot == slot)?;
+    let parameter = code.of_packets().find(|parameter| parameter.slot == slot)?;
     let (mut name, mut shape) = (parameter.name.to_string(), &parameter.shape);
     for at in path {
         match shape.fields().and_then(|fields| fields.names.get(*at as usize)) {
@@ -40,7 +39,7 @@ fn place(slot: usize, path: &[u32], code: &Code) -> Option<String> {
 
 /// How many of the steps to a place lead to the innermost header.
 fn header(slot: usize, path: &[u32], code: &Code) -> Option<usize> {
-    let parameter = &code.parsers[code.pipeline.parser].parameters[1];
+    let parameter = code.of_parser(1)?;
     let mut shape = &parameter.shape;
     for (depth, at) in path.iter().enumerate() {
         if parameter.slot == slot && matches!(shape, Shape::Header(_)) {

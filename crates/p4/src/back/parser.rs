@@ -89,7 +89,7 @@ fn path(graph: &Graph, found: &ParserPath, homes: &Homes, ends: &[Deparse], live
     }
     let (node, headers) = match &found.next {
         Next::Node(at) => (*at as u16 + 1, 0),
-        Next::Drop => (0, NOWHERE),
+        Next::Drop | Next::Onward => (0, NOWHERE),
         Next::End(end) => (0, ends_at(ends, &end.deparse) as u16 + 1),
     };
     path.headers = headers;

@@ -18,6 +18,9 @@ use sluice_rmt::state::Relation;
 use sluice_rmt::target::Target;
 use std::collections::BTreeSet;
 
+/// Bits of a word.
+const WORD: u32 = 16;
+
 /// Why a stage has no key.
 pub(super) enum KeyRefused {
     /// A visit, and variables of one size of which one would have to lie in another: the one that is too many first.
@@ -58,7 +61,9 @@ pub(super) fn keys(
     for (at, node) in graph.nodes.iter().enumerate() {
         let key = &mut keys[stages[at]];
         key.used = true;
-        key.pieces[0] = Some(homes.node % 8);
+        if !graph.is_system {
+            key.pieces[0] = Some(homes.node % 8);
+        }
         let refuse = |what: &str| KeyRefused::Refused(Refusal::new(graph.spans[at], RefusalKind::TooMuch, what));
         let mut read = Vec::new();
         looked_at(&node.tree, &mut read, &mut key.tests);
@@ -144,27 +149,34 @@ fn predicate(equal: bool, a: &Bits, b: &Bits, homes: &Homes, graph: &Graph) -> O
         _ => None,
     };
     let mask = |piece: &Piece| ((1u64 << piece.width) - 1) << piece.at;
-    // Zeros above a word are those of the container beside it.
-    let depth = |bits: &Bits| match &bits.segs[..] {
-        [seg] | [Seg { src: Src::Const(0), .. }, seg] if seg.width == 16 => {
-            matches!(seg.src, Src::Loc(loc, 0) if *graph.locs.info(loc) == LocInfo::QueueDepth)
-        }
-        _ => false,
+    // Bits of a word, from which on; zeros above a word's end are those of the container beside it.
+    let word = |bits: &Bits| match &bits.segs[..] {
+        [seg] | [Seg { src: Src::Const(0), .. }, seg] => match seg.src {
+            Src::Loc(loc, from) => match graph.locs.info(loc) {
+                LocInfo::Word(word, low) => {
+                    let low = low + from;
+                    (bits.segs.len() == 1 || low + seg.width == WORD).then_some((*word as u8, low))
+                }
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
     };
-    let word = |other: &Bits, less| {
+    let with = |(word, low): (u8, u32), other: &Bits, less| {
         let b = match (place(other), other.known()) {
-            (Some(piece), _) if piece.at == 0 => Right::Container(piece.container),
-            (None, Some(k)) => Right::Imm(k as u64),
+            (Some(piece), _) if piece.at == low => Right::Container(piece.container),
+            (None, Some(k)) => Right::Imm((k as u64) << low),
             _ => return None,
         };
-        let (mask, relation) = ((1u64 << other.width()) - 1, if equal { Relation::Eq } else { less });
-        Some(Predicate { a: Left::Word(Word::QueueDepth as u8), b, mask, relation })
+        let (mask, relation) = (((1u64 << other.width()) - 1) << low, if equal { Relation::Eq } else { less });
+        Some(Predicate { a: Left::Word(word), b, mask, relation })
     };
-    match (depth(a), depth(b)) {
-        (true, true) => return None,
-        (true, false) => return word(b, Relation::Lt),
-        (false, true) => return word(a, Relation::Gt),
-        (false, false) => {}
+    match (word(a), word(b)) {
+        (Some(_), Some(_)) => return None,
+        (Some(word), None) => return with(word, b, Relation::Lt),
+        (None, Some(word)) => return with(word, a, Relation::Gt),
+        (None, None) => {}
     }
     Some(match (place(a), place(b), a.known(), b.known()) {
         (Some(p), Some(q), ..) if p.at == q.at => Predicate {

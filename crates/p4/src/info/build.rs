@@ -53,7 +53,7 @@ pub(super) fn message(
     let mut builder = Builder { facts, code, types, reserved, headers: headers(tree), ids: HashMap::new() };
     builder.number()?;
     let mut info = Message::default();
-    info.put(1, "pkg_info", Content::Message(package(tree)?));
+    info.put(1, "pkg_info", Content::Message(package(tree, code)?));
     for at in 0..code.tables.len() {
         builder.table(at, &mut info)?;
     }
@@ -77,9 +77,10 @@ pub(super) fn message(
 }
 
 /// `PkgInfo`, from the annotations of `main`.
-fn package(tree: &Program) -> Result<Message, Refused> {
+fn package(tree: &Program, code: &Code) -> Result<Message, Refused> {
     let mut package = Message::default();
-    package.put(5, "arch", Content::Text("v1model".to_string()));
+    let arch = if code.system.is_some() { "sluice" } else { "v1model" };
+    package.put(5, "arch", Content::Text(arch.to_string()));
     let main = tree.declarations.iter().find(|declaration| match &declaration.kind {
         DeclarationKind::Instance(instance) => &*instance.name.text == "main",
         _ => false,

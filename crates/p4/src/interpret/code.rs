@@ -369,6 +369,24 @@ pub(crate) struct Pipeline {
     pub deparser: usize,
 }
 
+/// A field that a system program exchanges with tenants.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shared {
+    /// In the struct of shared fields.
+    pub path: Vec<u32>,
+    /// Name for tenants: `ipv4.dst`.
+    pub name: String,
+    /// Number of its container, which it fills.
+    pub container: u8,
+}
+
+/// The two stages of a system program, and what it shares.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct System {
+    pub controls: [usize; 2],
+    pub shared: Vec<Shared>,
+}
+
 /// Something that a flag accepts less of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Less {
@@ -391,9 +409,25 @@ pub(crate) struct Code {
     pub value_sets: Vec<String>,
     pub errors: Vec<Rc<str>>,
     pub pipeline: Pipeline,
+    /// In place of the pipeline, if it is a system program.
+    pub system: Option<System>,
     pub told: Told,
     /// What may be had in part.
     pub allowed: Allowed,
     /// Of what there might be less, with how much of it there is.
     pub less: BTreeMap<Less, u32>,
+}
+
+impl Code {
+    /// A parameter of the parser: the packet, headers, the user's metadata, the standard ones. A system program has none.
+    pub fn of_parser(&self, at: usize) -> Option<&Parameter> {
+        self.parsers.get(self.pipeline.parser)?.parameters.get(at)
+    }
+
+    /// Parameters that whole packets go by: the parser's, or those of both stages of a system program.
+    pub fn of_packets(&self) -> impl Iterator<Item = &Parameter> {
+        let stages = self.system.iter().flat_map(|system| system.controls);
+        let stages = stages.flat_map(|at| &self.controls[at].parameters);
+        self.parsers.get(self.pipeline.parser).into_iter().flat_map(|parser| &parser.parameters).chain(stages)
+    }
 }

@@ -13,7 +13,7 @@ mod told;
 mod v1model;
 pub(crate) mod value;
 
-pub(crate) use code::{Code, Entry, Key, Match, MatchKind, ObjectKind, Table};
+pub(crate) use code::{Code, Entry, Key, Match, MatchKind, ObjectKind, System, Table};
 pub(crate) use lower::lower;
 pub(crate) use run::Event;
 pub(crate) use shape::{Fields, Shape};

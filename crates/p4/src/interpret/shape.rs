@@ -34,6 +34,8 @@ pub(crate) struct Fields {
     pub lists: Vec<Vec<u8>>,
     /// Names for the control plane, if there are others.
     pub given: Vec<Option<Rc<str>>>,
+    /// Containers of fields that a system program shares, by `@container`.
+    pub containers: Vec<Option<Rc<str>>>,
     /// Bits of a header without varbit.
     pub bits: Option<u32>,
 }

@@ -3,6 +3,7 @@
 use super::{Bits, Lines};
 use crate::source::Span;
 use foldhash::HashMap;
+use sluice_rmt::phv::Word;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -27,8 +28,8 @@ pub(crate) enum LocInfo {
     Bad,
     /// When the packet arrived.
     Time,
-    /// The system module's word of how full the queue of the destination is.
-    QueueDepth,
+    /// Bits of a word beside the containers, from this one on.
+    Word(Word, u32),
     /// The port of a copy, of which only is asked whether it is that of arrival.
     CopyPort,
     /// What the pipeline does not know as the program means it.
@@ -311,6 +312,8 @@ impl Leaf {
 pub(crate) enum Next {
     Node(usize),
     Drop,
+    /// Behind a stage of a system program: on to what the packet's own program does.
+    Onward,
     End(Box<End>),
 }
 
@@ -374,6 +377,8 @@ pub(crate) struct ParserPath {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     pub locs: Locs,
+    /// Visits of a system program, one a stage: none is behind another, and none has a number.
+    pub is_system: bool,
     pub paths: Vec<ParserPath>,
     pub nodes: Vec<Node>,
     /// Where in the program a node is, for messages.

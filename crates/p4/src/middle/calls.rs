@@ -5,7 +5,7 @@ use super::follow::{Event, Flow, Follower, Need, Stop, Way};
 use super::value::V;
 use crate::interpret::code::{Argument, Call, Callee, ObjectKind, Parameter};
 use crate::interpret::value::Value;
-use crate::ir::{Access, Array, Bits, Bound, CELL, Change, LocInfo, Src};
+use crate::ir::{Access, Array, Bits, Bound, CELL, Change, Src};
 use crate::syntax::ast::Direction;
 
 /// Most entries of a table with a direct counter of bytes, if it has no size.
@@ -205,8 +205,7 @@ impl<'c> Follower<'c> {
             let cells =
                 table.size.map_or(MOST_ENTRIES, |size| MOST_ENTRIES.min(size as usize)).max(table.entries.len());
             self.bounds.push((index.clone(), Bound::Within(0..cells)));
-            let length = self.locs.of(LocInfo::Length, 16);
-            let by = Bits::constant(CELL - 16, 0).concat(self.loc_bits(length));
+            let by = Bits::constant(CELL - 16, 0).concat(self.length());
             let change = Change::Add { by, negate: false };
             let array = Array { object, part: 1 };
             self.locs.lines.look(array, self.span);

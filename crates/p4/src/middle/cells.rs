@@ -4,7 +4,7 @@ use super::follow::{Follower, Way};
 use super::value::V;
 use crate::interpret::code::{Argument, Call, NativeCall, ObjectKind, Owner};
 use crate::interpret::value::Number;
-use crate::ir::{Access, Array, Bits, Bound, CELL, Change, LocInfo, Op, Src, When};
+use crate::ir::{Access, Array, Bits, Bound, CELL, Change, Op, Src, When};
 use crate::source::Span;
 
 /// Most bits of a register: four words.
@@ -49,10 +49,7 @@ impl<'c> Follower<'c> {
             index = self.free(index)?;
             let by = match bytes {
                 false => Bits::constant(CELL, 1),
-                true => {
-                    let length = self.locs.of(LocInfo::Length, 16);
-                    Bits::constant(CELL - 16, 0).concat(self.loc_bits(length))
-                }
+                true => Bits::constant(CELL - 16, 0).concat(self.length()),
             };
             let change = Change::Add { by, negate: false };
             let array = Array { object, part: u32::from(bytes) };

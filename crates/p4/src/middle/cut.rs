@@ -113,7 +113,7 @@ impl Follower<'_> {
     pub fn changes(&mut self) -> BTreeMap<Loc, Bits> {
         let changed = self.changed();
         let time = self.locs.find(&LocInfo::Time).map(|time| Bits::of(TIME_BITS, Src::Loc(time, 0)));
-        let standard = self.code.parsers[self.code.pipeline.parser].parameters[3].slot;
+        let standard = self.code.of_parser(3).map(|parameter| parameter.slot);
         let mut assigns = BTreeMap::new();
         let mut slots = std::mem::take(&mut self.slots);
         for (slot, value) in slots.iter_mut().enumerate() {
@@ -123,7 +123,7 @@ impl Follower<'_> {
                     return;
                 }
                 // The time goes where it belongs at once, for it takes what only one value of a visit can have.
-                let waits = slot == standard || time.as_ref() != Some(bits);
+                let waits = Some(slot) == standard || time.as_ref() != Some(bits);
                 if waits && stays(bits, &changed) {
                     return;
                 }

@@ -9,7 +9,7 @@
 
 use super::follow::{Event, Follower, Need, Refusal, RefusalKind, Stop};
 use super::value::V;
-use crate::interpret::code::{Code, Table};
+use crate::interpret::code::{Code, System, Table};
 use crate::ir::{Alt, Bits, Change, Graph, Leaf, Loc, Next, Node, ParserPath, Tree};
 use crate::source::Span;
 use foldhash::{HashMap, HashMapExt};
@@ -98,6 +98,35 @@ pub(crate) fn explore_within(code: &Code, without: Option<Span>, left: &mut usiz
     let came = explorer.parser(&mut Vec::new(), BTreeMap::new(), BTreeMap::new());
     *left = left.saturating_sub(explorer.ways);
     came.map(|()| explorer.graph)
+}
+
+/// The graph of a system program, and for each of its visits whether it is of the first stage or the last.
+pub(crate) fn explore_system(code: &Code, system: &System) -> Result<(Graph, Vec<usize>), Refusal> {
+    let mut explorer = Explorer {
+        code,
+        from: Follower::new(code),
+        graph: Graph { is_system: true, ..Graph::default() },
+        known: HashMap::new(),
+        memo: HashMap::new(),
+        ways: 0,
+        most: MOST_WAYS,
+        asked: HashMap::new(),
+    };
+    let mut stages = Vec::new();
+    for (stage, control) in system.controls.iter().enumerate() {
+        explorer.from = Follower { system: Some(*control), ..Follower::new(code) };
+        explorer.known.clear();
+        explorer.memo.clear();
+        let before = explorer.graph.nodes.len();
+        explorer.visit(&mut Vec::new())?;
+        if explorer.graph.nodes.len() > before + 1 {
+            // What comes first is what is known last.
+            let what = "a stage of a system program that looks or acts twice; here it would do so the second time";
+            return Err(Refusal::new(explorer.graph.spans[before], RefusalKind::TooMuch, what));
+        }
+        stages.resize(explorer.graph.nodes.len(), stage);
+    }
+    Ok((explorer.graph, stages))
 }
 
 impl<'c> Explorer<'c> {
@@ -290,7 +319,7 @@ impl<'c> Explorer<'c> {
     fn live(&self, next: &Next, into: &mut BTreeSet<Loc>) {
         match next {
             Next::Node(at) => into.extend(self.graph.nodes[*at].needs.iter().copied()),
-            Next::Drop => {}
+            Next::Drop | Next::Onward => {}
             Next::End(end) => {
                 for bits in [&end.port, &end.group] {
                     bits.locs(&mut |loc| {

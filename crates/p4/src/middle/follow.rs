@@ -163,6 +163,8 @@ pub(super) struct Follower<'c> {
     pub copy: Option<(bool, bool)>,
     /// Whether egress is followed once for all copies of a packet.
     pub for_copies: bool,
+    /// The control that is followed, of a system program.
+    pub system: Option<usize>,
 }
 
 impl<'c> Follower<'c> {
@@ -204,6 +206,7 @@ impl<'c> Follower<'c> {
             in_parser: false,
             copy: None,
             for_copies: false,
+            system: None,
         }
     }
 

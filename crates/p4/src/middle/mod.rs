@@ -17,10 +17,11 @@ mod numbers;
 mod packet;
 mod parser;
 mod ports;
+pub(crate) mod system;
 mod tests;
 pub(crate) mod value;
 mod verify;
 
-pub(crate) use explore::{explore, explore_within};
+pub(crate) use explore::{explore, explore_system, explore_within};
 pub(crate) use follow::{Refusal, RefusalKind};
 pub(crate) use ports::{translate, uses};

@@ -56,6 +56,9 @@ impl<'c> Follower<'c> {
             Native::MeterRead => self.color(call, 0)?,
             Native::RegisterRead => self.read_register(native, call)?,
             Native::RegisterWrite => self.write_register(native, call)?,
+            Native::Hash | Native::Crc32c if self.system.is_some() => {
+                return self.refuse_at(call.span, "a hash in a system program");
+            }
             Native::Hash => self.hash(call)?,
             Native::Crc32c => self.crc32c(call)?,
             Native::AtomRead | Native::AtomWrite | Native::AtomAdd | Native::AtomChoose => self.atom(native, call)?,

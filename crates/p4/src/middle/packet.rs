@@ -6,6 +6,7 @@ use crate::interpret::code::{Argument, Call, Ex};
 use crate::interpret::{DROP, TIME_BITS, TIMES};
 use crate::ir::{Bits, Bound, Deparse, End, Leaf, Loc, LocInfo, Next, Out, Src};
 use crate::source::Span;
+use sluice_rmt::phv::Word;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Bytes that the deparser sees.
@@ -25,6 +26,9 @@ type Covered = (u32, u32, u32);
 impl<'c> Follower<'c> {
     /// Follows the packet to its end, from its beginning or from behind the parser.
     pub fn packet(&mut self) -> Way<Leaf> {
+        if let Some(control) = self.system {
+            return self.system_stage(control);
+        }
         let pipeline = self.code.pipeline;
         let slots = [1, 2, 3].map(|at| self.code.parsers[pipeline.parser].parameters[at].slot);
         let dropped = match self.parsed {
@@ -59,6 +63,13 @@ impl<'c> Follower<'c> {
         self.finish(&slots, None)
     }
 
+    /// The packet's bytes: what its path knows, or, where there is no parser, the word.
+    pub fn length(&mut self) -> Bits {
+        let info = if self.system.is_some() { LocInfo::Word(Word::Length, 0) } else { LocInfo::Length };
+        let length = self.locs.of(info, 16);
+        self.loc_bits(length)
+    }
+
     /// Follows it to the end of the parser and of what is verified; whether it is dropped there.
     fn parse(&mut self, slots: &[usize; 3]) -> Way<bool> {
         let (code, pipeline) = (self.code, self.code.pipeline);
@@ -67,10 +78,9 @@ impl<'c> Follower<'c> {
             self.slots[parameter.slot] = V::fresh(&parameter.shape);
         }
         let port = self.locs.of(LocInfo::Port, 9);
-        let length = self.locs.of(LocInfo::Length, 16);
         let bits = self.loc_bits(port);
         self.set_standard("ingress_port", bits);
-        let bits = Bits::constant(16, 0).concat(self.loc_bits(length));
+        let bits = Bits::constant(16, 0).concat(self.length());
         self.set_standard("packet_length", bits);
         for name in UNKNOWN {
             let width = self.standard(name).width();
@@ -90,7 +100,7 @@ impl<'c> Follower<'c> {
         for name in DEPTHS {
             let width = self.standard(name).width();
             if width >= 16 {
-                let loc = self.locs.of(LocInfo::QueueDepth, 16);
+                let loc = self.locs.of(LocInfo::Word(Word::QueueDepth, 0), 16);
                 let bits = Bits::constant(width - 16, 0).concat(self.loc_bits(loc));
                 self.set_standard(name, bits);
             }
@@ -255,15 +265,14 @@ impl<'c> Follower<'c> {
     }
 
     fn field(&self, name: &str) -> Option<(usize, usize)> {
-        let parameter = &self.code.parsers[self.code.pipeline.parser].parameters[3];
+        let parameter = self.code.of_parser(3)?;
         let at = parameter.shape.fields()?.names.iter().position(|field| &**field == name)?;
         Some((parameter.slot, at))
     }
 
     /// Whether a place is `egress_spec`.
     pub fn is_port(&self, slot: usize, path: &[u32]) -> bool {
-        let standard = self.code.parsers[self.code.pipeline.parser].parameters[3].slot;
-        slot == standard
+        self.code.of_parser(3).is_some_and(|standard| standard.slot == slot)
             && matches!(path, [at] if self.field("egress_spec").is_some_and(|field| field.1 == *at as usize))
     }
 
@@ -305,7 +314,7 @@ impl<'c> Follower<'c> {
     }
 
     /// A packet that leaves without anything that is written for it.
-    fn leave(&mut self, next: Next) -> Way<Leaf> {
+    pub fn leave(&mut self, next: Next) -> Way<Leaf> {
         if self.looks_again() {
             self.cut()?;
         }
@@ -453,7 +462,7 @@ impl<'c> Follower<'c> {
             [seg] => match seg.src {
                 Src::Loc(loc, 0) if self.locs.width(loc) == seg.width => match self.locs.info(loc) {
                     LocInfo::Opaque(_) | LocInfo::Port | LocInfo::Length | LocInfo::Bad => None,
-                    LocInfo::QueueDepth | LocInfo::Time | LocInfo::CopyPort => None,
+                    LocInfo::Word(..) | LocInfo::Time | LocInfo::CopyPort => None,
                     _ => Some(loc),
                 },
                 _ => None,

@@ -246,7 +246,7 @@ impl Finder<'_> {
                     None => self.is_number(Var::Port, (span, "comes from the packet")),
                 }
             }
-            Next::End(_) | Next::Drop => {}
+            Next::End(_) | Next::Drop | Next::Onward => {}
         }
     }
 
@@ -320,7 +320,7 @@ impl Finder<'_> {
             self.numbers(bits, scope, (span, "is an index or a group"));
         }
         match &leaf.next {
-            Next::Drop => {}
+            Next::Drop | Next::Onward => {}
             Next::Node(next) => {
                 for (loc, bits) in &leaf.assigns {
                     let why = (span, "is computed or put together");
@@ -485,7 +485,7 @@ impl Translator<'_> {
 
     fn leaf(&self, leaf: &mut Leaf, scope: Scope) {
         match &mut leaf.next {
-            Next::Drop => {}
+            Next::Drop | Next::Onward => {}
             Next::Node(next) => {
                 for (loc, bits) in &mut leaf.assigns {
                     if self.is_port(self.finder.var(*loc, *next)) {

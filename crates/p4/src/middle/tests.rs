@@ -134,17 +134,17 @@ impl Follower<'_> {
 
     /// Whether a word of the hardware's is among bits, which is no part of a key; the time of arrival gets a container before it is looked at.
     pub fn has_word(&self, bits: &Bits) -> bool {
-        self.is_among(bits, &LocInfo::QueueDepth)
+        self.is_among(bits, |info| matches!(info, LocInfo::Word(..)))
     }
 
     /// Whether the time of arrival is among bits.
     pub fn has_time(&self, bits: &Bits) -> bool {
-        self.is_among(bits, &LocInfo::Time)
+        self.is_among(bits, |info| *info == LocInfo::Time)
     }
 
-    fn is_among(&self, bits: &Bits, info: &LocInfo) -> bool {
+    fn is_among(&self, bits: &Bits, is: fn(&LocInfo) -> bool) -> bool {
         let mut has = false;
-        bits.locs(&mut |loc| has |= self.locs.info(loc) == info);
+        bits.locs(&mut |loc| has |= is(self.locs.info(loc)));
         has
     }
 

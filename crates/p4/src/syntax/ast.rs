@@ -446,7 +446,12 @@ pub(crate) struct Program {
 
 /// The name in `@name("...")`.
 pub(crate) fn given_name(annotations: &[Annotation]) -> Option<&str> {
-    let found = annotations.iter().find(|a| &*a.name.text == "name")?;
+    given(annotations, "name")
+}
+
+/// The text that an annotation has.
+pub(crate) fn given<'a>(annotations: &'a [Annotation], annotation: &str) -> Option<&'a str> {
+    let found = annotations.iter().find(|a| &*a.name.text == annotation)?;
     match &found.body {
         Some(AnnotationBody::Words(words)) => match &words[..] {
             [text] => text.strip_prefix('"')?.strip_suffix('"'),

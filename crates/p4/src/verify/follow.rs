@@ -7,7 +7,7 @@ use super::vars::{Source, Vars, hardware, takes};
 use crate::Reference;
 use crate::interpret::code::{Code, ObjectKind};
 use crate::interpret::tables::Rows;
-use crate::interpret::{DROP, HashLayouts, Sent, TICK};
+use crate::interpret::{DROP, HashLayouts, Sent, Switch, TICK};
 use crate::ir::{Array, Bits, CELL, Graph};
 use sluice_formats::random::Rng;
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,6 +92,11 @@ pub(crate) fn check(graph: &Graph, reference: &mut Reference, rng: &mut Rng, pac
             ));
         }
     }
+    same_cells(switch, &cells, "the graph")
+}
+
+/// Whether the cells that a graph keeps are the program's.
+pub(super) fn same_cells(switch: &Switch, cells: &BTreeMap<(Array, usize), u32>, whose: &str) -> Result<(), String> {
     for (array, count) in arrays(&switch.code) {
         for at in 0..count {
             let mask = switch.cell_mask(array);
@@ -99,7 +104,7 @@ pub(crate) fn check(graph: &Graph, reference: &mut Reference, rng: &mut Rng, pac
             if meant != found {
                 let name = &switch.code.objects[array.object].name;
                 let part = array.part;
-                return Err(format!("{name}[{at}], word {part}: the program keeps {meant:#x}, the graph {found:#x}"));
+                return Err(format!("{name}[{at}], word {part}: the program keeps {meant:#x}, {whose} {found:#x}"));
             }
         }
     }

@@ -9,6 +9,7 @@ mod packets;
 pub(crate) mod ports;
 pub(crate) mod run;
 pub(crate) mod same;
+pub(crate) mod system;
 pub(crate) mod value;
 pub(crate) mod vars;
 

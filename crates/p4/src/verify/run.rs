@@ -167,7 +167,7 @@ pub(crate) fn run(
         store.leads(next)?;
         let at = match next {
             Next::Node(at) => *at,
-            Next::Drop => return Ok(None),
+            Next::Drop | Next::Onward => return Ok(None),
             Next::End(end) => {
                 return Ok(Some(Gone {
                     port: gone.0,

@@ -5,6 +5,7 @@ use super::run::{Stop, Store, headers};
 use super::value::{Value, of, of_bytes, put_bytes, slice};
 use crate::ir::{Bits, Deparse, Loc, LocInfo, Locs, Next, Out, ParserPath, Src, Test};
 use sluice_formats::random::Rng;
+use sluice_rmt::phv::Word;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Bytes of a packet that is made while it is looked at.
@@ -86,7 +87,7 @@ impl<'g> Source<'g> {
     fn is_told(&self, loc: Loc) -> bool {
         match self.locs.info(loc) {
             LocInfo::Leaf(..) | LocInfo::Look(..) | LocInfo::Element(..) | LocInfo::Temp(..) => false,
-            LocInfo::Port | LocInfo::Length | LocInfo::Time | LocInfo::QueueDepth => true,
+            LocInfo::Port | LocInfo::Length | LocInfo::Time | LocInfo::Word(..) => true,
             LocInfo::Opaque(_) | LocInfo::CopyPort | LocInfo::Bad => true,
         }
     }
@@ -256,7 +257,7 @@ pub(crate) fn hardware(locs: &Locs, path: &ParserPath, packet: &[u8], port: u16,
         (LocInfo::Length, packet.len() as u128),
         (LocInfo::Bad, u128::from(wrong)),
         (LocInfo::Time, time),
-        (LocInfo::QueueDepth, 0),
+        (LocInfo::Word(Word::QueueDepth, 0), 0),
     ] {
         if let Some(loc) = locs.find(&info) {
             all.insert(loc, of(locs.width(loc), value));

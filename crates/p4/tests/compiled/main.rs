@@ -12,4 +12,5 @@ mod random;
 mod refusals;
 mod room;
 mod signs;
+mod system;
 mod wrong;

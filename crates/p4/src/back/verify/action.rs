@@ -90,7 +90,11 @@ pub(super) fn data(made: &Made, params: &[Value]) -> [u8; DATA] {
 fn one(plan: &Plan, code: &Code, at: usize, leaf: &Leaf, made: &Made, rng: &mut Rng) -> Result<(), String> {
     let stage = plan.stages[at];
     let mut containers = Containers::random(&plan.homes, &plan.graph.locs, rng);
-    containers.phv.set(Container(plan.homes.node), at as u64 + 1);
+    match plan.graph.is_system {
+        false => containers.phv.set(Container(plan.homes.node), at as u64 + 1),
+        // Whoever was there before may have written any word.
+        true => (11..16).for_each(|word| containers.phv.words[word] = rng.next_u32() as u16),
+    }
     let mut params: Vec<Value> = (0..PARAMS).map(|_| any(rng, BITS)).collect();
     if !within(&leaf.bounds, &mut params, rng) {
         return Ok(());
@@ -158,7 +162,7 @@ fn one(plan: &Plan, code: &Code, at: usize, leaf: &Leaf, made: &Made, rng: &mut 
             return Err(format!("c{class}[{place}] becomes {found:#x}, not {wanted:#x}"));
         }
     }
-    leaves_to(plan, leaf, goal, &before, &after)
+    leaves_to(plan, leaf, goal, (&before, &wanted.phv), &after)
 }
 
 /// The hash of the key that a visit has, of which its number is a part.
@@ -194,7 +198,13 @@ fn meant(leaf: &Leaf, params: &[Value], containers: &mut Containers, world: &mut
 }
 
 /// Where the packet goes, as words say it.
-fn leaves_to(plan: &Plan, leaf: &Leaf, (port, group): (u16, u16), before: &Phv, after: &Phv) -> Result<(), String> {
+fn leaves_to(
+    plan: &Plan,
+    leaf: &Leaf,
+    (port, group): (u16, u16),
+    (before, wanted): (&Phv, &Phv),
+    after: &Phv,
+) -> Result<(), String> {
     let word = |word: Word| after.word(word);
     let headers = word(Word::Headers);
     let wrong = |what: &str, found: u16, wanted: u16| match found == wanted {
@@ -202,6 +212,10 @@ fn leaves_to(plan: &Plan, leaf: &Leaf, (port, group): (u16, u16), before: &Phv, 
         false => Err(format!("{what} becomes {found:#x}, not {wanted:#x}")),
     };
     match &leaf.next {
+        Next::Onward => match (0..16).find(|at| after.words[*at] != wanted.words[*at]) {
+            Some(at) => wrong(&format!("word {at}"), after.words[at], wanted.words[at]),
+            None => Ok(()),
+        },
         Next::Node(_) => match (0..16).find(|at| after.words[*at] != before.words[*at]) {
             Some(at) => Err(format!("word {at} is written where the packet goes on")),
             None => Ok(()),

@@ -46,6 +46,13 @@ pub(super) fn plan(
     of("deparse", deparse::check(plan, shapes, effort.fork(), effort.times))
 }
 
+/// Checks the actions of a system program.
+pub(super) fn system(plan: &Plan, code: &Code, effort: Option<&mut Effort>) -> Result<(), Refusal> {
+    let Some(effort) = effort else { return Ok(()) };
+    let span = plan.graph.spans.first().copied().unwrap_or_default();
+    action::check(plan, code, effort.fork(), effort.times).map_err(|what| mistaken("action", span, &what))
+}
+
 impl Plan {
     /// Checks the rows of the stages, with the entries that tables have.
     pub fn check_rows(&self, tables: &Logical, effort: &mut Effort) -> Result<(), Refusal> {
@@ -75,6 +82,11 @@ impl<'h> Containers<'h> {
     }
 
     fn write(&mut self, loc: Loc, value: &[bool]) {
+        if let LocInfo::Word(word, low) = self.locs.info(loc) {
+            let (mask, bits) = (((1u32 << value.len()) - 1) << low, (number(value) as u32) << low);
+            self.phv.set_word(*word, self.phv.word(*word) & !mask as u16 | bits as u16);
+            return;
+        }
         for piece in self.homes.of(loc, 0, value.len() as u32) {
             let mask = ((1u64 << piece.width) - 1) << piece.at;
             let bits = (number(&slice(value, piece.low, piece.width)) as u64) << piece.at;
@@ -91,7 +103,7 @@ impl Store for Containers<'_> {
         };
         match self.locs.info(loc) {
             LocInfo::Time => return Ok(of(width, words(Word::Arrival as usize, 3))),
-            LocInfo::QueueDepth => return Ok(of(width, words(Word::QueueDepth as usize, 1))),
+            LocInfo::Word(word, low) => return Ok(of(width, words(*word as usize, 1) >> low)),
             LocInfo::Bad => return Ok(of(width, words(Word::Status as usize, 1) & 1)),
             _ => {}
         }

@@ -75,7 +75,7 @@ fn one(plan: &Plan, live: &Live, packet: &[u8], rng: &mut Rng) -> Result<(), Str
     }
     let (node, headers) = match &path.next {
         Next::Node(at) => (*at as u64 + 1, 0),
-        Next::Drop => (0, NOWHERE),
+        Next::Drop | Next::Onward => (0, NOWHERE),
         Next::End(end) => (0, ends_at(&plan.ends, &end.deparse) as u16 + 1),
     };
     let found = (phv.get(Container(plan.homes.node)), phv.word(Word::Headers));

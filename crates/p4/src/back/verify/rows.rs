@@ -89,7 +89,11 @@ fn one(plan: &Plan, tables: &Logical, program: &Program, at: usize, rng: &mut Rn
     let tree = &plan.graph.nodes[at].tree;
     let mut containers = Containers::random(&plan.homes, &plan.graph.locs, rng);
     steer(tree, &mut containers, tables, rng);
-    containers.phv.set(Container(plan.homes.node), at as u64 + 1);
+    match plan.graph.is_system {
+        false => containers.phv.set(Container(plan.homes.node), at as u64 + 1),
+        // Whoever was there before may have written any word.
+        true => (11..16).for_each(|word| containers.phv.words[word] = rng.next_u32() as u16),
+    }
     let conditions = stage.key.conditions(&containers.phv);
     let key = stage.key.key(&containers.phv, conditions);
     let (_, leads) = stage.tables.find(&key);

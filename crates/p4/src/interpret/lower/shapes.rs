@@ -48,7 +48,14 @@ impl Lowerer<'_> {
     fn struct_of(&self, names: Vec<Rc<str>>, types: &[Type]) -> Shape {
         let count = names.len();
         let shapes = types.iter().map(|ty| self.shape(ty)).collect();
-        let fields = Fields { names, shapes, lists: vec![Vec::new(); count], given: vec![None; count], bits: None };
+        let fields = Fields {
+            names,
+            shapes,
+            lists: vec![Vec::new(); count],
+            given: vec![None; count],
+            containers: vec![None; count],
+            bits: None,
+        };
         Shape::Struct(Rc::new(fields))
     }
 
@@ -60,6 +67,7 @@ impl Lowerer<'_> {
         let fields = Fields {
             lists: (0..all.len()).map(|i| self.field_lists(of(i))).collect(),
             given: (0..all.len()).map(|i| ast::given_name(of(i)).map(Rc::from)).collect(),
+            containers: (0..all.len()).map(|i| ast::given(of(i), "container").map(Rc::from)).collect(),
             bits: shapes.iter().try_fold(0u32, |sum, shape| sum.checked_add(shape.bits()?)),
             names: all.into_iter().map(|(name, _)| name).collect(),
             shapes,

@@ -252,6 +252,12 @@ impl Switch {
         }
     }
 
+    /// Runs a control whose parameters are in their slots, for a packet of so many bytes; whether it came to its end.
+    pub fn run_control(&mut self, at: usize, length: usize) -> bool {
+        self.machine.packet = Packet { bytes: vec![0; length].into(), ..Packet::default() };
+        matches!(self.machine.control(&self.code, at), Ok(_) | Err(Stop::Exit))
+    }
+
     /// Parses a packet; an error of the parser does not drop it.
     fn parse(&mut self, bytes: &Rc<[u8]>, meta: &mut Value, standard: &mut Value) -> Run<Value> {
         let pipeline = self.code.pipeline;
