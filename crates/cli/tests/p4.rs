@@ -129,7 +129,12 @@ fn a_system_program_is_compiled_for_its_own_stages_and_runs_beside_tenants_only(
     f.write("bad.entries", "mc_mgrp_create 9\nwait\n");
     f.write("bad.pkt", format!("device default\nrmt system {} entries=bad.entries\n", root().join(system).display()));
     let called = f.sluice(&["script", "bad.pkt"]);
-    assert!(called.code != 0 && called.out.contains("and groups mc_"), "{}{}", called.out, called.err);
+    assert!(
+        called.code != 0 && called.out.contains("groups mc_..., sessions mirroring_"),
+        "{}{}",
+        called.out,
+        called.err
+    );
 }
 
 #[test]

@@ -234,6 +234,30 @@ impl Compiled {
         Ok(groups)
     }
 
+    /// Where clones go, by session, as bits of destinations; of those whose originals leave, too, to no port that these may go to.
+    fn clones(&self, entries: &Reference) -> Result<BTreeMap<u16, u8>, P4Errors> {
+        let mut all = BTreeMap::new();
+        for (session, clones) in self.plan.clones() {
+            let refuse = |what: String| Err(self.refused(clones.span, RefusalKind::NotThere, what));
+            let mut mask = 0;
+            for (port, _) in entries.switch.replication.clones((*session).into()) {
+                let place = self.ports.map.to_pipeline(port);
+                let bit = if place < PIPELINE_PORTS { 1u8 << place } else { 0 };
+                if bit == 0 || mask & bit != 0 {
+                    let what = "clones go to each of ports 0 to 7 once at most";
+                    return refuse(format!("port {port} of session {session}; {what}"));
+                }
+                if clones.are_beside && self.ports.may_be(port, &entries.switch.machine.tables) {
+                    let what = "to which packets go themselves; one copy goes to a port";
+                    return refuse(format!("clones of session {session} to port {port}, {what}"));
+                }
+                mask |= bit;
+            }
+            all.insert(*session, mask);
+        }
+        Ok(all)
+    }
+
     /// A picture in SVG: paths of the parser, what each stage has, rows of the deparser; containers with their fields, and state.
     pub fn draw(&self, of: &Reference) -> String {
         self.plan.draw(&of.switch.code)
@@ -391,7 +415,8 @@ impl Compiled {
 
     fn unit_of(&self, tables: &Logical, entries: &Reference) -> Result<Unit, P4Errors> {
         let program = self.plan.program(tables);
-        let program = program.map_err(|refusal| errors(refusal, &self.sources))?;
+        let mut program = program.map_err(|refusal| errors(refusal, &self.sources))?;
+        self.plan.send_clones(&mut program, &self.clones(entries)?);
         if let Err(problem) = sluice_rmt::check::check(&program, &self.target, self.role) {
             return Err(self.unfit(&problem.to_string()));
         }

@@ -1,6 +1,7 @@
 //! Numbers of ports: a program and its script may have any of 0 to 510, a pipeline has 0 to 7.
 
-use crate::interpret::{DROP, Sent};
+use crate::interpret::tables::Rows;
+use crate::interpret::{DROP, Sent, Value};
 use sluice_object::rmt::logical::LogicalMatch;
 use sluice_object::rmt::{Logical, LogicalValue};
 use std::collections::BTreeSet;
@@ -111,6 +112,8 @@ pub(crate) struct Ports {
     /// Parameters by table, action among those of the table, and number; some of them are where packets go.
     pub params: BTreeSet<(usize, usize, u32)>,
     pub goals: BTreeSet<(usize, usize, u32)>,
+    /// Ports that the program sends to by their numbers.
+    pub named: BTreeSet<u16>,
     /// Keys by table and number.
     pub keys: BTreeSet<(usize, usize)>,
     /// Whether ports at which packets arrive have other numbers, too.
@@ -118,6 +121,19 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
+    /// Whether packets may go to a port of the program, with these entries.
+    pub fn may_be(&self, port: u16, tables: &[Rows]) -> bool {
+        let goes = |table: usize, action: usize, data: &[Value]| {
+            let is_goal = |number: usize| self.goals.contains(&(table, action, number as u32));
+            data.iter().enumerate().any(|(number, value)| is_goal(number) && value.bits() as u16 & DROP_PORT == port)
+        };
+        let of_entries = tables.iter().enumerate().any(|(table, rows)| {
+            rows.all().iter().any(|row| goes(table, row.entry.action, &row.entry.data))
+                || goes(table, rows.default.0, &rows.default.1)
+        });
+        self.named.contains(&port) || of_entries
+    }
+
     /// Gives ports in entries their numbers; or says which entry has none.
     pub fn translate(&self, logical: &mut Logical) -> Result<(), String> {
         for (at, table) in logical.tables.iter_mut().enumerate() {

@@ -25,10 +25,20 @@ pub struct Traffic<'t> {
 /// Gives ports the pipeline's numbers, where a program or its traffic has others.
 pub(crate) fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>) -> Result<Ports, Refusal> {
     let plain = uses(graph, code, false);
+    if let Some(clones) = graph.clones.values().find(|clones| clones.are_beside) {
+        // What a pipeline sends is one copy to each port.
+        let why = plain.both.as_ref().map(|why| why.what.as_str());
+        if let Some(why) = why.or(plain.from_arrival.then_some("a port that is that of arrival")) {
+            let what =
+                format!("a clone beside a packet whose port nobody knows before, for it may be the clone's: {why}");
+            return Err(Refusal::new(clones.span, RefusalKind::NotThere, what));
+        }
+    }
+    let named: BTreeSet<u16> = plain.named.keys().copied().collect();
     let foreign = plain.named.iter().find(|(port, _)| **port >= PIPELINE_PORTS);
     let Some(traffic) = traffic else {
         return match foreign {
-            None => Ok(Ports { goals: plain.params, ..Ports::default() }),
+            None => Ok(Ports { goals: plain.params, named, ..Ports::default() }),
             Some((port, span)) => {
                 let what = format!("port {port}; the pipeline has ports 0 to 7");
                 Err(Refusal::new(*span, RefusalKind::NotThere, what))
@@ -39,6 +49,9 @@ pub(crate) fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>
     arrivals.extend(traffic.script.iter().flat_map(|script| script.arrivals()));
     let mut used: BTreeSet<u16> = plain.named.keys().copied().chain(arrivals.iter().copied()).collect();
     used.extend(traffic.script.iter().flat_map(|script| script.destinations()));
+    let replication = &traffic.entries.switch.replication;
+    let sessions = replication.sessions.keys().flat_map(|session| replication.clones(*session));
+    used.extend(sessions.map(|(port, _)| port));
     let given = traffic.script.map_or_else(Vec::new, |script| script.given(traffic.entries));
     let rows = traffic.entries.switch.machine.tables.iter().enumerate();
     let calls = rows.flat_map(|(table, rows)| {
@@ -57,7 +70,7 @@ pub(crate) fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>
         return Err(Refusal::new(at, RefusalKind::TooMuch, what));
     };
     if map.is_plain() {
-        return Ok(Ports { goals: plain.params, ..Ports::default() });
+        return Ok(Ports { goals: plain.params, named, ..Ports::default() });
     }
     let moved = arrivals.iter().any(|port| map.to_pipeline(*port) != *port);
     let all = if moved { uses(graph, code, true) } else { plain.clone() };
@@ -79,5 +92,5 @@ pub(crate) fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>
         }
     }
     translate(graph, code, &all, &map);
-    Ok(Ports { map, params: all.params, goals: plain.params, keys: all.keys.into_keys().collect(), moved })
+    Ok(Ports { map, named, params: all.params, goals: plain.params, keys: all.keys.into_keys().collect(), moved })
 }

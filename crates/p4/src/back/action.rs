@@ -14,6 +14,14 @@ use sluice_rmt::phv::{Class, Container, DISCARD, EGRESS_PORT, EXCEPT_INGRESS, Wo
 use sluice_rmt::target::DATA;
 use std::collections::BTreeMap;
 
+/// Bits of [`Word::Egress`] that are destinations.
+const DESTINATIONS: u16 = 0xff;
+
+/// Whether a word gets the destinations of a session, which stands for them.
+pub(super) fn is_clone(op: &WordOp) -> bool {
+    op.word == Word::Egress as u8 && op.mask == DESTINATIONS
+}
+
 /// Bits of an entry's data that go to one container.
 #[derive(Clone, Debug, PartialEq)]
 struct Image {
@@ -129,6 +137,11 @@ pub(crate) fn make(
             if end.except_arrival {
                 let (word, source) = (Word::Egress as u8, WordSource::Imm(EXCEPT_INGRESS));
                 maker.action.words.push(WordOp { word, source, mask: EXCEPT_INGRESS, when: When::Always });
+            }
+            if let Some(session) = end.clone {
+                // Destinations come with the program's entries.
+                let (word, source) = (Word::Egress as u8, WordSource::Imm(session));
+                maker.action.words.push(WordOp { word, source, mask: DESTINATIONS, when: When::Always });
             }
             if let Err(refusal) = maker.tried(|maker| maker.goal(end)) {
                 why.get_or_insert(refusal);

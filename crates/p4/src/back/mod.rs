@@ -22,7 +22,7 @@ mod verify;
 use crate::interpret::HashLayouts;
 use crate::interpret::code::Code;
 use crate::interpret::tables::Rows;
-use crate::ir::{Array, Bits, Deparse, Graph, Leaf, Loc, LocInfo, Next, Tree};
+use crate::ir::{Array, Bits, Clones, Deparse, Graph, Leaf, Loc, LocInfo, Next, Tree};
 use crate::middle::{Refusal, RefusalKind};
 use crate::source::Span;
 use crate::verify::Effort;
@@ -30,7 +30,7 @@ use action::Made;
 use homes::Homes;
 use sluice_object::rmt::Logical;
 use sluice_rmt::Program;
-use sluice_rmt::action::Action;
+use sluice_rmt::action::{Action, WordSource};
 use sluice_rmt::deparser::{DeparseRow, Deparser, Pattern};
 use sluice_rmt::phv::Word;
 use sluice_rmt::target::{PAGE_WORDS, Target};
@@ -295,6 +295,24 @@ impl Plan {
     pub fn fills_state(&self) -> bool {
         (0..self.target.stages)
             .any(|stage| 2 * PAGE_WORDS * usize::from(cells::pages(&self.cells, stage)) > self.target.words)
+    }
+
+    /// Sessions whose clones leave.
+    pub fn clones(&self) -> &BTreeMap<u16, Clones> {
+        &self.graph.clones
+    }
+
+    /// Puts the destinations of sessions where actions name these.
+    pub fn send_clones(&self, program: &mut Program, destinations: &BTreeMap<u16, u8>) {
+        if self.graph.clones.is_empty() {
+            return;
+        }
+        let actions = program.stages.iter_mut().flatten().flat_map(|stage| &mut stage.actions);
+        for op in actions.flat_map(|action| &mut action.words) {
+            if let (true, WordSource::Imm(session)) = (action::is_clone(op), &mut op.source) {
+                *session = destinations.get(session).copied().unwrap_or(0).into();
+            }
+        }
     }
 
     /// Whether packets go to multicast groups.

@@ -409,6 +409,8 @@ pub(crate) struct Code {
     pub value_sets: Vec<String>,
     pub errors: Vec<Rc<str>>,
     pub pipeline: Pipeline,
+    /// Whether something asks for a clone.
+    pub has_clones: bool,
     /// In place of the pipeline, if it is a system program.
     pub system: Option<System>,
     pub told: Told,

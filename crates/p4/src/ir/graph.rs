@@ -234,7 +234,7 @@ pub(crate) struct Leaf {
 impl End {
     /// A packet to a port.
     pub fn to(port: Bits, deparse: Deparse) -> End {
-        End { port, group: Bits::constant(16, 0), except_arrival: false, deparse }
+        End { port, group: Bits::constant(16, 0), except_arrival: false, clone: None, deparse }
     }
 }
 
@@ -326,6 +326,8 @@ pub(crate) struct End {
     pub group: Bits,
     /// No copy goes to the port of arrival.
     pub except_arrival: bool,
+    /// A clone that is the same packet goes where this session says.
+    pub clone: Option<u16>,
     pub deparse: Deparse,
 }
 
@@ -373,6 +375,14 @@ pub(crate) struct ParserPath {
     pub span: Span,
 }
 
+/// Clones of a session.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clones {
+    pub span: Span,
+    /// Their originals leave, too.
+    pub are_beside: bool,
+}
+
 /// A program as the back end takes it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
@@ -385,4 +395,6 @@ pub(crate) struct Graph {
     pub spans: Vec<Span>,
     /// Where in the program a port was written that packets go to.
     pub port_spans: HashMap<Bits, Span>,
+    /// Sessions of clones: where one is asked for, and whether the original leaves, too.
+    pub clones: BTreeMap<u16, Clones>,
 }

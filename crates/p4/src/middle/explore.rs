@@ -9,6 +9,7 @@
 
 use super::follow::{Event, Follower, Need, Refusal, RefusalKind, Stop};
 use super::value::V;
+use crate::interpret::DROP;
 use crate::interpret::code::{Code, System, Table};
 use crate::ir::{Alt, Bits, Change, Graph, Leaf, Loc, Next, Node, ParserPath, Tree};
 use crate::source::Span;
@@ -36,6 +37,7 @@ struct Place {
     indices: Vec<(Bits, usize, bool)>,
     drop: bool,
     out: Vec<(usize, Vec<u32>)>,
+    clone: (Option<super::clone::Asked>, bool, bool, Option<u16>),
 }
 
 impl Place {
@@ -54,6 +56,7 @@ impl Place {
             indices: follower.indices,
             drop: follower.drop,
             out: follower.out,
+            clone: (follower.asked, follower.asked_before, follower.clone_of_egress, follower.cloned),
         }
     }
 }
@@ -230,6 +233,7 @@ impl<'c> Explorer<'c> {
         {
             match &leaf.next {
                 Next::End(end) if end.port.known() != Some(0) || end.group.known() != Some(0) => {}
+                Next::End(end) if end.clone.is_some() => {}
                 next => return Ok(next.clone()),
             }
         }
@@ -252,6 +256,11 @@ impl<'c> Explorer<'c> {
         match came {
             Came::Leaf(leaf) => {
                 if let Next::End(end) = &leaf.next {
+                    if let Some(session) = end.clone {
+                        let clones = self.graph.clones.entry(session).or_default();
+                        clones.span = follower.cloned_at;
+                        clones.are_beside |= end.port.known() != Some(DROP);
+                    }
                     self.graph.port_spans.entry(end.port.clone()).or_insert(follower.port_span);
                 }
                 let lines = &self.graph.locs;

@@ -163,6 +163,16 @@ pub(super) struct Follower<'c> {
     pub copy: Option<(bool, bool)>,
     /// Whether egress is followed once for all copies of a packet.
     pub for_copies: bool,
+    /// The clone that was asked for; whether that was in a control before.
+    pub asked: Option<super::clone::Asked>,
+    pub asked_before: bool,
+    pub clone_of_egress: bool,
+    /// The session of a clone that is the same packet.
+    pub cloned: Option<u16>,
+    pub cloned_at: Span,
+    /// Metadata that the parser writes, and the error that it ended with.
+    pub parser_writes: Vec<(usize, Vec<u32>)>,
+    pub parsed_error: u32,
     /// The control that is followed, of a system program.
     pub system: Option<usize>,
 }
@@ -174,7 +184,8 @@ impl<'c> Follower<'c> {
             locs: Locs::default(),
             script: Vec::new(),
             done: 0,
-            slots: vec![V::Fixed(Value::None); code.slots],
+            // Behind those of the program there are two of clones.
+            slots: vec![V::Fixed(Value::None); code.slots + if code.has_clones { 2 } else { 0 }],
             refs: HashMap::new(),
             trail: Vec::new(),
             span: Span::default(),
@@ -206,6 +217,13 @@ impl<'c> Follower<'c> {
             in_parser: false,
             copy: None,
             for_copies: false,
+            asked: None,
+            asked_before: false,
+            clone_of_egress: false,
+            cloned: None,
+            cloned_at: Span::default(),
+            parser_writes: Vec::new(),
+            parsed_error: 0,
             system: None,
         }
     }
@@ -549,6 +567,12 @@ impl<'c> Follower<'c> {
         };
         if self.is_port(slot, path) {
             self.port_span = self.span;
+        }
+        if self.in_parser
+            && self.code.has_clones
+            && [2, 3].iter().any(|at| self.code.of_parser(*at).is_some_and(|p| p.slot == slot))
+        {
+            self.parser_writes.push((slot, path.to_vec()));
         }
         let is_header = matches!(value, V::Header(..));
         if self.slots[slot].is_formless(path) {

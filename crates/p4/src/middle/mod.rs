@@ -6,6 +6,7 @@
 mod atoms;
 mod calls;
 mod cells;
+mod clone;
 mod cut;
 mod explore;
 mod expressions;

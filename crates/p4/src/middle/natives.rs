@@ -47,6 +47,7 @@ impl<'c> Follower<'c> {
             }
             Native::MarkToDropOld => self.drop = true,
             Native::Log | Native::LogData => {}
+            Native::Clone | Native::CloneData | Native::CloneKeep => self.ask_for_clone(native, call)?,
             Native::VerifyChecksum => self.verify_checksum(call)?,
             Native::UpdateChecksum => self.update_checksum(call)?,
             Native::Count => self.count(native, call)?,
@@ -161,7 +162,6 @@ fn word(native: Native) -> &'static str {
         Native::Digest => "`digest`",
         Native::Truncate => "`truncate`",
         Native::VerifyChecksumPayload | Native::UpdateChecksumPayload => "a checksum over the payload",
-        Native::Clone | Native::CloneData | Native::CloneKeep => "clones",
         Native::ResubmitData | Native::ResubmitKeep => "`resubmit`",
         Native::RecirculateData | Native::RecirculateKeep => "`recirculate`",
         Native::Checksum16Get => "`Checksum16`",

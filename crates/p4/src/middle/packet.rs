@@ -16,9 +16,9 @@ const BEAT: u32 = 64;
 /// Bits of its smallest container.
 const LEAST_CONTAINER: u32 = 16;
 /// Metadata that the pipeline does not know as v1model means them.
-const UNKNOWN: [&str; 2] = ["enq_timestamp", "deq_timedelta"];
+pub(super) const UNKNOWN: [&str; 2] = ["enq_timestamp", "deq_timedelta"];
 /// Metadata that are the word of the queue's depth.
-const DEPTHS: [&str; 2] = ["enq_qdepth", "deq_qdepth"];
+pub(super) const DEPTHS: [&str; 2] = ["enq_qdepth", "deq_qdepth"];
 
 /// What a checksum covers: its first byte, words of 16 bits, the byte of the sum.
 type Covered = (u32, u32, u32);
@@ -39,13 +39,18 @@ impl<'c> Follower<'c> {
             Event::Parsed => {}
             other => return self.refuse(format!("a way that cannot be followed again ({other:?})")),
         }
-        if !dropped {
-            self.block(pipeline.ingress, &slots, 1)?;
-        }
-        if dropped || self.drop {
+        if dropped {
             return self.leave(Next::Drop);
         }
+        self.block(pipeline.ingress, &slots, 1)?;
+        self.hold_for_clone(&slots, false);
+        if self.drop {
+            return self.dropped(&slots);
+        }
         if let Some(group) = self.group()? {
+            if let Some(asked) = &self.asked {
+                return self.refuse_at(asked.span, "a clone of a packet that goes to a multicast group");
+            }
             return self.copies(group, &slots);
         }
         let port = self.standard("egress_spec");
@@ -53,13 +58,14 @@ impl<'c> Follower<'c> {
             return self.refuse("a port that is no number of 9 bits");
         }
         if port.known() == Some(DROP) {
-            return self.leave(Next::Drop);
+            return self.dropped(&slots);
         }
         self.set_standard("egress_port", port.clone());
         self.set_standard("egress_spec", Bits::constant(9, 0));
         // It goes out in one piece.
         self.pending.push((port, true));
         self.block(pipeline.egress, &slots, 2)?;
+        self.hold_for_clone(&slots, true);
         self.finish(&slots, None)
     }
 
@@ -110,10 +116,14 @@ impl<'c> Follower<'c> {
         match self.states(pipeline.parser) {
             Ok(()) | Err(Stop::Exit) => {}
             Err(Stop::Drop) => dropped = true,
-            Err(Stop::Parser(error)) => self.set_standard("parser_error", Bits::constant(32, u128::from(error))),
+            Err(Stop::Parser(error)) => {
+                self.parsed_error = error;
+                self.set_standard("parser_error", Bits::constant(32, u128::from(error)));
+            }
             Err(stop) => return Err(stop),
         }
         self.parsed_at = self.span;
+        self.hold_parsed(slots[0]);
         // What is verified is bytes of the packet as it came.
         if !dropped {
             self.block(pipeline.verify, slots, 0)?;
@@ -208,31 +218,25 @@ impl<'c> Follower<'c> {
 
     /// What is behind egress; of copies it is known whether the port of arrival gets one.
     fn finish(&mut self, slots: &[usize; 3], except_arrival: Option<bool>) -> Way<Leaf> {
-        let (code, pipeline) = (self.code, self.code.pipeline);
-        let hdr = slots[0];
+        let pipeline = self.code.pipeline;
         let spec = self.standard("egress_spec");
         if self.drop || spec.known() == Some(DROP) {
-            return self.leave(Next::Drop);
+            return self.dropped(slots);
         }
         if !spec.is_known() && self.equal_bits(spec, Bits::constant(9, DROP))? {
-            return self.leave(Next::Drop);
+            return self.dropped(slots);
         }
         self.block(pipeline.compute, slots, 3)?;
-        let deparser = &code.controls[pipeline.deparser];
-        self.refs.insert(deparser.parameters[1].slot, (hdr, Vec::new()));
-        self.trail.push(4);
-        match self.statements(&deparser.locals).and_then(|_| self.statements(&deparser.body)) {
-            Ok(_) | Err(Stop::Exit) => {}
-            Err(stop) => return Err(stop),
-        }
+        self.emitted_by_deparser(slots, 4)?;
         while self.holds_cells() || self.looks_again() {
             self.cut()?;
         }
+        self.see_clone(slots)?;
         self.end(except_arrival)
     }
 
     /// Whether what goes out has something of a cell that is being looked at, or a value that waits for one.
-    fn holds_cells(&mut self) -> bool {
+    pub fn holds_cells(&mut self) -> bool {
         let mut found = self.pending.iter().any(|(bits, _)| bits.has_cell());
         for (slot, path) in &self.out {
             if let Some(header) = self.slots[*slot].part_mut(path) {
@@ -243,7 +247,7 @@ impl<'c> Follower<'c> {
     }
 
     /// A control on the packet's own places.
-    fn block(&mut self, at: usize, slots: &[usize; 3], number: u32) -> Way<()> {
+    pub fn block(&mut self, at: usize, slots: &[usize; 3], number: u32) -> Way<()> {
         let control = &self.code.controls[at];
         let depth = self.pending.len();
         self.refs.clear();
@@ -322,7 +326,7 @@ impl<'c> Follower<'c> {
     }
 
     /// The fields that go out, and what is written for that.
-    fn end(&mut self, except_arrival: Option<bool>) -> Way<Leaf> {
+    pub fn end(&mut self, except_arrival: Option<bool>) -> Way<Leaf> {
         let goal = self.pending.pop().map_or_else(Bits::default, |(bits, _)| bits);
         let mut fields: Vec<(Loc, Bits)> = Vec::new();
         let emitted = std::mem::take(&mut self.out);
@@ -397,8 +401,8 @@ impl<'c> Follower<'c> {
             return self.refuse_at(self.beyond(&deparse.outs), what);
         }
         let end = match except_arrival {
-            None => End::to(goal, deparse),
-            Some(except_arrival) => End { port: Bits::constant(9, 0), group: goal, except_arrival, deparse },
+            None => End { clone: self.cloned, ..End::to(goal, deparse) },
+            Some(except_arrival) => End { group: goal, except_arrival, ..End::to(Bits::constant(9, 0), deparse) },
         };
         Ok(Leaf { assigns, ..self.leave(Next::End(Box::new(end)))? })
     }

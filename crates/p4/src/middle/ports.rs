@@ -53,6 +53,8 @@ pub(crate) struct Uses {
     pub keys: BTreeMap<(usize, usize), Span>,
     /// Where a value is a port and a number.
     pub both: Option<Refusal>,
+    /// Whether packets go to where they come from.
+    pub from_arrival: bool,
     /// Whether the port of arrival gets another number.
     moved: bool,
     vars: BTreeSet<Var>,
@@ -76,6 +78,8 @@ struct Finder<'g> {
     constants: Vec<(Var, u16, Span)>,
     /// Where keys are looked up.
     keys: BTreeMap<(usize, usize), Span>,
+    /// What gets the port of arrival.
+    from_arrival: Vec<Var>,
 }
 
 /// Finds them; with `moved` the port of arrival gets another number, too.
@@ -89,6 +93,7 @@ pub(crate) fn uses(graph: &Graph, code: &Code, moved: bool) -> Uses {
         why: BTreeMap::new(),
         constants: Vec::new(),
         keys: BTreeMap::new(),
+        from_arrival: Vec::new(),
     };
     finder.number_of(Var::Port);
     for path in &graph.paths {
@@ -214,7 +219,7 @@ impl Finder<'_> {
             // What a key is compared with is nowhere that packets go.
             Low::Known(_) if matches!(to, Var::Key(..)) => {}
             Low::Known(value) => self.constants.push((to, value, why.0)),
-            Low::Other if self.is_arrival(bits) => {}
+            Low::Other if self.is_arrival(bits) => self.from_arrival.push(to),
             Low::Other => {
                 self.is_number(to, why);
                 self.numbers(&bits.slice(0, PORT_BITS), scope, why);
@@ -356,6 +361,7 @@ impl Finder<'_> {
     fn ended(mut self) -> Uses {
         let mut uses = Uses { moved: self.moved, ..Uses::default() };
         let port = self.class(Var::Port);
+        uses.from_arrival = std::mem::take(&mut self.from_arrival).into_iter().any(|var| self.class(var) == port);
         for (var, value, span) in std::mem::take(&mut self.constants) {
             if self.class(var) == port && u128::from(value) != DROP {
                 let known = uses.named.entry(value).or_insert(span);
@@ -408,6 +414,7 @@ pub(crate) fn translate(graph: &mut Graph, code: &Code, uses: &Uses, map: &PortM
             why: BTreeMap::new(),
             constants: Vec::new(),
             keys: BTreeMap::new(),
+            from_arrival: Vec::new(),
         };
         let translator = Translator { finder, uses, map };
         for (node, visit) in nodes.iter_mut().enumerate() {

@@ -92,17 +92,21 @@ impl Script {
         self.run_with(reference, Some(carrier), true)
     }
 
-    /// Gives a reference the entries and multicast groups of a script that has nothing else: `add`, `setdefault`, `remove`, `mc_...`; all of
-    /// them, or none.
+    /// Gives a reference the entries, groups and sessions of a script that has nothing else: `add`, `setdefault`, `remove`, `mc_...`,
+    /// `mirroring_...`; all of them, or none.
     pub fn fill(&self, reference: &mut Reference) -> Result<(), Vec<Failure>> {
         let is_entry = |kind: &CommandKind| {
-            use CommandKind::{Add, GroupCreate, NodeAssociate, NodeCreate, Remove, RemoveAll, SetDefault};
+            use CommandKind::{Add, GroupCreate, MirroringAdd, MirroringAddGroup, NodeAssociate, NodeCreate};
+            use CommandKind::{Remove, RemoveAll, SetDefault};
             matches!(kind, Add { .. } | SetDefault { .. } | Remove { .. } | RemoveAll)
                 || matches!(kind, GroupCreate { .. } | NodeCreate { .. } | NodeAssociate { .. })
+                || matches!(kind, MirroringAdd { .. } | MirroringAddGroup { .. })
         };
-        let wrong = |command: &Command| Failure {
+        let wrong = |command: &Command| {
+            Failure {
             line: text::position(&self.text, command.span.start).line,
-            what: "a command of another kind; entries are add, setdefault and remove, and groups mc_...".to_string(),
+            what: "a command of another kind; entries are add, setdefault and remove, groups mc_..., sessions mirroring_...".to_string(),
+        }
         };
         let others: Vec<Failure> = self.commands.iter().filter(|command| !is_entry(&command.kind)).map(wrong).collect();
         if !others.is_empty() {

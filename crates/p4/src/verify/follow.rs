@@ -54,6 +54,9 @@ pub(crate) fn check(graph: &Graph, reference: &mut Reference, rng: &mut Rng, pac
         switch.replication.nodes.push(crate::interpret::Node { rid: number, ports });
         switch.replication.groups.insert(number, vec![switch.replication.nodes.len() - 1]);
     }
+    for session in graph.clones.keys() {
+        switch.replication.sessions.insert((*session).into(), crate::interpret::Session::Port(mirror(*session)));
+    }
     for (arrival, came) in arrivals.iter().zip(came) {
         let came = match came {
             Ok(came) => came,
@@ -63,6 +66,7 @@ pub(crate) fn check(graph: &Graph, reference: &mut Reference, rng: &mut Rng, pac
         };
         switch.machine.time = arrival.time;
         let Ok(mut meant) = switch.packet(arrival.port, &arrival.bytes) else { return Ok(()) };
+        let clone = came.as_ref().and_then(|(gone, bytes)| gone.clone.map(|session| (mirror(session), bytes.clone())));
         let mut found = match came {
             None => Vec::new(),
             Some((gone, bytes)) if gone.group == 0 && u128::from(gone.port) != DROP => {
@@ -75,6 +79,7 @@ pub(crate) fn check(graph: &Graph, reference: &mut Reference, rng: &mut Rng, pac
                 copies.map(|port| Sent { port, bytes: bytes.clone() }).collect()
             }
         };
+        found.extend(clone.map(|(port, bytes)| Sent { port, bytes }));
         meant.sort_by_key(|sent| sent.port);
         found.sort_by_key(|sent| sent.port);
         if meant != found {
@@ -109,6 +114,11 @@ pub(super) fn same_cells(switch: &Switch, cells: &BTreeMap<(Array, usize), u32>,
         }
     }
     Ok(())
+}
+
+/// The port of a session.
+fn mirror(session: u16) -> u16 {
+    300 + session % 100
 }
 
 /// A packet with all that is known of it.

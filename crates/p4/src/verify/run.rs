@@ -44,6 +44,7 @@ pub(crate) struct Gone {
     pub port: u16,
     pub group: u16,
     pub except_arrival: bool,
+    pub clone: Option<u16>,
     pub deparse: Deparse,
 }
 
@@ -173,6 +174,7 @@ pub(crate) fn run(
                     port: gone.0,
                     group: gone.1,
                     except_arrival: end.except_arrival,
+                    clone: end.clone,
                     deparse: end.deparse.clone(),
                 }));
             }

@@ -227,6 +227,12 @@ fn leaves_to(
         Next::End(end) => {
             wrong("`headers`", headers, ends_at(&plan.ends, &end.deparse) as u16 + 1)?;
             wrong("`discard`", word(Word::Egress) & DISCARD, before.word(Word::Egress) & DISCARD)?;
+            let destinations = word(Word::Egress) & 0xff;
+            wrong(
+                "the session",
+                destinations,
+                end.clone.map_or(before.word(Word::Egress) & 0xff, |session| session & 0xff),
+            )?;
             wrong(
                 "`except_ingress`",
                 word(Word::Egress) & EXCEPT_INGRESS,

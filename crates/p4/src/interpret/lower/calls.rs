@@ -293,6 +293,7 @@ impl<'p> Lowerer<'p> {
             let ty = self.put(&parameters[1].ty);
             self.tell_digest(ty, data.at.span);
         }
+        self.code.has_clones |= matches!(what, Native::Clone | Native::CloneData | Native::CloneKeep);
         let arguments = self.arguments(parameters, given, false)?;
         let result = self.shape(&self.type_of(expression));
         Ok((Callee::Native(NativeCall { what, object, result, kept }), arguments))
