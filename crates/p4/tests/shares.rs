@@ -16,7 +16,7 @@ const EXPECTED: &[(&str, [&str; 3])] = &[
     ("flow_cache", ["E0750 line 91", "E0750 line 91", "E0750 line 91"]),
     ("link_monitor", ["E0750 line 145", "E0750 line 145", "E0750 line 145"]),
     ("load_balance", ["E0750 line 60", "E0750 line 60", "E0750 line 60"]),
-    ("mirror", ["3", "3", "3"]),
+    ("mirror", ["2", "2", "2"]),
     ("mri", ["E0770 line 69", "E0770 line 69", "E0770 line 69"]),
     ("multicast", ["2", "2", "2"]),
     ("qos", ["2", "2", "2"]),

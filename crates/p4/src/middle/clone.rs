@@ -24,6 +24,9 @@ pub(super) struct Asked {
     pub span: Span,
 }
 
+/// Headers that are emitted, by their places, and the checksums that are computed.
+type Emitted = (Vec<(usize, Vec<u32>, V)>, Vec<Sum>);
+
 /// Metadata that go with a clone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Keep {
@@ -187,7 +190,7 @@ impl<'c> Follower<'c> {
     }
 
     /// What is emitted, with the checksums that are computed.
-    fn emitted_values(&self) -> (Vec<(usize, Vec<u32>, V)>, Vec<Sum>) {
+    fn emitted_values(&self) -> Emitted {
         let of = |(slot, path): &(usize, Vec<u32>)| {
             self.slots[*slot].part(path).map(|value| (*slot, path.clone(), value.clone()))
         };
