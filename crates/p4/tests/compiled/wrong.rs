@@ -468,6 +468,32 @@ fn an_argument_has_its_value_before_a_block_makes_it_another() {
     same(&program.unwrap_or_else(|errors| panic!("{errors}")), "");
 }
 
+/// What a block computes with a field of a header that is not valid is its own, though nothing of it comes back.
+#[test]
+fn a_block_computes_with_a_field_of_no_header() {
+    let block = "control Swap(inout bit<8> one, out bit<8> two, in bit<8> three, in bit<8> four) {
+        counter(8, CounterType.packets) seen;
+        apply {
+            one = one + 3;
+            two = one + four;
+            seen.count((bit<32>) (two & 7));
+            one = two;
+        }
+    }";
+    let other = "control Swap(out bit<8> one, out bit<8> two, in bit<8> three, in bit<8> four) { apply { one = four; two = three; } }";
+    for apply in ["", "hdr.h.setInvalid();", "if (hdr.h.a > 3) { hdr.h.setInvalid(); }"] {
+        let ports = "if (meta.x == 3) { standard.egress_spec = 2; }";
+        let text = ARGUMENTS
+            .replace(other, block)
+            .replace("struct meta_t {}", "struct meta_t { bit<8> x; }")
+            .replace("swap.apply(hdr.h.b, hdr.h.c,", &format!("{apply} swap.apply(hdr.h.b, meta.x,"))
+            .replace("hdr.h.b, hdr.h.c); }", &format!("hdr.h.b, hdr.h.c); {ports} }}"));
+        assert!(text.contains(block) && text.contains(ports), "{text}");
+        let program = Reader::new().text("arguments.p4", text).check(Path::new("arguments.p4"));
+        same(&program.unwrap_or_else(|errors| panic!("{errors}")), "");
+    }
+}
+
 /// Elements of one stack are written to and read, whose numbers the packet says; one of them is computed on the way.
 #[test]
 fn an_index_is_known_where_its_statement_goes_on_behind_a_cut() {
