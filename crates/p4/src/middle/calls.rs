@@ -68,6 +68,16 @@ impl<'c> Follower<'c> {
                     if target.slice.is_some() {
                         return self.refuse_at(self.span, "a slice as argument of a block");
                     }
+                    // It would make the other members invalid before it is given back.
+                    let is_union = |end: &usize| matches!(self.slots[slot].part(&path[..*end]), Some(V::Union(_)));
+                    if (0..path.len()).any(|end| is_union(&end)) {
+                        return self.refuse_at(self.span, "a member of a union as argument of a block");
+                    }
+                    // A part of a header that is not valid takes nothing: the block has a copy, of which nothing comes back.
+                    if self.slots[slot].part(&path).is_none() && !self.slots[slot].is_formless(&path) {
+                        self.slots[parameter.slot] = V::fresh(&parameter.shape);
+                        continue;
+                    }
                     let apart = |other: &(usize, Vec<u32>)| {
                         other.0 != slot || !(path.starts_with(&other.1) || other.1.starts_with(&path))
                     };

@@ -72,7 +72,8 @@ impl<'c> Follower<'c> {
             _ => Keep::Places(native.kept.iter().map(|place| self.path(place)).collect::<Way<_>>()?),
         };
         if self.asked_before {
-            return self.refuse_at(call.span, "a second clone of a packet");
+            let again = "a clone that is cloned again, or a second clone of a packet";
+            return self.refuse_at(call.span, again);
         }
         self.asked = Some(Asked { session, keep, span: call.span });
         Ok(())

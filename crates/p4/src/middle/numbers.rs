@@ -53,11 +53,18 @@ impl Follower<'_> {
             let by = by.clone();
             if self.while_held(&mut held, |this| this.equal_bits(by, same))? {
                 let [value] = held;
-                return self.shifted(operator, number, value, places);
+                // A visit may end while the value is moved: ways that move it by other numbers of places are not one.
+                self.trail.push(places);
+                let shifted = self.shifted(operator, number, value, places)?;
+                self.trail.pop();
+                return Ok(shifted);
             }
         }
         let [value] = held;
-        self.shifted(operator, number, value, width)
+        self.trail.push(width);
+        let shifted = self.shifted(operator, number, value, width)?;
+        self.trail.pop();
+        Ok(shifted)
     }
 
     /// `|+|` and `|-|` without sign.

@@ -218,7 +218,7 @@ fn clones_that_are_other_packets_are_refused_where_they_are_asked_for() {
             "",
             clone.to_string(),
             ("", "if (standard.instance_type == 0) { clone(CloneType.E2E, 7); }"),
-            "a second clone of a packet",
+            "a clone that is cloned again, or a second clone of a packet",
         ),
         (
             "",

@@ -1,6 +1,7 @@
 //! Programs on the pipeline's model beside the reference: random ones, damaged ones, large ones, and those that once gave a wrong packet.
 
 mod atoms;
+mod blocks;
 mod clones;
 mod compare;
 mod features;

@@ -468,32 +468,6 @@ fn an_argument_has_its_value_before_a_block_makes_it_another() {
     same(&program.unwrap_or_else(|errors| panic!("{errors}")), "");
 }
 
-/// What a block computes with a field of a header that is not valid is its own, though nothing of it comes back.
-#[test]
-fn a_block_computes_with_a_field_of_no_header() {
-    let block = "control Swap(inout bit<8> one, out bit<8> two, in bit<8> three, in bit<8> four) {
-        counter(8, CounterType.packets) seen;
-        apply {
-            one = one + 3;
-            two = one + four;
-            seen.count((bit<32>) (two & 7));
-            one = two;
-        }
-    }";
-    let other = "control Swap(out bit<8> one, out bit<8> two, in bit<8> three, in bit<8> four) { apply { one = four; two = three; } }";
-    for apply in ["", "hdr.h.setInvalid();", "if (hdr.h.a > 3) { hdr.h.setInvalid(); }"] {
-        let ports = "if (meta.x == 3) { standard.egress_spec = 2; }";
-        let text = ARGUMENTS
-            .replace(other, block)
-            .replace("struct meta_t {}", "struct meta_t { bit<8> x; }")
-            .replace("swap.apply(hdr.h.b, hdr.h.c,", &format!("{apply} swap.apply(hdr.h.b, meta.x,"))
-            .replace("hdr.h.b, hdr.h.c); }", &format!("hdr.h.b, hdr.h.c); {ports} }}"));
-        assert!(text.contains(block) && text.contains(ports), "{text}");
-        let program = Reader::new().text("arguments.p4", text).check(Path::new("arguments.p4"));
-        same(&program.unwrap_or_else(|errors| panic!("{errors}")), "");
-    }
-}
-
 /// Elements of one stack are written to and read, whose numbers the packet says; one of them is computed on the way.
 #[test]
 fn an_index_is_known_where_its_statement_goes_on_behind_a_cut() {
@@ -526,4 +500,45 @@ fn a_byte_goes_out_that_comes_from_one_of_two_places() {
     state twice { packet.extract(hdr.s.next); meta.a = hdr.s.last.b; transition accept; }
     ";
     parsed(states, "hdr.h.a = meta.a;");
+}
+
+/// A visit ends while the value is moved: by how many places was not among what ways are compared by.
+#[test]
+fn a_computed_value_is_moved_by_what_the_packet_says() {
+    agree("", "hdr.h.a = (hdr.h.a + 1) >> hdr.h.b;", "");
+    agree("", "hdr.h.a = (bit<8>)((int<8>)(hdr.h.a ^ 0x80) >> hdr.h.b[1:0]);", "");
+}
+
+/// What such a program does is not defined for the header, but for the parameter: it is a variable of the block (section 6.8).
+#[test]
+fn a_parameter_keeps_its_value_where_its_argument_is_of_no_valid_header() {
+    let blocks = "control Copy(inout bit<8> x, in bit<8> y, out bit<8> z) { apply { x = y; z = x; } }
+    control In(";
+    let frame = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4");
+    let text = std::fs::read_to_string(frame).unwrap();
+    let text = text.replace("h_t h;", "h_t h; h_t g;").replacen("control In(", blocks, 1);
+    let apply = "copy.apply(hdr.g.a, hdr.h.a, hdr.h.b);";
+    let reader = Reader::new().define("LOCALS", "Copy() copy;").define("APPLY", apply).text("frame.p4", text);
+    same(&reader.check(Path::new("frame.p4")).unwrap_or_else(|errors| panic!("{errors}")), "");
+}
+
+/// A block that makes it valid and then not would have made the other members invalid, which it was not given.
+#[test]
+fn a_member_of_a_union_is_no_argument_of_a_block() {
+    let blocks = "control Twice(inout h_t x) { apply { x.setValid(); x.setInvalid(); } }
+    control In(";
+    let frame = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4");
+    let text = std::fs::read_to_string(frame).unwrap();
+    let text = text
+        .replace("struct headers_t {", "header_union u_t { h_t one; h_t two; }\nstruct headers_t { u_t u;")
+        .replace("packet.extract(hdr.h);", "packet.extract(hdr.u.one);")
+        .replace("packet.emit(hdr.h);", "packet.emit(hdr);")
+        .replacen("control In(", blocks, 1);
+    let reader = Reader::new().define("LOCALS", "Twice() twice;").define("APPLY", "twice.apply(hdr.u.two);");
+    let program = reader.text("frame.p4", text).check(Path::new("frame.p4"));
+    let program = program.unwrap_or_else(|errors| panic!("{errors}"));
+    match compare(&program, "", ALONE, &[(0, vec![1, 2, 3, 4])]) {
+        Came::Refused(why) => assert!(why.contains("a member of a union as argument of a block"), "{why}"),
+        other => panic!("{other:?}"),
+    }
 }

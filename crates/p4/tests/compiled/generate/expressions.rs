@@ -12,6 +12,7 @@ impl Maker<'_> {
                 text if text.starts_with("hdr") => "read: field",
                 text if text.starts_with("meta") => "read: metadata",
                 text if text.starts_with("standard") => "read: standard metadata",
+                "given" | "both" | "made" => "read: parameter",
                 text if text.starts_with('l') => "read: local variable",
                 _ => "read: parameter",
             });
@@ -78,7 +79,11 @@ impl Maker<'_> {
                     return format!("({} ++ {})", high.text, low.text);
                 }
             }
-            10 if width < 9 && width != 1 && self.headers.iter().any(|header| header.stack.is_some()) => {
+            10 if self.control != "Plain"
+                && width < 9
+                && width != 1
+                && self.headers.iter().any(|header| header.stack.is_some()) =>
+            {
                 if let (Some(place), 7 | 8) = (self.placed(|place| place.width == 1), width) {
                     self.mark("index that the packet says");
                     let field = if width == 7 { "f1" } else { "f2" };
@@ -114,6 +119,10 @@ impl Maker<'_> {
                 self.mark("shift");
                 let by = self.rng.below(u64::from(width) + 1);
                 let shift = if self.chance(2) { "<<" } else { ">>" };
+                if let Some(place) = self.placed(|place| place.width == 8).filter(|_| width <= 16) {
+                    self.mark("shift by what the packet says");
+                    return format!("({} {shift} {}[1:0])", self.value(width, depth - 1), place.text);
+                }
                 format!("({} {shift} {by})", self.leaf(width))
             }
             16..=17 => {
@@ -196,7 +205,7 @@ impl Maker<'_> {
                 let operator = ["<", ">", "<=", ">="][self.rng.index(4)];
                 format!("{} {operator} {}", place.text, self.leaf(place.width))
             }
-            8 | 9 => {
+            8 | 9 if self.control != "Plain" => {
                 self.mark("validity");
                 let header = self.header();
                 format!("{header}.isValid()")
@@ -205,7 +214,7 @@ impl Maker<'_> {
                 self.mark("checksum error");
                 format!("standard_metadata.checksum_error == {}", self.rng.below(2))
             }
-            10 => {
+            10 if self.control != "Plain" => {
                 self.mark("bool");
                 "meta.d".into()
             }
@@ -231,6 +240,9 @@ impl Maker<'_> {
     /// Two headers of a type.
     pub fn pair(&mut self) -> Option<(String, String)> {
         let mut all = Vec::new();
+        if self.control == "Plain" {
+            return None;
+        }
         for one in &self.headers {
             for two in self.headers.iter().filter(|two| two.kind == one.kind) {
                 for a in one.instances() {

@@ -1,6 +1,7 @@
 //! Random programs for v1model, their entries and packets steered at them. Nothing here looks at what a program should do: it has to
 //! be well typed, and of a size that the pipeline may hold.
 
+mod blocks;
 mod entries;
 mod expressions;
 mod headers;
@@ -100,6 +101,11 @@ pub struct Maker<'r> {
     /// Whether the port may be written here.
     has_port: bool,
     ports: [u16; 8],
+    functions: Vec<blocks::Callee>,
+    /// Widths of the arguments of the control `Plain`, if there is one.
+    plain_widths: Option<[u32; 3]>,
+    /// Parsers within the parser, and their instances.
+    parsers: (String, String),
     /// Whether a checksum is verified.
     has_verified: bool,
 }
@@ -123,6 +129,9 @@ pub fn sample(rng: &mut Rng, size: Size) -> Sample {
         names: 0,
         has_port: false,
         ports,
+        functions: Vec::new(),
+        plain_widths: None,
+        parsers: Default::default(),
         has_verified: false,
     };
     if maker.ports[7] > 7 {
@@ -132,6 +141,8 @@ pub fn sample(rng: &mut Rng, size: Size) -> Sample {
     maker.metadata();
     let (parser, states) = maker.parser();
     let verify = maker.verified();
+    let functions = maker.functions();
+    let plain = maker.plain_control();
     let sub = maker.sub_control();
     let ingress = maker.ingress(sub.is_some(), size.statements());
     let egress = maker.egress();
@@ -142,6 +153,8 @@ pub fn sample(rng: &mut Rng, size: Size) -> Sample {
     program += headers::METADATA;
     program += "error { Odd }\n";
     program += statements::FUNCTION;
+    program += &functions;
+    program += &plain;
     program += &parser;
     program += &verify;
     program += &sub.unwrap_or_default();

@@ -35,7 +35,8 @@ impl Maker<'_> {
         let plain = self.headers.iter().filter(|header| header.stack.is_none()).count();
         let stack = self.headers.iter().position(|header| header.stack.is_some());
         let mut states = Vec::new();
-        let mut text = "parser Parse(packet_in packet, out headers_t hdr, inout meta_t meta, \
+        let mut text = String::new();
+        let head = "parser Parse(packet_in packet, out headers_t hdr, inout meta_t meta, \
              inout standard_metadata_t standard) {\n"
             .to_string();
         for at in 0..plain {
@@ -53,13 +54,18 @@ impl Maker<'_> {
             let state = State { extracts: Some(at), keys: vec![Key::Field(0)], cases, ..State::default() };
             states.push(state);
         }
-        (text + "}\n", states)
+        let (parsers, instances) = std::mem::take(&mut self.parsers);
+        (format!("{parsers}{head}{instances}{text}}}\n"), states)
     }
 
     fn state(&mut self, at: usize, later: &[usize]) -> (String, State) {
         let mut state = State { extracts: Some(at), ..State::default() };
         let name = if at == 0 { "start".to_string() } else { format!("x{at}") };
-        let mut body = format!("    state {name} {{\n        packet.extract(hdr.h{at});\n");
+        let mut body = format!("    state {name} {{\n");
+        body += &match self.chance(12) {
+            true => self.sub_parser(at),
+            false => format!("        packet.extract(hdr.h{at});\n"),
+        };
         if self.chance(8) {
             self.mark("parser: constants for metadata");
             body += &format!("        meta.b = {};\n", self.rng.below(256));

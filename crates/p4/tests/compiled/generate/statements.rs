@@ -56,6 +56,9 @@ impl Maker<'_> {
             self.places.push(place);
         }
         self.kept();
+        if self.plain_widths.is_some() {
+            self.declarations.push("    Plain() plain;\n".into());
+        }
         if has_sub {
             self.declarations.push("    Sub() sub;\n".into());
         }
@@ -64,6 +67,9 @@ impl Maker<'_> {
         while self.budget > 0 {
             if round == at {
                 self.port(2);
+            }
+            if round == 1 {
+                self.declared_calls(2);
             }
             if has_sub && round == 1 {
                 self.line(2, "sub.apply(hdr, meta);");
@@ -200,6 +206,8 @@ impl Maker<'_> {
             }
             9 | 10 | 14 | 15 if !self.kept.is_empty() => self.keep(depth),
             13 if self.chance(6) => self.hash(depth),
+            16 | 17 if self.control != "Sub" => self.with_arguments(depth),
+            18 if self.chance(2) => self.declared(depth),
             _ => {
                 self.mark("assignment");
                 let place = self.variable();
