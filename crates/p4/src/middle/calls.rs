@@ -57,6 +57,7 @@ impl<'c> Follower<'c> {
         let mut places: Vec<(usize, Vec<u32>)> = Vec::new();
         let mut refs = Vec::new();
         let mut fresh = Vec::new();
+        let mut copies = Vec::new();
         for (parameter, argument) in parameters.iter().zip(arguments) {
             match argument {
                 Argument::In(ex, shape) => {
@@ -73,9 +74,10 @@ impl<'c> Follower<'c> {
                     if (0..path.len()).any(|end| is_union(&end)) {
                         return self.refuse_at(self.span, "a member of a union as argument of a block");
                     }
-                    // A part of a header that is not valid takes nothing: the block has a copy, of which nothing comes back.
+                    // A part of a header that is not valid reads as zero, whatever is written to it: the block has a variable of its own.
                     if self.slots[slot].part(&path).is_none() && !self.slots[slot].is_formless(&path) {
                         self.slots[parameter.slot] = V::fresh(&parameter.shape);
+                        copies.push((parameter.slot, slot, path));
                         continue;
                     }
                     let apart = |other: &(usize, Vec<u32>)| {
@@ -115,6 +117,13 @@ impl<'c> Follower<'c> {
             refs.iter().for_each(|(slot, _)| {
                 self.refs.remove(slot);
             });
+            // A header that becomes valid has what was written to it before.
+            for (own, slot, path) in copies {
+                let value = self.slots[own].clone();
+                if let Some(into) = self.slots[slot].part_mut(&path) {
+                    *into = value;
+                }
+            }
         }
         result.map(drop)
     }

@@ -517,9 +517,12 @@ fn a_parameter_keeps_its_value_where_its_argument_is_of_no_valid_header() {
     let frame = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/bytes.p4");
     let text = std::fs::read_to_string(frame).unwrap();
     let text = text.replace("h_t h;", "h_t h; h_t g;").replacen("control In(", blocks, 1);
-    let apply = "copy.apply(hdr.g.a, hdr.h.a, hdr.h.b);";
-    let reader = Reader::new().define("LOCALS", "Copy() copy;").define("APPLY", apply).text("frame.p4", text);
-    same(&reader.check(Path::new("frame.p4")).unwrap_or_else(|errors| panic!("{errors}")), "");
+    // A header that becomes valid has what was written to it before, by a block as by a statement.
+    for behind in ["", "hdr.g.setValid(); hdr.h.c = hdr.g.a;"] {
+        let apply = format!("copy.apply(hdr.g.a, hdr.h.a, hdr.h.b); {behind}");
+        let reader = Reader::new().define("LOCALS", "Copy() copy;").define("APPLY", &apply).text("frame.p4", &text);
+        same(&reader.check(Path::new("frame.p4")).unwrap_or_else(|errors| panic!("{errors}")), "");
+    }
 }
 
 /// A block that makes it valid and then not would have made the other members invalid, which it was not given.
