@@ -116,7 +116,9 @@ def rtl_yosys() -> Outcome:
 
     Folder by folder, and folders with a top by that, which instantiates every module of them: with all of rtl/rmt
     as tops in one read the front end fails an assertion of its own (`!unrolling`, procedural.cc), though each alone
-    is read. What is in an engine's top and in the NIC's, too, is read with the NIC's.
+    is read. What is in an engine's top and in the NIC's, too, is read with the NIC's. Of a top,
+    instances of a module with the same parameters are read once, where the front end can keep the hierarchy, and not
+    each into one flat netlist.
     """
     nic = (ROOT / "rtl" / "nic" / "sluice_nic_top.sv").read_text()
     folders: dict[str, list[str]] = {}
@@ -127,6 +129,8 @@ def rtl_yosys() -> Outcome:
     for folder, names in folders.items():
         top = f"sluice_{folder}_top"
         options = [word for name in ([top] if top in names else names) for word in ("--top", name)]
+        if top in names:
+            options.append("--best-effort-hierarchy")
         if top in names and f"  sluice_{folder} #(" in nic:
             options += ["--blackboxed-module", f"sluice_{folder}"]
         with tempfile.NamedTemporaryFile("w", suffix=".ys", dir=ROOT / ".cache") as script:

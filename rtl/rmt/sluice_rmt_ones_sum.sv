@@ -82,7 +82,8 @@ module sluice_rmt_ones_sum
     if (l == 0) begin : gen_words
       assign rows = words_i;
     end else begin : gen_rows
-      localparam int unsigned From = rows_of(l - 1);
+      // A front end looks at this branch for level 0, too, and would count up to level -1.
+      localparam int unsigned From = rows_of((l == 0) ? 0 : l - 1);
       for (genvar g = 0; g < int'((From + 5) / 6); g++) begin : gen_group
         localparam int unsigned Rest = (From - 6 * g >= 6) ? 6 : From - 6 * g;
         if (Rest < 3) begin : gen_pass
