@@ -112,16 +112,20 @@ impl Program {
             .map_err(|refusal| errors(refusal, &self.sources))?;
         ended("place");
         let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), ports);
-        // The entries of the program itself have to fit.
-        let own = self.reference(crate::Undefined::Zero, 1)?;
-        compiled.unit(&own)?;
-        if let Some(effort) = &mut effort {
-            for tables in [&own].into_iter().chain(&met).filter_map(|with| compiled.tables(with).ok()) {
-                compiled.plan.check_rows(&tables, effort).map_err(|refusal| errors(refusal, &self.sources))?;
-            }
-        }
+        self.check_rows(&compiled, &met, effort)?;
         ended("rows, checked");
         Ok(compiled)
+    }
+
+    /// The entries of the program itself have to fit; rows are checked with these and with those that were met.
+    fn check_rows(&self, compiled: &Compiled, met: &Option<Reference>, effort: Option<Effort>) -> Result<(), P4Errors> {
+        let own = self.reference(crate::Undefined::Zero, 1)?;
+        compiled.unit(&own)?;
+        let Some(mut effort) = effort else { return Ok(()) };
+        for tables in [&own].into_iter().chain(met).filter_map(|with| compiled.tables(with).ok()) {
+            compiled.plan.check_rows(&tables, &mut effort).map_err(|refusal| errors(refusal, &self.sources))?;
+        }
+        Ok(())
     }
 
     /// A system program, for the stages that a target has for it.
@@ -148,22 +152,9 @@ impl Program {
         let plan = plan_system(code, system, graph, stages, target, effort.as_mut()).map_err(refused)?;
         ended("place");
         let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), Ports::default());
-        let own = self.reference(crate::Undefined::Zero, 1)?;
-        compiled.unit(&own)?;
-        if let Some(effort) = &mut effort {
-            for tables in [&own].into_iter().chain(&met).filter_map(|with| compiled.tables(with).ok()) {
-                compiled.plan.check_rows(&tables, effort).map_err(refused)?;
-            }
-        }
+        self.check_rows(&compiled, &met, effort)?;
         ended("rows, checked");
         Ok(compiled)
-    }
-
-    /// Whether it is a system program.
-    pub fn is_system(&self) -> bool {
-        let nothing = check::Facts::default();
-        let facts = self.facts.as_ref().unwrap_or(&nothing);
-        lower(&self.tree, facts, &self.allowed, false).is_ok_and(|code| code.system.is_some())
     }
 }
 

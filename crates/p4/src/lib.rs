@@ -147,8 +147,20 @@ impl Program {
 
     /// Whether it has a package of the name `main`, as a program that runs has.
     pub fn has_main(&self) -> bool {
-        let is_main = |kind: &DeclarationKind| matches!(kind, DeclarationKind::Instance(i) if &*i.name.text == "main");
-        self.tree.declarations.iter().any(|declaration| is_main(&declaration.kind))
+        self.main().is_some()
+    }
+
+    /// Whether that package is `System` of sluice.p4.
+    pub fn is_system(&self) -> bool {
+        let package = self.facts.as_ref().zip(self.main()).and_then(|(facts, main)| facts.package(main));
+        package == Some(interpret::SYSTEM)
+    }
+
+    fn main(&self) -> Option<&ast::Instance> {
+        self.tree.declarations.iter().find_map(|declaration| match &declaration.kind {
+            DeclarationKind::Instance(instance) if &*instance.name.text == "main" => Some(instance),
+            _ => None,
+        })
     }
 }
 

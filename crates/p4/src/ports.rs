@@ -1,5 +1,6 @@
 //! Numbers of ports: a program and its script may have any of 0 to 510, a pipeline has 0 to 7.
 
+use crate::back::logical::number;
 use crate::interpret::tables::Rows;
 use crate::interpret::{DROP, Sent, Value};
 use sluice_object::rmt::logical::LogicalMatch;
@@ -125,13 +126,11 @@ impl Ports {
     pub fn may_be(&self, port: u16, tables: &[Rows]) -> bool {
         let goes = |table: usize, action: usize, data: &[Value]| {
             let is_goal = |number: usize| self.goals.contains(&(table, action, number as u32));
-            data.iter().enumerate().any(|(number, value)| is_goal(number) && value.bits() as u16 & DROP_PORT == port)
+            let mut ports = data.iter().enumerate().filter(|(number, _)| is_goal(*number));
+            ports.any(|(_, value)| port_of(&number(value, PORT_BITS)) == port)
         };
-        let of_entries = tables.iter().enumerate().any(|(table, rows)| {
-            rows.all().iter().any(|row| goes(table, row.entry.action, &row.entry.data))
-                || goes(table, rows.default.0, &rows.default.1)
-        });
-        self.named.contains(&port) || of_entries
+        let of = |(table, rows): (usize, &Rows)| rows.calls().any(|(action, data)| goes(table, action, data));
+        self.named.contains(&port) || tables.iter().enumerate().any(of)
     }
 
     /// Gives ports in entries their numbers; or says which entry has none.

@@ -54,11 +54,8 @@ pub(crate) fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>
     used.extend(sessions.map(|(port, _)| port));
     let given = traffic.script.map_or_else(Vec::new, |script| script.given(traffic.entries));
     let rows = traffic.entries.switch.machine.tables.iter().enumerate();
-    let calls = rows.flat_map(|(table, rows)| {
-        let entries = rows.all().iter().map(|row| (row.entry.action, &row.entry.data));
-        entries.chain([(rows.default.0, &rows.default.1)]).map(move |(action, data)| (table, action, data))
-    });
-    for (table, action, data) in calls.chain(given.iter().map(|given| (given.table, given.action, &given.data))) {
+    let calls = rows.flat_map(|(table, rows)| rows.calls().map(move |(action, data)| (table, action, data)));
+    for (table, action, data) in calls.chain(given.iter().map(|given| (given.table, given.action, &given.data[..]))) {
         let ports = data.iter().enumerate().filter(|(number, _)| plain.is_param(table, action, *number));
         used.extend(ports.map(|(_, value)| port_of(&logical_number(value, PORT_BITS))));
     }

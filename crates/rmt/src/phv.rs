@@ -1,5 +1,7 @@
 //! The packet header vector: 24 containers and 16 metadata words.
 
+use crate::target::DESTINATIONS;
+
 /// Size classes in the order of container numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
@@ -107,6 +109,8 @@ pub const PORT_NUMBERS: u16 = 1 << 8;
 pub const EGRESS_PORT: u16 = 0x1ff;
 /// [`EGRESS_PORT`] of a packet that is dropped.
 pub const DROP_PORT: u16 = 0x1ff;
+/// Bits of [`Word::Egress`] that are destinations, bit i for destination i.
+pub const DESTINATION_BITS: u16 = (1 << DESTINATIONS) - 1;
 /// Bit of [`Word::Egress`]: not to the port of arrival.
 pub const EXCEPT_INGRESS: u16 = 1 << 11;
 /// Bit of [`Word::Egress`]: drop the packet.

@@ -10,16 +10,13 @@ use crate::middle::Refusal;
 use crate::source::Span;
 use sluice_object::rmt::logical::LogicalMove;
 use sluice_rmt::action::{A, Action, Alu, B, Cross, Op as AluOp, When, WordOp, WordSource};
-use sluice_rmt::phv::{Class, Container, DISCARD, EGRESS_PORT, EXCEPT_INGRESS, Word};
+use sluice_rmt::phv::{Class, Container, DESTINATION_BITS, DISCARD, EGRESS_PORT, EXCEPT_INGRESS, Word};
 use sluice_rmt::target::DATA;
 use std::collections::BTreeMap;
 
-/// Bits of [`Word::Egress`] that are destinations.
-const DESTINATIONS: u16 = 0xff;
-
 /// Whether a word gets the destinations of a session, which stands for them.
 pub(super) fn is_clone(op: &WordOp) -> bool {
-    op.word == Word::Egress as u8 && op.mask == DESTINATIONS
+    op.word == Word::Egress as u8 && op.mask == DESTINATION_BITS
 }
 
 /// Bits of an entry's data that go to one container.
@@ -128,20 +125,16 @@ pub(crate) fn make(
             None
         }
         Next::Drop => {
-            let source = WordSource::Imm(DISCARD);
-            let word = Word::Egress as u8;
-            maker.action.words.push(WordOp { word, source, mask: DISCARD, when: When::Always });
+            maker.write(Word::Egress, WordSource::Imm(DISCARD), DISCARD);
             Some(NOWHERE)
         }
         Next::End(end) => {
             if end.except_arrival {
-                let (word, source) = (Word::Egress as u8, WordSource::Imm(EXCEPT_INGRESS));
-                maker.action.words.push(WordOp { word, source, mask: EXCEPT_INGRESS, when: When::Always });
+                maker.write(Word::Egress, WordSource::Imm(EXCEPT_INGRESS), EXCEPT_INGRESS);
             }
             if let Some(session) = end.clone {
                 // Destinations come with the program's entries.
-                let (word, source) = (Word::Egress as u8, WordSource::Imm(session));
-                maker.action.words.push(WordOp { word, source, mask: DESTINATIONS, when: When::Always });
+                maker.write(Word::Egress, WordSource::Imm(session), DESTINATION_BITS);
             }
             if let Err(refusal) = maker.tried(|maker| maker.goal(end)) {
                 why.get_or_insert(refusal);
@@ -155,8 +148,7 @@ pub(crate) fn make(
         why.get_or_insert(refusal);
     }
     if let Some(headers) = headers {
-        let (word, source) = (Word::Headers as u8, WordSource::Imm(headers));
-        maker.action.words.push(WordOp { word, source, mask: 0xffff, when: When::Always });
+        maker.write(Word::Headers, WordSource::Imm(headers), 0xffff);
     }
     let mut containers: BTreeMap<Container, Vec<(u32, Part)>> = BTreeMap::new();
     for (loc, bits) in leaf.assigns.iter().filter(|(_, bits)| cell_of(bits).is_none()) {
@@ -214,6 +206,11 @@ fn groups(parts: Vec<(u32, Part)>) -> Vec<Vec<(u32, Part)>> {
 impl Maker<'_> {
     pub(super) fn refuse<T>(&self, what: &str) -> Result<T, Refusal> {
         too_much(self.span, what)
+    }
+
+    /// Writes bits of a word.
+    fn write(&mut self, word: Word, source: WordSource, mask: u16) {
+        self.action.words.push(WordOp { word: word as u8, source, mask, when: When::Always });
     }
 
     /// Does all of something or nothing of it.
@@ -371,19 +368,20 @@ impl Maker<'_> {
             }
         };
         let (word, mask) = if is_group { (Word::Group, 0xffff) } else { (Word::Scratch1, EGRESS_PORT) };
-        self.action.words.push(WordOp { word: word as u8, source, mask, when: When::Always });
+        self.write(word, source, mask);
         Ok(())
     }
 
     /// What words get that a system program writes, one operation a word.
     fn words(&mut self, leaf: &Leaf) -> Result<(), Refusal> {
-        let mut words: BTreeMap<u8, Vec<(u32, Bits)>> = BTreeMap::new();
+        let mut words: BTreeMap<u8, (Word, Vec<(u32, Bits)>)> = BTreeMap::new();
         for (loc, bits) in &leaf.assigns {
             if let Some(of) = self.homes.hardware.get(loc) {
-                words.entry(of.word as u8).or_default().push((of.low, bits.clone()));
+                let (_, pieces) = words.entry(of.word as u8).or_insert((of.word, Vec::new()));
+                pieces.push((of.low, bits.clone()));
             }
         }
-        for (word, pieces) in words {
+        for (word, pieces) in words.into_values() {
             let mask = pieces.iter().fold(0, |all, (at, bits)| all | ones(bits.width()) << at) as u16;
             let is_given = |bits: &Bits| bits.segs.iter().all(|seg| matches!(seg.src, Src::Const(_) | Src::Param(..)));
             let source = if pieces.iter().all(|(_, bits)| bits.is_known()) {
@@ -397,7 +395,7 @@ impl Maker<'_> {
             } else {
                 return self.refuse("a word that gets something else than constants and data of an entry");
             };
-            self.action.words.push(WordOp { word, source, mask, when: When::Always });
+            self.write(word, source, mask);
         }
         Ok(())
     }

@@ -197,22 +197,8 @@ fn place(
                         return Ok(Placed::Split(Box::new(graph), Span::default()));
                     }
                 };
-                let mut plan = Plan {
-                    hashes,
-                    homes,
-                    stages: stage_of,
-                    made: HashMap::new(),
-                    ends,
-                    rows: Vec::new(),
-                    patterns: Vec::new(),
-                    cells: places,
-                    parser: sluice_rmt::parser::Parser::default(),
-                    keys,
-                    logical: Logical::default(),
-                    actions: Vec::new(),
-                    target: *target,
-                    graph,
-                };
+                let begun = Plan::begun(graph, homes, stage_of, keys, places, target);
+                let mut plan = Plan { hashes, ends, ..begun };
                 if let Some((at, leaf, unmade)) = plan.make() {
                     let mut graph = plan.graph;
                     let part = unmade.waits.later.first().map(|part| (part.loc, &part.bits));
@@ -259,6 +245,33 @@ fn place(
 }
 
 impl Plan {
+    /// One of visits in their stages, without actions, rows and ways out.
+    fn begun(
+        graph: Graph,
+        homes: Homes,
+        stages: Vec<usize>,
+        keys: Vec<rows::StageKey>,
+        cells: BTreeMap<Array, cells::Place>,
+        target: &Target,
+    ) -> Plan {
+        Plan {
+            graph,
+            homes,
+            stages,
+            made: HashMap::new(),
+            ends: Vec::new(),
+            rows: Vec::new(),
+            patterns: Vec::new(),
+            cells,
+            parser: sluice_rmt::parser::Parser::default(),
+            keys,
+            hashes: HashLayouts::new(),
+            logical: Logical::default(),
+            actions: Vec::new(),
+            target: *target,
+        }
+    }
+
     /// The actions of all leaves; or the first leaf that is none.
     fn make(&mut self) -> Option<(usize, Leaf, action::Unmade)> {
         for (at, leaves) in leaves(&self.graph).into_iter().enumerate() {

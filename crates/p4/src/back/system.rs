@@ -2,15 +2,14 @@
 //! It has neither parser nor deparser, and no visit has a number: what a tenant's stages do between them is no matter.
 
 use super::homes::Homes;
-use super::{Plan, cells, leaves, names, rows, too_much, verify};
+use super::{Plan, cells, names, rows, too_much, verify};
 use crate::interpret::code::{Code, System};
-use crate::ir::{Bits, Graph, Loc, LocInfo};
+use crate::ir::{Array, Bits, Graph, Loc, LocInfo};
 use crate::middle::Refusal;
 use crate::verify::Effort;
-use sluice_object::rmt::Logical;
 use sluice_rmt::phv::Container;
 use sluice_rmt::target::Target;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Places the visits of a system program, each in the stage that is said.
 pub(crate) fn plan_system(
@@ -29,13 +28,10 @@ pub(crate) fn plan_system(
             fields.extend(loc.map(|loc| (loc, Container(shared.container))));
         }
     }
-    for (at, leaves) in leaves(&graph).into_iter().enumerate() {
-        for access in leaves.iter().filter_map(|leaf| leaf.access.as_ref()) {
-            let others = cells::looks(&graph).into_iter().filter(|(other, _)| *other != at);
-            if others.into_iter().any(|(_, array)| array == access.array) {
-                return cells::twice(&graph, code, access.array);
-            }
-        }
+    let looks = cells::looks(&graph);
+    let is_twice = |(at, array): &&(usize, Array)| looks.iter().any(|(other, same)| same == array && other != at);
+    if let Some((_, array)) = looks.iter().find(is_twice) {
+        return cells::twice(&graph, code, *array);
     }
     let homes = Homes::shared(&graph, &fields);
     let listed = |all: Vec<Loc>| names::listed(all.into_iter().map(|loc| names::name(&graph, loc, code)));
@@ -50,22 +46,7 @@ pub(crate) fn plan_system(
         }
     };
     let cells = cells::places(&graph, code, &stages, target)?;
-    let mut plan = Plan {
-        hashes: BTreeMap::new(),
-        homes,
-        stages,
-        made: HashMap::new(),
-        ends: Vec::new(),
-        rows: Vec::new(),
-        patterns: Vec::new(),
-        cells,
-        parser: sluice_rmt::parser::Parser::default(),
-        keys,
-        logical: Logical::default(),
-        actions: Vec::new(),
-        target: *target,
-        graph,
-    };
+    let mut plan = Plan::begun(graph, homes, stages, keys, cells, target);
     if let Some((at, leaf, unmade)) = plan.make() {
         let part = unmade.waits.later.first().map(|part| (part.loc, &part.bits as &Bits));
         let span = names::statement(&plan.graph, &leaf, part).unwrap_or(plan.graph.spans[at]);

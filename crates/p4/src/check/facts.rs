@@ -2,7 +2,7 @@
 
 use super::definitions::{DefId, Definition, Kind};
 use super::types::{self, Type};
-use crate::syntax::ast::{Expr, Fields, Name};
+use crate::syntax::ast::{Expr, Fields, Instance, Name};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -39,6 +39,14 @@ impl Facts {
     /// What a name declares where it stands.
     pub fn declared(&self, name: &Name) -> Option<DefId> {
         self.declared.get(&(name.span.text, name.span.start, name.text.clone())).copied()
+    }
+
+    /// Name of the package that an instance is one of.
+    pub fn package(&self, instance: &Instance) -> Option<&str> {
+        match &self.definition(self.declared(&instance.name)?).kind {
+            Kind::Instance(Type::Named(package, _)) => Some(&self.definition(*package).name),
+            _ => None,
+        }
     }
 
     /// What an expression that is a name stands for.

@@ -14,7 +14,7 @@ mod v1model;
 pub(crate) mod value;
 
 pub(crate) use code::{Code, Entry, Key, Match, MatchKind, ObjectKind, System, Table};
-pub(crate) use lower::lower;
+pub(crate) use lower::{SYSTEM, lower};
 pub(crate) use run::Event;
 pub(crate) use shape::{Fields, Shape};
 pub(crate) use tables::{EntryRefused, rank_of};

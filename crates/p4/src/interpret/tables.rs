@@ -31,6 +31,14 @@ pub(crate) struct Rows {
     next: u64,
 }
 
+impl Rows {
+    /// Actions with their data: those of the entries, then the default one.
+    pub fn calls(&self) -> impl Iterator<Item = (usize, &[Value])> {
+        let entries = self.rows.iter().map(|row| (row.entry.action, &row.entry.data[..]));
+        entries.chain([(self.default.0, &self.default.1[..])])
+    }
+}
+
 /// Why an entry is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryRefused {

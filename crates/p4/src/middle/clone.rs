@@ -6,7 +6,7 @@ use super::packet::{DEPTHS, UNKNOWN};
 use super::value::V;
 use crate::interpret::code::{Call, NativeCall};
 use crate::interpret::native::Native;
-use crate::interpret::{DROP, Shape, TIMES};
+use crate::interpret::{DROP, Shape};
 use crate::ir::{Bits, Leaf, LocInfo, Next};
 use crate::source::Span;
 
@@ -135,33 +135,19 @@ impl<'c> Follower<'c> {
                     });
                 }
             }
-            let port = self.locs.of(LocInfo::Port, 9);
-            let port = self.loc_bits(port);
-            self.set_standard("ingress_port", port);
+            self.set_arrival_port();
             self.set_standard("parser_error", Bits::constant(32, self.parsed_error.into()));
-            let time = self.locs.of(LocInfo::Time, crate::interpret::TIME_BITS);
-            for name in TIMES {
-                if self.standard(name).width() == crate::interpret::TIME_BITS {
-                    let time = self.loc_bits(time);
-                    self.set_standard(name, time);
-                }
-            }
+            self.set_times();
         }
-        let length = Bits::constant(16, 0).concat(self.length());
-        self.set_standard("packet_length", length);
-        for (names, what) in [
-            (&UNKNOWN[..], "queues of a clone"),
-            (&DEPTHS[..], "queues of a clone"),
-            (&["egress_port"][..], "egress_port of a clone"),
-            (&["egress_rid"][..], "egress_rid of a clone"),
-        ] {
-            for name in names {
-                let width = self.standard(name).width();
-                if width > 0 {
-                    let loc = self.locs.of(LocInfo::Opaque(what), 64);
-                    let bits = self.loc_bits(loc).slice(0, width);
-                    self.set_standard(name, bits);
-                }
+        self.set_length();
+        let queues = UNKNOWN.into_iter().chain(DEPTHS).map(|name| (name, "queues of a clone"));
+        let copies = [("egress_port", "egress_port of a clone"), ("egress_rid", "egress_rid of a clone")];
+        for (name, what) in queues.chain(copies) {
+            let width = self.standard(name).width();
+            if width > 0 {
+                let loc = self.locs.of(LocInfo::Opaque(what), 64);
+                let bits = self.loc_bits(loc).slice(0, width);
+                self.set_standard(name, bits);
             }
         }
         self.set_standard("egress_spec", Bits::constant(9, 0));
@@ -178,11 +164,7 @@ impl<'c> Follower<'c> {
         self.for_copies = true;
         self.block(pipeline.egress, slots, EGRESS)?;
         self.for_copies = false;
-        let spec = self.standard("egress_spec");
-        if self.drop || spec.known() == Some(DROP) {
-            return Ok(false);
-        }
-        if !spec.is_known() && self.equal_bits(spec, Bits::constant(9, DROP))? {
+        if self.is_dropped_by_egress()? {
             return Ok(false);
         }
         self.block(pipeline.compute, slots, EGRESS + 1)?;

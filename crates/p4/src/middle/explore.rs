@@ -88,16 +88,7 @@ pub(crate) fn explore(code: &Code) -> Result<Graph, Refusal> {
 
 /// The same without a statement, and with at most so many ways, of which is left what was not followed.
 pub(crate) fn explore_within(code: &Code, without: Option<Span>, left: &mut usize) -> Result<Graph, Refusal> {
-    let mut explorer = Explorer {
-        code,
-        from: Follower { without, ..Follower::new(code) },
-        graph: Graph::default(),
-        known: HashMap::new(),
-        memo: HashMap::new(),
-        ways: 0,
-        most: *left,
-        asked: HashMap::new(),
-    };
+    let mut explorer = Explorer::new(Follower { without, ..Follower::new(code) }, *left);
     let came = explorer.parser(&mut Vec::new(), BTreeMap::new(), BTreeMap::new());
     *left = left.saturating_sub(explorer.ways);
     came.map(|()| explorer.graph)
@@ -105,16 +96,8 @@ pub(crate) fn explore_within(code: &Code, without: Option<Span>, left: &mut usiz
 
 /// The graph of a system program, and for each of its visits whether it is of the first stage or the last.
 pub(crate) fn explore_system(code: &Code, system: &System) -> Result<(Graph, Vec<usize>), Refusal> {
-    let mut explorer = Explorer {
-        code,
-        from: Follower::new(code),
-        graph: Graph { is_system: true, ..Graph::default() },
-        known: HashMap::new(),
-        memo: HashMap::new(),
-        ways: 0,
-        most: MOST_WAYS,
-        asked: HashMap::new(),
-    };
+    let mut explorer = Explorer::new(Follower::new(code), MOST_WAYS);
+    explorer.graph.is_system = true;
     let mut stages = Vec::new();
     for (stage, control) in system.controls.iter().enumerate() {
         explorer.from = Follower { system: Some(*control), ..Follower::new(code) };
@@ -133,6 +116,20 @@ pub(crate) fn explore_system(code: &Code, system: &System) -> Result<(Graph, Vec
 }
 
 impl<'c> Explorer<'c> {
+    /// Nothing is followed yet.
+    fn new(from: Follower<'c>, most: usize) -> Self {
+        Explorer {
+            code: from.code,
+            from,
+            graph: Graph::default(),
+            known: HashMap::new(),
+            memo: HashMap::new(),
+            ways: 0,
+            most,
+            asked: HashMap::new(),
+        }
+    }
+
     /// What a way comes to, and how it is there.
     fn follow(&mut self, script: &[Event]) -> Result<(Came, Follower<'c>), Refusal> {
         self.ways += 1;

@@ -76,6 +76,30 @@ impl<'c> Follower<'c> {
         self.loc_bits(length)
     }
 
+    /// Gives the metadata the port of arrival.
+    pub fn set_arrival_port(&mut self) {
+        let port = self.locs.of(LocInfo::Port, 9);
+        let bits = self.loc_bits(port);
+        self.set_standard("ingress_port", bits);
+    }
+
+    /// Gives them the length.
+    pub fn set_length(&mut self) {
+        let bits = Bits::constant(16, 0).concat(self.length());
+        self.set_standard("packet_length", bits);
+    }
+
+    /// Gives them the time of arrival.
+    pub fn set_times(&mut self) {
+        for name in TIMES {
+            if self.standard(name).width() == TIME_BITS {
+                let loc = self.locs.of(LocInfo::Time, TIME_BITS);
+                let bits = self.loc_bits(loc);
+                self.set_standard(name, bits);
+            }
+        }
+    }
+
     /// Follows it to the end of the parser and of what is verified; whether it is dropped there.
     fn parse(&mut self, slots: &[usize; 3]) -> Way<bool> {
         let (code, pipeline) = (self.code, self.code.pipeline);
@@ -83,11 +107,8 @@ impl<'c> Follower<'c> {
             let parameter = &code.parsers[pipeline.parser].parameters[at];
             self.slots[parameter.slot] = V::fresh(&parameter.shape);
         }
-        let port = self.locs.of(LocInfo::Port, 9);
-        let bits = self.loc_bits(port);
-        self.set_standard("ingress_port", bits);
-        let bits = Bits::constant(16, 0).concat(self.length());
-        self.set_standard("packet_length", bits);
+        self.set_arrival_port();
+        self.set_length();
         for name in UNKNOWN {
             let width = self.standard(name).width();
             if width > 0 {
@@ -96,13 +117,7 @@ impl<'c> Follower<'c> {
                 self.set_standard(name, bits);
             }
         }
-        for name in TIMES {
-            if self.standard(name).width() == TIME_BITS {
-                let loc = self.locs.of(LocInfo::Time, TIME_BITS);
-                let bits = self.loc_bits(loc);
-                self.set_standard(name, bits);
-            }
-        }
+        self.set_times();
         for name in DEPTHS {
             let width = self.standard(name).width();
             if width >= 16 {
@@ -218,21 +233,25 @@ impl<'c> Follower<'c> {
 
     /// What is behind egress; of copies it is known whether the port of arrival gets one.
     fn finish(&mut self, slots: &[usize; 3], except_arrival: Option<bool>) -> Way<Leaf> {
-        let pipeline = self.code.pipeline;
-        let spec = self.standard("egress_spec");
-        if self.drop || spec.known() == Some(DROP) {
+        if self.is_dropped_by_egress()? {
             return self.dropped(slots);
         }
-        if !spec.is_known() && self.equal_bits(spec, Bits::constant(9, DROP))? {
-            return self.dropped(slots);
-        }
-        self.block(pipeline.compute, slots, 3)?;
+        self.block(self.code.pipeline.compute, slots, 3)?;
         self.emitted_by_deparser(slots, 4)?;
         while self.holds_cells() || self.looks_again() {
             self.cut()?;
         }
         self.see_clone(slots)?;
         self.end(except_arrival)
+    }
+
+    /// Whether egress dropped the packet, or the clone.
+    pub fn is_dropped_by_egress(&mut self) -> Way<bool> {
+        let spec = self.standard("egress_spec");
+        if self.drop || spec.known() == Some(DROP) {
+            return Ok(true);
+        }
+        Ok(!spec.is_known() && self.equal_bits(spec, Bits::constant(9, DROP))?)
     }
 
     /// Whether what goes out has something of a cell that is being looked at, or a value that waits for one.

@@ -3,7 +3,7 @@
 use super::follow::{Follower, Stop, Way};
 use super::value::V;
 use crate::ir::{Bits, Leaf, Loc, LocInfo, Locs, Next, Src};
-use sluice_rmt::phv::{DISCARD, EXCEPT_INGRESS, Word};
+use sluice_rmt::phv::{DESTINATION_BITS, DISCARD, EXCEPT_INGRESS, Word};
 use std::collections::BTreeMap;
 
 /// The words of `system_metadata_t`, in its fields' order, with the lowest bit of each and how many there are; fields may have zeros above.
@@ -11,7 +11,7 @@ const WORDS: [(Word, u32, u32); 9] = [
     (Word::IngressPort, 0, 3),
     (Word::Length, 0, 16),
     (Word::Tenant, 0, 12),
-    (Word::Egress, 0, 8),
+    (Word::Egress, 0, DESTINATION_BITS.count_ones()),
     (Word::Egress, EXCEPT_INGRESS.trailing_zeros(), 1),
     (Word::Egress, DISCARD.trailing_zeros(), 1),
     (Word::Group, 0, 16),

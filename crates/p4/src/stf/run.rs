@@ -98,15 +98,14 @@ impl Script {
         let is_entry = |kind: &CommandKind| {
             use CommandKind::{Add, GroupCreate, MirroringAdd, MirroringAddGroup, NodeAssociate, NodeCreate};
             use CommandKind::{Remove, RemoveAll, SetDefault};
-            matches!(kind, Add { .. } | SetDefault { .. } | Remove { .. } | RemoveAll)
-                || matches!(kind, GroupCreate { .. } | NodeCreate { .. } | NodeAssociate { .. })
-                || matches!(kind, MirroringAdd { .. } | MirroringAddGroup { .. })
+            let of_tables = matches!(kind, Add { .. } | SetDefault { .. } | Remove { .. } | RemoveAll);
+            let of_groups = matches!(kind, GroupCreate { .. } | NodeCreate { .. } | NodeAssociate { .. });
+            of_tables || of_groups || matches!(kind, MirroringAdd { .. } | MirroringAddGroup { .. })
         };
-        let wrong = |command: &Command| {
-            Failure {
+        let allowed = "entries are add, setdefault and remove, groups mc_..., sessions mirroring_...";
+        let wrong = |command: &Command| Failure {
             line: text::position(&self.text, command.span.start).line,
-            what: "a command of another kind; entries are add, setdefault and remove, groups mc_..., sessions mirroring_...".to_string(),
-        }
+            what: format!("a command of another kind; {allowed}"),
         };
         let others: Vec<Failure> = self.commands.iter().filter(|command| !is_entry(&command.kind)).map(wrong).collect();
         if !others.is_empty() {

@@ -12,7 +12,7 @@ use crate::verify::value::{Value, of, slice};
 use crate::verify::vars::any;
 use sluice_formats::random::Rng;
 use sluice_rmt::action::{Context, Operands};
-use sluice_rmt::phv::{Container, DISCARD, EGRESS_PORT, EXCEPT_INGRESS, Phv, Word};
+use sluice_rmt::phv::{Container, DESTINATION_BITS, DISCARD, EGRESS_PORT, EXCEPT_INGRESS, Phv, Word};
 use sluice_rmt::target::DATA;
 
 /// Parameters of an action, and the bits that each has here.
@@ -227,12 +227,8 @@ fn leaves_to(
         Next::End(end) => {
             wrong("`headers`", headers, ends_at(&plan.ends, &end.deparse) as u16 + 1)?;
             wrong("`discard`", word(Word::Egress) & DISCARD, before.word(Word::Egress) & DISCARD)?;
-            let destinations = word(Word::Egress) & 0xff;
-            wrong(
-                "the session",
-                destinations,
-                end.clone.map_or(before.word(Word::Egress) & 0xff, |session| session & 0xff),
-            )?;
+            let destinations = word(Word::Egress) & DESTINATION_BITS;
+            wrong("the session", destinations, end.clone.unwrap_or(before.word(Word::Egress)) & DESTINATION_BITS)?;
             wrong(
                 "`except_ingress`",
                 word(Word::Egress) & EXCEPT_INGRESS,

@@ -14,6 +14,8 @@ mod statements;
 mod tables;
 mod tell;
 
+pub(crate) use package::SYSTEM;
+
 use super::code::{Code, Ex};
 use super::shape::Shape;
 use super::value::Value;

@@ -1,30 +1,29 @@
 //! The package `main`: a switch, or a system program.
 
 use super::{Binding, Lowered, Lowerer};
-use crate::check::{Kind, Type};
+use crate::check::Type;
 use crate::interpret::code::{Pipeline, Shared, System};
 use crate::interpret::shape::Shape;
 use crate::source::Span;
 use crate::syntax::ast::{Expr, ExprKind, Instance};
 use sluice_rmt::phv::{Class, Container};
 
+/// The package of a system program.
+pub(crate) const SYSTEM: &str = "System";
+
 impl<'p> Lowerer<'p> {
     /// The six blocks of `V1Switch`.
     pub(super) fn main(&mut self, main: &'p Instance) -> Lowered<()> {
         let span = main.name.span;
-        let id = self.declared(&main.name)?;
-        let Kind::Instance(Type::Named(package, _)) = &self.facts.definition(id).kind else {
-            return self.refuse(span, "this `main`");
-        };
-        let name = &self.facts.definition(*package).name;
-        match (&**name, main.arguments.len()) {
+        let Some(name) = self.facts.package(main) else { return self.refuse(span, "this `main`") };
+        match (name, main.arguments.len()) {
             ("V1Switch", 6) => {
                 let words = ["p", "vr", "ig", "eg", "ck", "dep"];
                 let [parser, verify, ingress, egress, compute, deparser] = self.blocks(main, words, 1)?;
                 self.code.pipeline = Pipeline { parser, verify, ingress, egress, compute, deparser };
                 Ok(())
             }
-            ("System", 2) => {
+            (SYSTEM, 2) => {
                 let controls = self.blocks(main, ["first", "last"], 0)?;
                 let shared = self.shared(&self.code.controls[controls[0]].parameters[0].shape.clone(), span)?;
                 self.code.system = Some(System { controls, shared });
