@@ -27,12 +27,12 @@ PROOF_RESULT = re.compile(r"^formal: (\d+) passed, (\d+) failed$", re.MULTILINE)
 BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 # Programs of programs/p4 that the compiler takes, and with which flags.
 P4_COMPILED = {
-    "atoms": (), "basic": (), "calc": (), "ecn": (), "label": (),
+    "access": (), "atoms": (), "basic": (), "calc": (), "ecn": (), "label": (),
     "load_balance": ("--hash", "target", "--power-of-two"), "link_monitor": ("--bound", "data=2", "--bound", "way=2"),
     "mirror": (), "mri": ("--bound", "traces=8"), "multicast": (), "qos": (), "source_routing": (), "tunnel": (),
 }  # fmt: skip
 # Those that look at the time, which the reference has by another clock than the RTL.
-P4_TIMED = {"link_monitor"}
+P4_TIMED = {"access", "link_monitor"}
 # Work that begins when the first executables of Rust are there.
 BEHIND_RUST = 60.0
 # One worker, one core.

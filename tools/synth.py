@@ -46,7 +46,7 @@ from project import (
     write_atomically,
 )
 
-LIMIT_SECONDS = 1800
+LIMIT_SECONDS = 5400
 # What ABC9 counts for the wire behind a LUT. With its own 300 ps a long carry chain is as long as several LUTs, and
 # paths beside it are mapped for area, not for levels.
 WIRE_PS = 1000

@@ -39,17 +39,19 @@ extern atom {
                 out bit<32> now);
 }
 
-// Meters of two colours, which have one rate: `rate` packets or bits a second. 0 is green, 1 red.
+// Meters of two colours, which have one rate: `rate` packets a second, of which `burst` may come at once, or bits a second and bytes
+// at once. 0 is green, 1 red, which uses nothing; a meter that is not there is green.
 extern police {
     police(bit<32> meters, MeterType type, bit<64> rate, bit<32> burst);
     void execute(in bit<32> index, out bit<1> color);
 }
 
-// A copy to each destination of a group, which the host has set. A copy carries the tag that its destination has in the
+// In ingress: a copy to each destination of a group, which the host has set, in place of `egress_spec` and `mcast_grp`; none for
+// group 0. The last call counts, and `mark_to_drop` behind it takes it back. A copy carries the tag that its destination has in the
 // group (egress_rid); no stage sees it, for the copies are made behind the last one.
 extern void multicast(in bit<16> group, bool except_ingress);
 
-// What the system program says of the link that the packet leaves by.
+// What the system program says of the link that the packet leaves by; zero without one.
 struct link_statistics_t {
     bit<16> queue_depth;
     bit<16> use;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 /// What each program comes to for stages 1 to 3, 0 to 4, and 1 to 10 of `wide`: the stages that it takes, or code and line.
 const EXPECTED: &[(&str, [&str; 3])] = &[
+    ("access", ["3", "3", "3"]),
     ("atoms", ["3", "3", "3"]),
     ("basic", ["1", "1", "1"]),
     ("calc", ["1", "1", "1"]),

@@ -134,6 +134,7 @@ impl Maker<'_> {
     fn change(&mut self, change: &Change) -> Result<Atom, Refusal> {
         let always = Choice::When(When::Always);
         let (choice, then, otherwise) = match change {
+            Change::Police(police) => return Ok(police.row()),
             Change::Keep => (always, Update::KEEP, Update::KEEP),
             Change::Set(value) => (always, Update::set(self.cell_operand(value)?), Update::KEEP),
             Change::Add { by, negate } => {

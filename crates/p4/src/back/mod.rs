@@ -22,7 +22,7 @@ mod verify;
 use crate::interpret::HashLayouts;
 use crate::interpret::code::Code;
 use crate::interpret::tables::Rows;
-use crate::ir::{Array, Bits, Clones, Deparse, Graph, Leaf, Loc, LocInfo, Next, Tree};
+use crate::ir::{Array, Bits, Change, Clones, Deparse, Graph, Leaf, Loc, LocInfo, Next, Tree};
 use crate::middle::{Refusal, RefusalKind};
 use crate::source::Span;
 use crate::verify::Effort;
@@ -301,7 +301,14 @@ impl Plan {
 
     /// Whether something looks at the time of arrival.
     pub fn reads_time(&self) -> bool {
-        self.homes.hardware.values().any(|of| of.word == Word::Arrival)
+        let has_rates = |node: &crate::ir::Node| {
+            let mut has = false;
+            node.tree.each_leaf(&mut |leaf| {
+                has |= leaf.access.as_ref().is_some_and(|access| matches!(access.change, Change::Police(_)));
+            });
+            has
+        };
+        self.homes.hardware.values().any(|of| of.word == Word::Arrival) || self.graph.nodes.iter().any(has_rates)
     }
 
     /// Whether a stage's cells are more than half of what it has.

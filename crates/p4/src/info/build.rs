@@ -168,7 +168,8 @@ impl Builder<'_> {
                 ObjectKind::Meter { .. } => Prefix::DirectMeter,
                 ObjectKind::Register { .. } => Prefix::Register,
                 ObjectKind::Profile { .. } => Prefix::ActionProfile,
-                ObjectKind::Plain => continue,
+                // Their rate is the program's, so that nobody may set it.
+                ObjectKind::Police { .. } | ObjectKind::Plain => continue,
             };
             let direct = matches!(prefix, Prefix::DirectCounter | Prefix::DirectMeter);
             if direct && self.table_of(at).is_none() {
@@ -386,7 +387,7 @@ impl Builder<'_> {
                 }
                 (4, "action_profiles")
             }
-            ObjectKind::Plain => return Ok(()),
+            ObjectKind::Police { .. } | ObjectKind::Plain => return Ok(()),
         };
         info.add(number, name, Content::Message(message));
         Ok(())

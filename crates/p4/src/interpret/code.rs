@@ -2,6 +2,7 @@
 //!
 //! P4 has no recursion. So each variable of each instance has one slot of its own, and nothing is ever looked up.
 
+use super::Police;
 use super::native::Native;
 use super::shape::Shape;
 use super::told::Told;
@@ -350,12 +351,27 @@ pub(crate) enum ObjectKind {
         cells: usize,
         shape: Shape,
     },
+    /// Meters of two colours, each a word that has the time up to which its rate is used.
+    Police {
+        cells: usize,
+        police: Police,
+    },
     /// An action profile or selector.
     Profile {
         selects: bool,
     },
     /// One without state.
     Plain,
+}
+
+impl ObjectKind {
+    /// The rate of its meters, if it has one.
+    pub fn police(&self) -> Option<Police> {
+        match self {
+            ObjectKind::Police { police, .. } => Some(*police),
+            _ => None,
+        }
+    }
 }
 
 /// The blocks of `V1Switch`.
@@ -411,6 +427,8 @@ pub(crate) struct Code {
     pub pipeline: Pipeline,
     /// Whether something asks for a clone.
     pub has_clones: bool,
+    /// Whether something asks for copies to a group by `multicast`.
+    pub has_multicast: bool,
     /// In place of the pipeline, if it is a system program.
     pub system: Option<System>,
     pub told: Told,

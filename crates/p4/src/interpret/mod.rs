@@ -6,6 +6,7 @@ pub(crate) mod code;
 mod lower;
 pub(crate) mod native;
 pub(crate) mod numbers;
+mod police;
 mod run;
 mod shape;
 pub(crate) mod tables;
@@ -15,6 +16,7 @@ pub(crate) mod value;
 
 pub(crate) use code::{Code, Entry, Key, Match, MatchKind, ObjectKind, System, Table};
 pub(crate) use lower::{SYSTEM, lower};
+pub(crate) use police::Police;
 pub(crate) use run::Event;
 pub(crate) use shape::{Fields, Shape};
 pub(crate) use tables::{EntryRefused, rank_of};

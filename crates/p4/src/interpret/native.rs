@@ -37,7 +37,8 @@ natives! {
     RegisterRead "register" "read" 2, RegisterWrite "register" "write" 2,
     Checksum16Get "Checksum16" "get" 1,
     Crc32c "" "crc32c" 2, AtomRead "atom" "read" 2, AtomWrite "atom" "write" 3, AtomAdd "atom" "add" 4,
-    AtomChoose "atom" "choose" 8,
+    AtomChoose "atom" "choose" 8, PoliceExecute "police" "execute" 2, Multicast "" "multicast" 2,
+    LinkStatistics "" "link_statistics" 1,
 }
 
 /// What an atom may write (`AtomValue` of sluice.p4).

@@ -1,6 +1,7 @@
 //! The graph: what each visit to a stage looks at and does, and where it leads.
 
 use super::{Bits, Lines};
+use crate::interpret::Police;
 use crate::source::Span;
 use foldhash::HashMap;
 use sluice_rmt::phv::Word;
@@ -129,7 +130,7 @@ pub(crate) enum Tree {
 pub(crate) const CELL: u32 = 32;
 
 /// Cells that are kept from packet to packet: an object of the program, and which words of it. Of a counter 0 is its packets and 1 its
-/// bytes, of a register 0 is bits 31:0, 1 the next above.
+/// bytes, of a register 0 is bits 31:0, 1 the next above, of a meter 0 is the time up to which its rate is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Array {
     pub object: usize,
@@ -151,6 +152,8 @@ pub(crate) enum Change {
         yes: Becomes,
         no: Becomes,
     },
+    /// A packet of a meter of two colours, which its new value is: 0 green, 1 red.
+    Police(Police),
 }
 
 /// `(old or 0) + value`, or minus it.
@@ -165,7 +168,7 @@ impl Change {
     /// What it computes with beside the cell.
     pub fn bits(&self) -> Vec<&Bits> {
         match self {
-            Change::Keep => Vec::new(),
+            Change::Keep | Change::Police(_) => Vec::new(),
             Change::Set(value) | Change::Add { by: value, .. } => vec![value],
             Change::Choose { limit, yes, no } => vec![limit, &yes.value, &no.value],
         }
@@ -174,7 +177,7 @@ impl Change {
     /// The same, to change it.
     pub fn bits_mut(&mut self) -> Vec<&mut Bits> {
         match self {
-            Change::Keep => Vec::new(),
+            Change::Keep | Change::Police(_) => Vec::new(),
             Change::Set(value) | Change::Add { by: value, .. } => vec![value],
             Change::Choose { limit, yes, no } => vec![limit, &mut yes.value, &mut no.value],
         }

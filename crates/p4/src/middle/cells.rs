@@ -69,6 +69,32 @@ impl<'c> Follower<'c> {
         self.write(target, slot, &path, low, V::Bits(Bits::constant(width, 0)))
     }
 
+    /// `police.execute(index, color)`: a visit's only access.
+    pub fn police(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<()> {
+        self.once(call.span)?;
+        let object = self.object_of(native).map(|at| (at, &self.code.objects[at].kind));
+        let (
+            Some((object, ObjectKind::Police { cells, police })),
+            Some(Argument::Out(target) | Argument::InOut(target)),
+        ) = (object, call.arguments.get(1))
+        else {
+            return self.refuse_at(call.span, "a meter of this form");
+        };
+        // Without such a meter it is green.
+        let mut color = Bits::constant(1, 0);
+        if let Some(index) = self.cell_index(call, 0, *cells)? {
+            let array = Array { object, part: 0 };
+            self.locs.lines.look(array, call.span);
+            let index = self.free(index)?;
+            self.access = Some(Access { array, cells: *cells, index, change: Change::Police(*police), more: 0 });
+            color = Bits::of(1, Src::Cell(When::New, 0));
+        }
+        let mut held = [color];
+        let (slot, path, low) = self.while_held(&mut held, |this| this.find(target))?;
+        let [color] = held;
+        self.write(target, slot, &path, low, V::Bits(color))
+    }
+
     pub fn register(&self, native: &NativeCall, call: &Call) -> Way<(usize, usize, Number)> {
         let Some(object) = self.object_of(native) else { return self.refuse_at(call.span, "a register of this form") };
         let ObjectKind::Register { cells, shape } = &self.code.objects[object].kind else {
@@ -99,7 +125,9 @@ impl<'c> Follower<'c> {
                 match same.map(|access| &access.change) {
                     Some(Change::Keep) => Bits::of(width, Src::Cell(When::Old, 0)),
                     Some(Change::Set(value)) => value.clone(),
-                    Some(Change::Add { .. } | Change::Choose { .. }) => Bits::of(width, Src::Cell(When::New, 0)),
+                    Some(Change::Add { .. } | Change::Choose { .. } | Change::Police(_)) => {
+                        Bits::of(width, Src::Cell(When::New, 0))
+                    }
                     None => {
                         let index = self.free(index)?;
                         self.access =

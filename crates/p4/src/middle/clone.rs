@@ -51,7 +51,7 @@ fn copy_list(number: u8, shape: &Shape, from: &V, into: &mut V) {
 impl<'c> Follower<'c> {
     /// Where the headers of a clone wait for it, and where its metadata do.
     fn clone_slots(&self) -> [usize; 2] {
-        [self.code.slots, self.code.slots + 1]
+        [self.code.slots + 1, self.code.slots + 2]
     }
 
     /// `clone(type, session)` and its kin. The last call of a control counts.

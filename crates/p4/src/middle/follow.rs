@@ -184,8 +184,8 @@ impl<'c> Follower<'c> {
             locs: Locs::default(),
             script: Vec::new(),
             done: 0,
-            // Behind those of the program there are two of clones.
-            slots: vec![V::Fixed(Value::None); code.slots + if code.has_clones { 2 } else { 0 }],
+            // Behind those of the program there are one of the group that is asked for and two of clones.
+            slots: vec![V::Fixed(Value::None); code.slots + 3],
             refs: HashMap::new(),
             trail: Vec::new(),
             span: Span::default(),

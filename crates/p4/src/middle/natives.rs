@@ -31,6 +31,7 @@ impl<'c> Follower<'c> {
             }
             Native::StaticAssert | Native::StaticAssertOnly => return Ok(truth_of(true)),
             Native::MarkToDrop => {
+                self.no_copies();
                 let Some(Argument::InOut(target)) = call.arguments.first() else {
                     return self.refuse("`mark_to_drop` of this form");
                 };
@@ -63,6 +64,9 @@ impl<'c> Follower<'c> {
             Native::Hash => self.hash(call)?,
             Native::Crc32c => self.crc32c(call)?,
             Native::AtomRead | Native::AtomWrite | Native::AtomAdd | Native::AtomChoose => self.atom(native, call)?,
+            Native::PoliceExecute => self.police(native, call)?,
+            Native::Multicast => self.ask_for_copies(call)?,
+            Native::LinkStatistics => self.link_statistics(call)?,
             Native::Assert | Native::Assume => return self.refuse_at(call.span, "`assert` and `assume`"),
             other => return self.refuse_at(call.span, word(other).to_string()),
         }

@@ -3,6 +3,7 @@
 use super::follow::{Event, Flow, Follower, Need, Stop, Sum, Way};
 use super::value::V;
 use crate::interpret::code::{Argument, Call, Ex};
+use crate::interpret::value::Value;
 use crate::interpret::{DROP, TIME_BITS, TIMES};
 use crate::ir::{Bits, Bound, Deparse, End, Leaf, Loc, LocInfo, Next, Out, Src};
 use crate::source::Span;
@@ -19,6 +20,9 @@ const LEAST_CONTAINER: u32 = 16;
 pub(super) const UNKNOWN: [&str; 2] = ["enq_timestamp", "deq_timedelta"];
 /// Metadata that are the word of the queue's depth.
 pub(super) const DEPTHS: [&str; 2] = ["enq_qdepth", "deq_qdepth"];
+
+/// Number of ingress among a packet's blocks.
+const INGRESS: u32 = 1;
 
 /// What a checksum covers: its first byte, words of 16 bits, the byte of the sum.
 type Covered = (u32, u32, u32);
@@ -42,16 +46,16 @@ impl<'c> Follower<'c> {
         if dropped {
             return self.leave(Next::Drop);
         }
-        self.block(pipeline.ingress, &slots, 1)?;
+        self.block(pipeline.ingress, &slots, INGRESS)?;
         self.hold_for_clone(&slots, false);
         if self.drop {
             return self.dropped(&slots);
         }
-        if let Some(group) = self.group()? {
+        if let Some((group, except_arrival)) = self.group()? {
             if let Some(asked) = &self.asked {
                 return self.refuse_at(asked.span, "a clone of a packet that goes to a multicast group");
             }
-            return self.copies(group, &slots);
+            return self.copies(group, except_arrival, &slots);
         }
         let port = self.standard("egress_spec");
         if port.width() != 9 {
@@ -169,9 +173,50 @@ impl<'c> Follower<'c> {
         self.slots[meta] = value;
     }
 
-    /// The multicast group that the packet goes to, if it goes to one.
-    fn group(&mut self) -> Way<Option<Bits>> {
-        let group = self.standard("mcast_grp");
+    /// `multicast(group, except_ingress)`: in place of `mcast_grp`.
+    pub fn ask_for_copies(&mut self, call: &'c Call) -> Way<()> {
+        if self.in_parser || self.system.is_some() || self.trail.first() != Some(&INGRESS) {
+            return self.refuse_at(call.span, "`multicast` outside of ingress");
+        }
+        let group = self.argument(call, 0)?;
+        let except = self.argument(call, 1)?;
+        self.slots[self.code.slots] = V::Parts(vec![group, except]);
+        Ok(())
+    }
+
+    /// A packet that is dropped goes to no group either.
+    pub fn no_copies(&mut self) {
+        self.slots[self.code.slots] = V::Fixed(Value::None);
+    }
+
+    /// `link_statistics(statistics)`: the words that the system program writes.
+    pub fn link_statistics(&mut self, call: &'c Call) -> Way<()> {
+        let Some(Argument::Out(target) | Argument::InOut(target)) = call.arguments.first() else {
+            return self.refuse_at(call.span, "an argument of this form");
+        };
+        if self.in_parser || self.system.is_some() {
+            return self.refuse_at(call.span, "`link_statistics` in the parser or in a system program");
+        }
+        let words = [Word::QueueDepth, Word::LinkUse].map(|word| {
+            let loc = self.locs.of(LocInfo::Word(word, 0), 16);
+            V::Bits(self.loc_bits(loc))
+        });
+        let (slot, path, low) = self.find(target)?;
+        self.write(target, slot, &path, low, V::Parts(words.into()))
+    }
+
+    /// The multicast group that the packet goes to, if it goes to one, and whether the port of arrival gets no copy.
+    fn group(&mut self) -> Way<Option<(Bits, bool)>> {
+        let (group, except) = match self.slots[self.code.slots].parts() {
+            // It is a constant.
+            [V::Bits(group), V::Bits(except)] => (group.clone(), except.known() == Some(1)),
+            _ => (self.standard("mcast_grp"), false),
+        };
+        Ok(self.group_of(group)?.map(|group| (group, except)))
+    }
+
+    /// A group, if it is one.
+    fn group_of(&mut self, group: Bits) -> Way<Option<Bits>> {
         if group.width() == 0 || group.known() == Some(0) {
             return Ok(None);
         }
@@ -192,7 +237,7 @@ impl<'c> Follower<'c> {
     }
 
     /// Copies to a group's ports: what egress does has to be the same for all, but that the one to the port of arrival may be dropped.
-    fn copies(&mut self, group: Bits, slots: &[usize; 3]) -> Way<Leaf> {
+    fn copies(&mut self, group: Bits, except_arrival: bool, slots: &[usize; 3]) -> Way<Leaf> {
         let pipeline = self.code.pipeline;
         for (name, info, width) in [
             ("egress_port", LocInfo::CopyPort, 9),
@@ -228,7 +273,7 @@ impl<'c> Follower<'c> {
             self.copy = None;
         }
         self.for_copies = false;
-        self.finish(slots, Some(asked))
+        self.finish(slots, Some(asked || except_arrival))
     }
 
     /// What is behind egress; of copies it is known whether the port of arrival gets one.

@@ -334,7 +334,7 @@ impl Running<'_> {
                 let at = self.value_set(name)?;
                 self.reference.switch.machine.value_sets[at].clear();
             }
-            CommandKind::Wait { seconds } => switch.machine.time += (seconds * 1e9) as u64,
+            CommandKind::Wait { seconds } => switch.machine.time += (seconds * 1e9).round() as u64,
         }
         Ok(())
     }

@@ -163,6 +163,8 @@ pub(crate) struct Entries<'e> {
     pub rows: &'e mut Vec<Rows>,
     pub layouts: &'e HashLayouts,
     pub bounds: &'e Bounds,
+    /// When the packet came, in ticks, and its bytes.
+    pub arrival: (u64, u16),
     pub cells: BTreeMap<(Array, usize), u32>,
     /// Whether entries are made for what is not found.
     pub grow: Option<Rng>,
@@ -233,6 +235,10 @@ impl World for Entries<'_> {
 
     fn set_cell(&mut self, array: Array, at: usize, value: u32) {
         self.cells.insert((array, at), value);
+    }
+
+    fn arrival(&self) -> (u64, u16) {
+        self.arrival
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn check(graph: &Graph, reference: &mut Reference, rng: &mut Rng, pac
         rows: &mut rows,
         layouts: &layouts,
         bounds: &bounds,
+        arrival: (0, 0),
         cells: BTreeMap::new(),
         grow: Some(rng.fork()),
     };
@@ -141,6 +142,7 @@ impl Arrival {
         let Some(path) = graph.paths.iter().find(|path| takes(path, &self.bytes)) else {
             return Err(Stop::Wrong("no way of the parser takes it".to_string()));
         };
+        entries.arrival = (self.time / TICK, self.bytes.len() as u16);
         let others = hardware(&graph.locs, path, &self.bytes, self.port, (self.time / TICK).into());
         let mut source = Source::of(&self.bytes, &graph.locs, &path.taken, others);
         let mut vars = Vars::new(&mut source);
@@ -194,6 +196,7 @@ fn arrays(code: &Code) -> Vec<(Array, usize)> {
             ObjectKind::Counter { cells, packets, bytes, .. } => {
                 ([(*packets, 0), (*bytes, 1)].into_iter().filter(|(is, _)| *is).map(|(_, part)| part).collect(), *cells)
             }
+            ObjectKind::Police { cells, .. } => (vec![0], *cells),
             _ => continue,
         };
         all.extend(parts.into_iter().map(|part| (Array { object, part }, cells)));

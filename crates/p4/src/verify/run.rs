@@ -35,6 +35,10 @@ pub(crate) trait World {
     fn hash(&self, bits: &[bool]) -> u32;
     fn cell(&mut self, array: Array, at: usize) -> u32;
     fn set_cell(&mut self, array: Array, at: usize, value: u32);
+    /// When the packet came, in ticks, and its bytes.
+    fn arrival(&self) -> (u64, u16) {
+        (1 << 33, 100)
+    }
 }
 
 /// A packet that leaves.
@@ -100,21 +104,26 @@ pub(crate) fn decide<'t>(
     }
 }
 
-/// A cell before and behind an access, and where it is.
+/// A cell before and behind an access, and what is shown of it then; and where it is.
 pub(crate) fn access(
     access: &Access,
     params: &[Value],
     store: &mut dyn Store,
     world: &mut dyn World,
-) -> Result<(usize, u32, u32), Stop> {
+) -> Result<(usize, u32, u32, u32), Stop> {
     if access.more > 0 {
         return Err(Stop::Wrong("it looks at a cell of several words".to_string()));
     }
     let at = number(&bits(&access.index, store, params, world)?) as usize;
     let old = world.cell(access.array, at);
+    if let Change::Police(police) = &access.change {
+        let (ticks, bytes) = world.arrival();
+        let (new, is_red) = police.packet(old, ticks, bytes);
+        return Ok((at, old, new, is_red.into()));
+    }
     let mut value = |of: &Bits| Ok::<u32, Stop>(number(&bits(of, store, params, world)?) as u32);
     let new = match &access.change {
-        Change::Keep => old,
+        Change::Keep | Change::Police(_) => old,
         Change::Set(by) => value(by)?,
         Change::Add { by, negate: false } => old.wrapping_add(value(by)?),
         Change::Add { by, negate: true } => old.wrapping_sub(value(by)?),
@@ -124,7 +133,7 @@ pub(crate) fn access(
             if *negate { from.wrapping_sub(by) } else { from.wrapping_add(by) }
         }
     };
-    Ok((at, old, new))
+    Ok((at, old, new, new))
 }
 
 /// Where a packet goes.
@@ -185,8 +194,8 @@ pub(crate) fn run(
         let (leaf, params) = decide(&node.tree, store, world)?;
         let mut cell = None;
         if let Some(looks) = &leaf.access {
-            let (at, old, new) = access(looks, &params, store, world)?;
-            cell = Some((old, new));
+            let (at, old, new, shown) = access(looks, &params, store, world)?;
+            cell = Some((old, shown));
             world.set_cell(looks.array, at, new);
         }
         if let Next::End(end) = &leaf.next {

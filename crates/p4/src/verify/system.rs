@@ -98,7 +98,8 @@ pub(crate) fn check(
     {
         let code: &Code = &reference.switch.code;
         let (rows, grow) = (&mut rows, Some(rng.fork()));
-        let mut entries = Entries { code, rows, layouts: &layouts, bounds: &bounds, cells: BTreeMap::new(), grow };
+        let mut entries =
+            Entries { code, rows, layouts: &layouts, bounds: &bounds, arrival: (0, 0), cells: BTreeMap::new(), grow };
         for at in 0..2 * times {
             let stage = at % 2;
             let mut held = BTreeMap::new();
@@ -120,23 +121,27 @@ pub(crate) fn check(
     }
     reference.switch.machine.tables = rows.clone();
     let mut cells = BTreeMap::new();
-    for (number, Try { stage, held }) in tries.into_iter().enumerate() {
+    for (turn, Try { stage, held }) in tries.into_iter().enumerate() {
         let mut found = Held(held.clone());
         if let Some(node) = which.iter().position(|of| *of == stage) {
             let code = &reference.switch.code;
-            let mut entries = Entries { code, rows: &mut rows, layouts: &layouts, bounds: &bounds, cells, grow: None };
+            let length =
+                variable(&mut locs, true, code.controls[system.controls[stage]].parameters[1].slot, &[LENGTH_AT], 16);
+            let arrival = (0, held.get(&length.0).map_or(0, |bits| number(bits) as u16));
+            let rows = &mut rows;
+            let mut entries = Entries { code, rows, layouts: &layouts, bounds: &bounds, arrival, cells, grow: None };
             let came = visit(graph, node, &mut found, &mut entries);
             cells = entries.cells;
             match came {
                 Ok(()) => {}
                 Err(Stop::Unknown) => return Ok(()),
-                Err(Stop::Wrong(what)) => return Err(format!("try {number}: {what}")),
+                Err(Stop::Wrong(what)) => return Err(format!("try {turn}: {what}")),
             }
         }
         let Some(meant) = meant(reference, system.controls[stage], &held, &mut locs) else { return Ok(()) };
         if let Some((loc, value)) = meant.0.iter().find(|(loc, value)| found.0.get(loc) != Some(value)) {
             let (info, found) = (locs.info(*loc), found.0.get(loc));
-            return Err(format!("try {number}: the program gives {info:?} the bits {value:?}, the visit {found:?}"));
+            return Err(format!("try {turn}: the program gives {info:?} the bits {value:?}, the visit {found:?}"));
         }
     }
     super::follow::same_cells(&reference.switch, &cells, "the visits")
@@ -146,8 +151,8 @@ fn visit(graph: &Graph, node: usize, store: &mut Held, entries: &mut Entries) ->
     let (leaf, params) = decide(&graph.nodes[node].tree, store, entries)?;
     let mut cell = None;
     if let Some(looks) = &leaf.access {
-        let (at, old, new) = access(looks, &params, store, entries)?;
-        cell = Some((old, new));
+        let (at, old, new, shown) = access(looks, &params, store, entries)?;
+        cell = Some((old, shown));
         super::run::World::set_cell(entries, looks.array, at, new);
     }
     let all = writes(leaf, &params, cell, store, &|_| 0)?;

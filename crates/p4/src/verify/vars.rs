@@ -258,6 +258,7 @@ pub(crate) fn hardware(locs: &Locs, path: &ParserPath, packet: &[u8], port: u16,
         (LocInfo::Bad, u128::from(wrong)),
         (LocInfo::Time, time),
         (LocInfo::Word(Word::QueueDepth, 0), 0),
+        (LocInfo::Word(Word::LinkUse, 0), 0),
     ] {
         if let Some(loc) = locs.find(&info) {
             all.insert(loc, of(locs.width(loc), value));

@@ -9,6 +9,8 @@ mod flags;
 mod fuzz;
 mod generate;
 mod limits;
+mod multicast;
+mod police;
 mod ports;
 mod random;
 mod refusals;

@@ -14,6 +14,7 @@ mod print;
 
 pub use error::{MOST_ERRORS, TextError, TextErrors, TextProblem};
 pub use lexer::MOST_BYTES;
+pub use lower::meter_row;
 pub use names::{ActionNames, Bits, MemoryName, MeterRate, Names, Parameter, StageNames};
 
 pub use print::print;

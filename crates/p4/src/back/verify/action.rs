@@ -5,7 +5,7 @@ use super::super::action::Made;
 use super::super::{NOWHERE, Plan, ends_at, leaves};
 use super::Containers;
 use crate::interpret::code::{Code, ObjectKind};
-use crate::ir::{Alt, Array, CELL, Leaf, Loc, Next, Src, Tree};
+use crate::ir::{Alt, Array, CELL, Change, Leaf, Loc, Next, Src, Tree};
 use crate::verify::entries::{hash, within};
 use crate::verify::run::{Stop, Store, World, access, goal, writes};
 use crate::verify::value::{Value, of, slice};
@@ -27,6 +27,7 @@ struct Words<'p> {
     found: &'p [u32],
     /// The bits of a cell that count.
     used: u32,
+    arrival: (u64, u16),
 }
 
 impl World for Words<'_> {
@@ -48,6 +49,10 @@ impl World for Words<'_> {
         if let Some(word) = self.words.get_mut(base + at) {
             *word = value;
         }
+    }
+
+    fn arrival(&self) -> (u64, u16) {
+        self.arrival
     }
 }
 
@@ -135,13 +140,19 @@ fn one(plan: &Plan, code: &Code, at: usize, leaf: &Leaf, made: &Made, rng: &mut 
     let pages = usize::from(super::super::cells::pages(&plan.cells, stage)) * sluice_rmt::target::PAGE_WORDS;
     let words: Vec<u32> = (0..pages).map(|_| rng.next_u32()).collect();
     let mut kept = words.clone();
+    let arrival = (rng.next_u64() >> 16, rng.below(9217) as u16);
     if let Some(state) = &action.state
-        && !state.execute(&mut kept, &operands, &context, (0, 0), &mut after)
+        && !state.execute(&mut kept, &operands, &context, arrival, &mut after)
     {
         return Err("it looks at a cell that is not there".to_string());
     }
-    let mut world =
-        Words { plan, words, found: &kept, used: leaf.access.as_ref().map_or(u32::MAX, |a| used(code, a.array)) };
+    let mut world = Words {
+        plan,
+        words,
+        found: &kept,
+        arrival,
+        used: leaf.access.as_ref().map_or(u32::MAX, |a| used(code, a.array)),
+    };
     let (all, goal) = match meant(leaf, &params, &mut containers, &mut world) {
         Ok(meant) => meant,
         Err(Stop::Unknown) => return Ok(()),
@@ -181,12 +192,12 @@ type Meant = (Vec<(Loc, Value)>, (u16, u16));
 fn meant(leaf: &Leaf, params: &[Value], containers: &mut Containers, world: &mut Words) -> Result<Meant, Stop> {
     let mut cell = None;
     if let Some(looks) = &leaf.access {
-        let (at, old, new) = access(looks, params, containers, world)?;
+        let (at, old, new, shown) = access(looks, params, containers, world)?;
         // Above its bits a cell may have any.
         let base = world.plan.cells.get(&looks.array).map_or(0, |place| place.base);
-        let new = world.found.get(base + at).copied().filter(|found| (found ^ new) & world.used == 0).unwrap_or(new);
-        world.set_cell(looks.array, at, new);
-        cell = Some((old, new));
+        let kept = world.found.get(base + at).copied().filter(|found| (found ^ new) & world.used == 0).unwrap_or(new);
+        world.set_cell(looks.array, at, kept);
+        cell = Some((old, if matches!(looks.change, Change::Police(_)) { shown } else { kept }));
     }
     let goal = match &leaf.next {
         Next::End(end) => goal(end, params, containers, world)?,

@@ -122,7 +122,9 @@ fn taken(plan: &Plan, live: &Live, path: &crate::ir::ParserPath, source: &mut So
     }
     let time = word(LocInfo::Time);
     (0..3).for_each(|at| phv.words[Word::Arrival as usize + at] = (time >> (16 * at)) as u16);
-    phv.words[Word::QueueDepth as usize] = word(LocInfo::Word(Word::QueueDepth, 0)) as u16;
+    for of_link in [Word::QueueDepth, Word::LinkUse] {
+        phv.words[of_link as usize] = word(LocInfo::Word(of_link, 0)) as u16;
+    }
     phv.words[Word::Status as usize] = word(LocInfo::Bad) as u16;
     phv
 }

@@ -3,6 +3,7 @@
 use super::calls::Given;
 use super::{Binding, Frame, Lowered, Lowerer};
 use crate::check::{DefId, Kind, Type};
+use crate::interpret::Police;
 use crate::interpret::code::{Ex, Less, Object, ObjectKind, Parameter};
 use crate::interpret::shape::Shape;
 use crate::interpret::value::Number;
@@ -81,6 +82,9 @@ impl<'p> Lowerer<'p> {
                 let shape = Shape::Number(Number { width: ATOM_BITS, signed: false });
                 ObjectKind::Register { cells: self.cells(&given, name, span)?, shape }
             }
+            "police" => {
+                ObjectKind::Police { cells: self.cells(&given, name, span)?, police: self.police(&given, span)? }
+            }
             "action_profile" => ObjectKind::Profile { selects: false },
             "action_selector" => ObjectKind::Profile { selects: true },
             "Checksum16" => ObjectKind::Plain,
@@ -95,7 +99,7 @@ impl<'p> Lowerer<'p> {
     }
 
     fn cells(&mut self, given: &Given<'p>, name: &str, span: Span) -> Lowered<usize> {
-        let Some(size) = given.of(0, "size") else { return Ok(0) };
+        let Some(size) = given.of(0, "size").or_else(|| given.of(0, "meters")) else { return Ok(0) };
         match self.constant_of(size)? {
             cells if cells <= MOST_CELLS => {
                 let path = self.path(name);
@@ -122,6 +126,20 @@ impl<'p> Lowerer<'p> {
     fn counts_bytes(&mut self, given: &Given<'p>, at: usize) -> Lowered<bool> {
         let Some(Expr { kind: ExprKind::Member(_, member), .. }) = given.of(at, "type") else { return Ok(false) };
         Ok(&*member.text == "bytes")
+    }
+
+    /// The rate of meters of two colours.
+    fn police(&mut self, given: &Given<'p>, span: Span) -> Lowered<Police> {
+        let bytes = self.counts_bytes(given, 1)?;
+        let mut number = |at: usize, name: &str| match given.of(at, name) {
+            Some(value) => Ok((self.constant_of(value)?, value.at.span)),
+            None => self.refuse(span, format!("meters without `{name}`")),
+        };
+        let ((rate, at), (burst, _)) = (number(2, "rate")?, number(3, "burst")?);
+        match Police::of(rate as u64, burst as u32, bytes) {
+            Ok(police) => Ok(police),
+            Err((found, allowed)) => self.refuse(at, format!("meters of {found}; allowed is {allowed}")),
+        }
     }
 
     /// A parser or control with its own variables.

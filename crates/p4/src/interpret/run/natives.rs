@@ -60,6 +60,9 @@ impl Machine {
                 Value::None
             }
             Native::Assert if !values[0].is_true() => return fatal(call.span, "`assert` does not hold"),
+            Native::Multicast if !self.requests.of_ingress => {
+                return fatal(call.span, "`multicast` outside of ingress");
+            }
             _ => self.v1model(native, &mut values, &shapes),
         };
         for ((argument, found), value) in call.arguments.iter().zip(&targets).zip(values) {

@@ -52,6 +52,10 @@ pub(crate) struct Requests {
     pub truncate: Option<u128>,
     pub checksum_error: bool,
     pub drop: bool,
+    /// Whether a group may be asked for: in ingress.
+    pub of_ingress: bool,
+    /// A group that the packet goes to, and whether the port of arrival gets no copy.
+    pub multicast: Option<(u16, bool)>,
     /// Number of the entry that the last table found.
     pub row: Option<u64>,
 }
@@ -179,6 +183,14 @@ impl Switch {
 
     /// Sets it from such a word.
     pub fn set_cell(&mut self, array: Array, at: usize, word: u32) {
+        if let ObjectKind::Police { .. } = &self.code.objects[array.object].kind {
+            if let Cells::Register(cells) = &mut self.machine.objects[array.object]
+                && let Some(cell) = cells.get_mut(at)
+            {
+                *cell = Value::Bits(word.into());
+            }
+            return;
+        }
         if let ObjectKind::Register { shape, .. } = &self.code.objects[array.object].kind {
             let word = word & self.cell_mask(array);
             let is_bool = matches!(shape, Shape::Bool);
@@ -284,7 +296,7 @@ impl Switch {
     fn ingress(&mut self, job: Job) -> Run<()> {
         let Job { bytes, mut meta, mut standard, rounds, .. } = job;
         let pipeline = self.code.pipeline;
-        self.machine.requests = Requests::default();
+        self.machine.requests = Requests { of_ingress: true, ..Requests::default() };
         let mut headers = match self.parse(&bytes, &mut meta, &mut standard) {
             Err(Stop::Drop) => return Ok(()),
             parsed => parsed?,
@@ -328,9 +340,15 @@ impl Switch {
             self.set(&mut fresh, "instance_type", instance::RESUBMITTED);
             return self.send_on(Job { stage: Stage::Ingress, bytes, meta, standard: fresh, rounds: rounds + 1 });
         }
-        let group = self.get(&standard, "mcast_grp") as u16;
+        let (group, except_arrival) = match requests.multicast {
+            Some(asked) => asked,
+            None => (self.get(&standard, "mcast_grp") as u16, false),
+        };
         if group != 0 {
             for (port, rid) in self.replication.copies(group) {
+                if except_arrival && u128::from(port) == ingress_port {
+                    continue;
+                }
                 let stage = Stage::Egress { headers: headers.clone(), parsed, truncate: requests.truncate };
                 let (meta, standard) = (meta.clone(), standard.clone());
                 let job = Job { stage, bytes: bytes.clone(), meta, standard, rounds };

@@ -1,7 +1,7 @@
 //! Functions and methods of v1model.
 
 use super::hash;
-use super::{Cells, DROP, HashLayouts, Keep};
+use super::{Cells, DROP, HashLayouts, Keep, TICK};
 use crate::interpret::bits::Bits;
 use crate::interpret::code::NativeCall;
 use crate::interpret::native::{AtomValue, Native};
@@ -17,8 +17,12 @@ impl Machine {
             Native::MarkToDrop => {
                 set(&mut values[0], shapes[0], "egress_spec", DROP);
                 set(&mut values[0], shapes[0], "mcast_grp", 0);
+                self.requests.multicast = None;
             }
             Native::MarkToDropOld => self.requests.drop = true,
+            Native::Multicast => self.requests.multicast = Some((values[0].bits() as u16, values[1].is_true())),
+            // Nobody measures a link here.
+            Native::LinkStatistics => values[0] = shapes[0].zero(),
             Native::Hash => {
                 let hash = match self.hashes_as_target {
                     true => target_hash(&self.hashes, (&values[1], shapes[1]), (&values[3], shapes[3])),
@@ -99,6 +103,7 @@ impl Machine {
                 values[0] = Value::Bits(hash.into());
             }
             Native::AtomRead | Native::AtomWrite | Native::AtomAdd | Native::AtomChoose => self.atom(native, values),
+            Native::PoliceExecute => values[1] = Value::Bits(self.police(native, index(&values[0]))),
             // Digests and messages go to nobody, direct counters count by themselves, and what is assumed is.
             _ => {}
         }
@@ -166,6 +171,17 @@ impl Machine {
         } else {
             values[last] = Value::Bits(old.into());
         }
+    }
+
+    /// Whether a packet is beyond the rate of a meter, which it uses if it is not.
+    fn police(&mut self, native: &NativeCall, at: usize) -> u128 {
+        let (ticks, bytes) = (self.time / TICK, self.packet.length());
+        let (Some(object), Native::PoliceExecute) = (self.object_of(native), native.what) else { return 0 };
+        let (Some(police), Cells::Register(cells)) = (self.police[object], &mut self.objects[object]) else { return 0 };
+        let Some(cell) = cells.get_mut(at) else { return 0 };
+        let (now, is_red) = police.packet(cell.bits() as u32, ticks, bytes as u16);
+        *cell = Value::Bits(now.into());
+        is_red.into()
     }
 
     fn color(&mut self, native: &NativeCall, at: usize) -> u128 {

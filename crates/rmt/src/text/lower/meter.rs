@@ -15,7 +15,7 @@ const LARGEST_TOP: u128 = (1 << 31) - 1;
 ///
 /// The cost is rounded up, so that the rate is never above what is asked. A coarse unit keeps the span small in
 /// which a word that rested counts as used.
-pub(in crate::text) fn row(meter: &MeterRate) -> Result<Access, (String, String)> {
+pub fn row(meter: &MeterRate) -> Result<Access, (String, String)> {
     let numbers = |shift: u32| {
         // Units of time in a second, and what a packet or a byte takes of them.
         let scaled = TICKS_PER_SECOND << 8;

@@ -15,7 +15,7 @@ mod stage;
 mod state;
 mod words;
 
-pub(super) use meter::row as meter_row;
+pub use meter::row as meter_row;
 pub(super) use raw::OPS;
 pub(super) use scope::{EGRESS_PORT, WORDS, reserved};
 
