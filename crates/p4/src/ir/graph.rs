@@ -37,6 +37,14 @@ pub(crate) enum LocInfo {
     Opaque(&'static str),
 }
 
+/// A step that no place has, before the bits that a varbit has.
+const SIZED: u32 = u32::MAX;
+
+/// The place of what has another size on each way.
+pub(crate) fn sized(path: &[u32], bits: u32) -> Vec<u32> {
+    [path, &[SIZED, bits]].concat()
+}
+
 /// All variables, with their widths.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locs {
@@ -52,7 +60,11 @@ impl Locs {
     /// A part of a slot.
     pub fn leaf(&mut self, slot: usize, path: &[u32], width: u32) -> Loc {
         if let Some(loc) = self.leaves.get(&slot).and_then(|of| of.get(path)) {
-            return *loc;
+            if self.width(*loc) == width {
+                return *loc;
+            }
+            // A varbit that has another length on another way.
+            return self.of(LocInfo::Leaf(slot, sized(path, width)), width);
         }
         let loc = self.of(LocInfo::Leaf(slot, path.to_vec()), width);
         self.leaves.entry(slot).or_default().insert(path.to_vec(), loc);

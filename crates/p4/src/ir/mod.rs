@@ -8,6 +8,6 @@ mod lines;
 pub(crate) use bits::{Bits, HASH, Op, Operation, Seg, Src, When};
 pub(crate) use graph::{
     Access, Alt, Array, Becomes, Bound, CELL, Change, Clones, Deparse, End, Graph, Leaf, Loc, LocInfo, Locs, Next,
-    Node, Out, ParserPath, Test, Tree,
+    Node, Out, ParserPath, Test, Tree, sized,
 };
 pub(crate) use lines::Lines;

@@ -87,7 +87,7 @@ impl<'c> Follower<'c> {
     }
 
     /// Values that are kept in one piece each, all in the same visit. One number of an entry may come from it at once.
-    fn all_kept(&mut self, mut values: Vec<Bits>) -> Way<Vec<Bits>> {
+    pub fn all_kept(&mut self, mut values: Vec<Bits>) -> Way<Vec<Bits>> {
         let mut given = values.iter().filter(|bits| bits.is_made());
         if let Some(one) = given.next()
             && matches!(&one.segs[..], [seg] if matches!(seg.src, Src::Param(..)))

@@ -199,7 +199,9 @@ impl<'c> Follower<'c> {
         for key in &table.keys {
             let value = self.value(&key.value)?;
             match self.shaped(value, &key.shape) {
-                value if is_word(self, &value) => return self.refuse("a word beside the headers (a port, a queue's depth) as a table's key; a condition may look at it"),
+                value if is_word(self, &value) => return self.refuse(
+                    "a word beside the headers (a port, a queue's depth) as a table's key; a condition may look at it",
+                ),
                 V::Bits(bits) => self.pending.push((bits, false)),
                 _ => return self.refuse("a key that is no number"),
             }

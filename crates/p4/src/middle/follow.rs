@@ -131,6 +131,10 @@ pub(super) struct Follower<'c> {
     pub verified: Option<Verified>,
     /// What the packet is known to have, by byte: mask and value.
     pub given: BTreeMap<u32, (u8, u8)>,
+    /// Whether ways part for each value of what is read.
+    pub parts: bool,
+    /// What it is known not to have, each all together.
+    pub not_given: Vec<Vec<(u32, Bits, Bits)>>,
     /// What was hashed and has not changed since, and the variable that has the hash.
     pub hash: Option<(Bits, Bits)>,
     /// The cell that this visit looks at.
@@ -195,6 +199,8 @@ impl<'c> Follower<'c> {
             sums: Vec::new(),
             verified: None,
             given: BTreeMap::new(),
+            parts: false,
+            not_given: Vec::new(),
             hash: None,
             access: None,
             cell_words: Vec::new(),

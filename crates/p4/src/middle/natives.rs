@@ -13,9 +13,10 @@ impl<'c> Follower<'c> {
     pub fn native(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<V> {
         let nothing = V::Fixed(Value::None);
         match native.what {
-            Native::Extract => self.extract(call)?,
+            Native::Extract | Native::ExtractSized => self.extract(call)?,
             Native::Lookahead => return self.lookahead(&native.result),
             Native::Advance => self.advance(call)?,
+            Native::Length => return Ok(V::Bits(Bits::constant(16, 0).concat(self.length()))),
             Native::Emit => self.emit(call)?,
             Native::Verify => {
                 let holds = self.argument(call, 0)?;
@@ -160,8 +161,6 @@ impl<'c> Follower<'c> {
 
 fn word(native: Native) -> &'static str {
     match native {
-        Native::ExtractSized => "headers of a length that the packet says (varbit)",
-        Native::Length => "`length` of a packet",
         Native::Random => "`random`",
         Native::Digest => "`digest`",
         Native::Truncate => "`truncate`",

@@ -405,17 +405,12 @@ impl<'c> Follower<'c> {
         for (slot, path) in &emitted {
             let Some(header) = self.slots[*slot].part(path) else { continue };
             let mut header = header.clone();
-            let mut varied = false;
-            varied |= header.parts().iter().any(|part| matches!(part, V::Fixed(_)));
             let locs = &mut self.locs;
             header.leaves(&mut path.clone(), &mut |path, bits| {
-                let loc = locs.leaf(*slot, path, bits.width());
-                fields.push((loc, bits.clone()));
+                if bits.width() > 0 {
+                    fields.push((locs.leaf(*slot, path, bits.width()), bits.clone()));
+                }
             });
-            if varied {
-                let at = self.locs.lines.emitted(*slot, path).unwrap_or(self.span);
-                return self.refuse_at(at, "headers of a length that the packet says (varbit)");
-            }
         }
         let sums = self.found_sums(&fields)?;
         let summed: BTreeSet<Loc> = sums.iter().map(|(loc, _)| *loc).collect();

@@ -2,12 +2,15 @@
 
 use super::follow::{Event, Follower, Need, Stop, Way};
 use super::value::V;
-use crate::interpret::Shape;
 use crate::interpret::code::{Argument, Call, Next, Set, Transition};
-use crate::ir::{Bits, LocInfo, Op, Src};
+use crate::interpret::{Fields, Shape};
+use crate::ir::{Bits, Loc, LocInfo, Op, Src, sized};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a packet that the parser sees.
 const WINDOW: u32 = 128;
+/// Most bits of the packet that a length is computed from: each of their values is a way.
+const MOST_LENGTH_BITS: usize = 6;
 
 impl<'c> Follower<'c> {
     /// Runs a parser up to `accept`.
@@ -161,25 +164,38 @@ impl<'c> Follower<'c> {
             return self.refuse_at(call.span, "`extract` of this form");
         };
         let (slot, path, _) = self.find(target)?;
-        let Some(bits) = target.place.shape.bits() else {
-            return self.refuse_at(call.span, "headers of a length that the packet says (varbit)");
+        let Shape::Header(fields) = &target.place.shape else {
+            return self.refuse_at(call.span, "`extract` of this form");
         };
+        let size = match call.arguments.get(1) {
+            Some(_) => Some(self.size_of_varbit(fields, call)?),
+            None => None,
+        };
+        let bits: u32 = fields.shapes.iter().filter_map(Shape::bits).sum::<u32>() + size.unwrap_or(0);
         if !bits.is_multiple_of(8) || !self.at.is_multiple_of(8) {
             return self.refuse_at(call.span, "a header that is no whole number of bytes");
         }
-        let Shape::Header(_) = &target.place.shape else { return self.refuse_at(call.span, "`extract` of this form") };
         self.has(bits)?;
         let mut header = V::fresh(&target.place.shape);
         header.set_valid(true);
+        for (part, shape) in header.parts_mut().iter_mut().zip(&fields.shapes) {
+            if let Shape::Varbit(_) = shape {
+                *part = V::Bits(Bits::constant(size.unwrap_or(0), 0));
+            }
+        }
         let start = self.at;
         let mut at = start;
         let mut new = Vec::new();
         // Elements of stacks change places: their fields are called by where they stood in the packet.
-        let moves = (0..path.len()).any(|depth| matches!(self.slots[slot].part(&path[..depth]), Some(V::Stack(..))));
+        let moves = size.is_some()
+            || (0..path.len()).any(|depth| matches!(self.slots[slot].part(&path[..depth]), Some(V::Stack(..))));
         let locs = &mut self.locs;
-        let element = path.clone();
+        let element = size.map_or_else(|| path.clone(), |size| sized(&path, size));
         header.leaves(&mut path.clone(), &mut |path, bits| {
             let width = bits.width();
+            if width == 0 {
+                return;
+            }
             let loc = match moves {
                 true => locs.of(LocInfo::Element(slot, element.clone(), start, at), width),
                 false => locs.leaf(slot, path, width),
@@ -227,6 +243,58 @@ impl<'c> Follower<'c> {
         Ok(())
     }
 
+    /// The bits of a header's varbit that `extract` is given, or the parser's error.
+    fn size_of_varbit(&mut self, fields: &Fields, call: &'c Call) -> Way<u32> {
+        let size = self.length_of(call, 1)?;
+        let most = fields.shapes.iter().find_map(|shape| match shape {
+            Shape::Varbit(most) => Some(u128::from(*most)),
+            _ => None,
+        });
+        match size {
+            _ if most.is_none_or(|most| size > most) => Err(self.parser_error("HeaderTooShort")),
+            _ if !size.is_multiple_of(8) => Err(self.parser_error("ParserInvalidArgument")),
+            _ => Ok(size as u32),
+        }
+    }
+
+    /// A number of bits that an argument says: it is known, or the way parts for each value of the packet's bits which it is computed from.
+    fn length_of(&mut self, call: &'c Call, at: usize) -> Way<u128> {
+        self.parts = true;
+        let length = self.argument(call, at);
+        self.parts = false;
+        match length?.bits().and_then(Bits::known) {
+            Some(length) => Ok(length),
+            None => self.refuse_at(call.span, "a length that is not computed from the packet alone"),
+        }
+    }
+
+    /// Bits of the packet, and what is computed from them, as this way has them.
+    pub fn parted(&mut self, bits: Bits) -> Way<Bits> {
+        let mut from = BTreeSet::new();
+        each_bit(&bits, &mut |loc, low| {
+            from.insert((loc, low));
+        });
+        if from.len() > MOST_LENGTH_BITS {
+            return self
+                .refuse(format!("a length that {} bits of the packet say, at most {MOST_LENGTH_BITS}", from.len()));
+        }
+        let last = (1u32 << from.len()) - 1;
+        let mut says = last;
+        for value in 0..last {
+            let mut wanted = Vec::with_capacity(from.len());
+            for (i, (loc, low)) in from.iter().enumerate() {
+                let bit = Bits::constant(1, u128::from(value >> i & 1));
+                wanted.push(self.in_packet(&Bits::of(1, Src::Loc(*loc, *low)), bit)?);
+            }
+            if self.packet_has(wanted)? {
+                says = value;
+                break;
+            }
+        }
+        let known = from.into_iter().enumerate().map(|(i, bit)| (bit, says >> i & 1 == 1)).collect();
+        Ok(with_known(&bits, &known))
+    }
+
     pub fn lookahead(&mut self, shape: &Shape) -> Way<V> {
         let Some(bits) = shape.bits() else { return self.refuse("`lookahead` of this form") };
         self.has(bits)?;
@@ -248,14 +316,42 @@ impl<'c> Follower<'c> {
     }
 
     pub fn advance(&mut self, call: &'c Call) -> Way<()> {
-        let bits = self.argument(call, 0)?;
-        match bits.bits().and_then(Bits::known) {
-            Some(bits) if bits <= u128::from(WINDOW * 8) => {
-                self.has(bits as u32)?;
-                self.at += bits as u32;
-                Ok(())
+        let bits = self.length_of(call, 0)?;
+        // What is longer than the parser sees is refused where it asks for it.
+        let bits = bits.min(u128::from(WINDOW * 8 + 1)) as u32;
+        self.has(bits)?;
+        self.at += bits;
+        Ok(())
+    }
+}
+
+/// Each bit of a variable that a value is computed from.
+fn each_bit(bits: &Bits, see: &mut dyn FnMut(Loc, u32)) {
+    for seg in &bits.segs {
+        match &seg.src {
+            Src::Loc(loc, low) => (0..seg.width).for_each(|bit| see(*loc, low + bit)),
+            Src::Op(operation) => {
+                each_bit(&operation.a, see);
+                each_bit(&operation.b, see);
             }
-            _ => self.refuse_at(call.span, "`advance` by what is not known before the program runs"),
+            _ => {}
         }
     }
+}
+
+/// A value with bits that are known.
+fn with_known(bits: &Bits, known: &BTreeMap<(Loc, u32), bool>) -> Bits {
+    bits.segs.iter().fold(Bits::default(), |out, seg| {
+        out.concat(match &seg.src {
+            Src::Loc(loc, low) => (0..seg.width).rev().fold(Bits::default(), |out, bit| {
+                let bit = known.get(&(*loc, low + bit)).copied().unwrap_or(false);
+                out.concat(Bits::constant(1, bit.into()))
+            }),
+            Src::Op(operation) => {
+                let (a, b) = (with_known(&operation.a, known), with_known(&operation.b, known));
+                Bits::operate(operation.op, &a, &b).slice(0, seg.width)
+            }
+            _ => Bits::one(seg.clone()),
+        })
+    })
 }

@@ -254,13 +254,20 @@ impl Follower<'_> {
         if wanted.iter().any(|(at, _, v)| *bits.entry((*at, v.width())).or_insert(v.known()) != v.known()) {
             return Ok(false);
         }
+        // What was asked before is answered as it was.
+        if self.not_given.contains(&wanted) {
+            return Ok(false);
+        }
         let asked = wanted.clone();
         match self.event(|_| Ok(Need::Packet(asked)))? {
             Event::Yes => {
                 super::explore::give(&mut self.given, &wanted);
                 Ok(true)
             }
-            Event::No => Ok(false),
+            Event::No => {
+                self.not_given.push(wanted);
+                Ok(false)
+            }
             other => self.refuse(format!("a way that cannot be followed again ({other:?})")),
         }
     }

@@ -7,8 +7,9 @@ use crate::ir::Bits;
 /// A value. Whether a header is valid is always known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum V {
+    /// A number, a bool, an enum, an error; a varbit, which has as many bits as this way gives it.
     Bits(Bits),
-    /// What has no bits of a fixed number: `int`, text, nothing.
+    /// What has no bits: `int`, text, nothing.
     Fixed(Value),
     Parts(Vec<V>),
     Header(bool, Vec<V>),
@@ -28,6 +29,7 @@ impl V {
             Shape::Header(fields) => V::Header(false, all(fields)),
             Shape::Union(fields) => V::Union(all(fields)),
             Shape::Stack(element, size) => V::Stack(0, (0..*size).map(|_| V::fresh(element)).collect()),
+            Shape::Varbit(_) => V::Bits(Bits::default()),
             other => V::Fixed(other.zero()),
         }
     }
@@ -54,6 +56,7 @@ impl V {
                 Shape::Number(number) => V::Bits(bits_of(value, number.width)),
                 _ => V::Fixed(value.clone()),
             },
+            (Value::Varbit(number, bits), _) => V::Bits(Bits::constant_of(*bits, &number.to_bytes_be())),
             _ => V::Fixed(value.clone()),
         }
     }
