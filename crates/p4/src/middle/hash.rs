@@ -20,7 +20,13 @@ impl<'c> Follower<'c> {
             return self.refuse_at(call.span, "`hash` by another algorithm than crc16 and crc32");
         };
         if !self.code.allowed.target_hash {
-            let what = "`hash` by crc16 and crc32; with --hash target it is CRC-32C over a stage's key";
+            let max = self.number(call, 4)?;
+            let of_entry = matches!(&max.segs[..], [seg] if matches!(seg.src, Src::Param(..)));
+            let flags = match of_entry && !self.code.allowed.power_of_two {
+                true => "--hash target and --power-of-two (what an entry gives as the modulus is one)",
+                false => "--hash target",
+            };
+            let what = format!("`hash` by crc16 and crc32; with {flags} it is CRC-32C over a stage's key");
             return self.refuse_at(call.span, what);
         }
         if self.in_parser {

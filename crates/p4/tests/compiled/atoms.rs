@@ -1,32 +1,14 @@
 //! Atoms and `crc32c` of sluice.p4: words that a packet reads and changes at once, and the hash of a stage's key.
 
-use crate::compare::{ALONE, Came, LONG, Place, run};
+use crate::compare::{ALONE, Came, LONG, Place, on_header, run};
 use sluice_formats::random::{Rng, test_seed};
 
 const PACKETS: usize = 2_000;
 
 /// A program on a header with a number of a word, two operands, and room for what comes of them.
 fn program(locals: &str, apply: &str) -> String {
-    format!(
-        "#include <core.p4>
-        #include <v1model.p4>
-        #include <sluice.p4>
-        header h_t {{ bit<8> what; bit<8> at; bit<32> a; bit<32> b; bit<32> old; bit<32> now; }}
-        struct headers_t {{ h_t h; }}
-        struct meta_t {{ }}
-        parser p(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
-            state start {{ packet.extract(hdr.h); transition accept; }}
-        }}
-        control v(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
-        control i(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
-            {locals}
-            apply {{ standard.egress_spec = 1; {apply} }}
-        }}
-        control e(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{ apply {{ }} }}
-        control c(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
-        control d(packet_out packet, in headers_t hdr) {{ apply {{ packet.emit(hdr.h); }} }}
-        V1Switch(p(), v(), i(), e(), c(), d()) main;"
-    )
+    let ingress = format!("standard.egress_spec = 1; {apply}");
+    on_header("bit<8> what; bit<8> at; bit<32> a; bit<32> b; bit<32> old; bit<32> now;", locals, &ingress, "")
 }
 
 /// Packets whose operands are small, or any, so that both sides of a limit are met.

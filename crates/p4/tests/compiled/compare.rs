@@ -59,6 +59,30 @@ pub fn framed(locals: &str, apply: &str) -> Program {
     reader.check(&frame).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
+/// A program with sluice.p4 on one header `h` of these fields.
+pub fn on_header(fields: &str, locals: &str, ingress: &str, egress: &str) -> String {
+    format!(
+        "#include <core.p4>
+        #include <v1model.p4>
+        #include <sluice.p4>
+        header h_t {{ {fields} }}
+        struct headers_t {{ h_t h; }}
+        struct meta_t {{ }}
+        parser p(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
+            state start {{ packet.extract(hdr.h); transition accept; }}
+        }}
+        control v(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
+        control i(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
+            {locals}
+            apply {{ {ingress} }}
+        }}
+        control e(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{ apply {{ {egress} }} }}
+        control c(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
+        control d(packet_out packet, in headers_t hdr) {{ apply {{ packet.emit(hdr); }} }}
+        V1Switch(p(), v(), i(), e(), c(), d()) main;"
+    )
+}
+
 /// The same with a program that was read.
 pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, Vec<u8>)]) -> Came {
     let (target, first, last) = place;

@@ -1,31 +1,12 @@
 //! `multicast` of sluice.p4: copies to a group without one to the port of arrival, and `link_statistics`.
 
-use crate::compare::{ALONE, Came, LONG, Place, TENANT, run};
+use crate::compare::{ALONE, Came, LONG, Place, TENANT, on_header, run};
 use sluice_formats::random::{Rng, test_seed};
 
 const PACKETS: usize = 1_000;
 
 fn program(locals: &str, ingress: &str, egress: &str) -> String {
-    format!(
-        "#include <core.p4>
-        #include <v1model.p4>
-        #include <sluice.p4>
-        header h_t {{ bit<8> a; bit<8> b; bit<16> c; bit<16> d; }}
-        struct headers_t {{ h_t h; }}
-        struct meta_t {{ }}
-        parser p(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
-            state start {{ packet.extract(hdr.h); transition accept; }}
-        }}
-        control v(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
-        control i(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
-            {locals}
-            apply {{ {ingress} }}
-        }}
-        control e(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{ apply {{ {egress} }} }}
-        control c(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
-        control d(packet_out packet, in headers_t hdr) {{ apply {{ packet.emit(hdr); }} }}
-        V1Switch(p(), v(), i(), e(), c(), d()) main;"
-    )
+    on_header("bit<8> a; bit<8> b; bit<16> c; bit<16> d;", locals, ingress, egress)
 }
 
 const GROUPS: &str = "mc_mgrp_create 1\nmc_node_create 0 0 1 2\nmc_node_associate 1 0\n\

@@ -1,6 +1,6 @@
 //! Meters of two colours of sluice.p4: the pipeline's give the colours that the reference's arithmetic gives, at any time.
 
-use crate::compare::{ALONE, Came, LONG, Place, TENANT, run};
+use crate::compare::{ALONE, Came, LONG, Place, TENANT, on_header, run};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_p4::stf::{Carrier, Script};
 use sluice_p4::{Model, Program, Reader, Reference, Traffic, Undefined};
@@ -14,26 +14,8 @@ const MANY: usize = 64;
 
 /// A program that colours packets of a meter which they name, and keeps the words for comparison.
 fn program(locals: &str, apply: &str) -> String {
-    format!(
-        "#include <core.p4>
-        #include <v1model.p4>
-        #include <sluice.p4>
-        header h_t {{ bit<8> what; bit<8> at; bit<7> rest; bit<1> color; }}
-        struct headers_t {{ h_t h; }}
-        struct meta_t {{ }}
-        parser p(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
-            state start {{ packet.extract(hdr.h); transition accept; }}
-        }}
-        control v(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
-        control i(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
-            {locals}
-            apply {{ standard.egress_spec = 1; if (hdr.h.isValid()) {{ {apply} }} }}
-        }}
-        control e(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{ apply {{ }} }}
-        control c(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
-        control d(packet_out packet, in headers_t hdr) {{ apply {{ packet.emit(hdr); }} }}
-        V1Switch(p(), v(), i(), e(), c(), d()) main;"
-    )
+    let ingress = format!("standard.egress_spec = 1; if (hdr.h.isValid()) {{ {apply} }}");
+    on_header("bit<8> what; bit<8> at; bit<7> rest; bit<1> color;", locals, &ingress, "")
 }
 
 fn checked(text: &str) -> Program {
