@@ -34,7 +34,9 @@ impl<'c> Follower<'c> {
         let value = self.value_here(ex);
         self.parts = parts;
         let value = match (value?, ex) {
-            (V::Bits(bits), Ex::Read(_) | Ex::Slice(..) | Ex::Call(_)) if parts => V::Bits(self.parted(bits)?),
+            (V::Bits(bits), Ex::Read(_) | Ex::Part(..) | Ex::Slice(..) | Ex::Call(_)) if parts => {
+                V::Bits(self.parted(bits)?)
+            }
             (value, _) => value,
         };
         self.trail.truncate(depth);
