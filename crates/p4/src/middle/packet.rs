@@ -151,6 +151,7 @@ impl<'c> Follower<'c> {
         self.take_beside(slots[1]);
         self.trail.clear();
         self.refs.clear();
+        self.not_given.clear();
         self.parsed = Some(dropped);
         Ok(dropped)
     }
