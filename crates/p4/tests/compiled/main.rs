@@ -9,6 +9,7 @@ mod flags;
 mod fuzz;
 mod generate;
 mod limits;
+mod mixed;
 mod ports;
 mod random;
 mod refusals;
