@@ -1,6 +1,6 @@
 //! Programs that once gave another packet on the pipeline than the reference does, each as small as it shows.
 
-use crate::compare::{ALONE, Came, PORTS, compare, framed};
+use crate::compare::{ALONE, Came, LONG, PORTS, compare, framed};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_p4::{Allowed, Program, Reader};
 use std::path::Path;
@@ -592,6 +592,11 @@ fn a_hash_of_what_an_entry_has_written_is_that_of_its_value() {
         if (meta.a == 153) { two.apply(); }";
     let mut program = of_states(types, "state start { packet.extract(hdr.h); transition accept; }", locals, apply);
     program.allow(Allowed::default().with_target_hash());
-    same(&program, "");
-    same(&program, "setdefault one set(v:67)\n");
+    let packets: Vec<(u16, Vec<u8>)> = (0..250).map(|number| (0, vec![1, 2, 3, 4, 5, 6, number, 8, 67, 10])).collect();
+    for entries in ["", "setdefault one set(v:67)\n"] {
+        match compare(&program, entries, LONG, &packets) {
+            Came::Agreed(sent) => assert!(sent > 0),
+            other => panic!("{other:?}"),
+        }
+    }
 }

@@ -73,7 +73,6 @@ impl Maker<'_> {
         }
         if is_inner {
             if self.chance(2) && !is_dropped {
-                self.mark("clone: on either side");
                 let other = self.call("I2E");
                 self.line(depth, "} else {");
                 self.line(at, other);

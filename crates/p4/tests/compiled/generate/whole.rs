@@ -242,11 +242,11 @@ impl Maker<'_> {
             0 => ("headers_t".to_string(), "hdr".to_string(), "whole: all headers kept"),
             1 => ("two_t".to_string(), "meta.two".to_string(), "whole: struct kept"),
             2 if self.headers.iter().any(|header| header.name.starts_with("u.")) => {
-                ("u_t".to_string(), "hdr.u".to_string(), "whole: union kept")
+                ("u_t".to_string(), "hdr.u".to_string(), "whole: header kept")
             }
             3 if self.headers.iter().any(|header| header.stack.is_some()) => {
                 let size = self.headers.iter().find_map(|header| header.stack).unwrap_or(2);
-                (format!("s_t[{size}]"), "hdr.s".to_string(), "whole: stack kept")
+                (format!("s_t[{size}]"), "hdr.s".to_string(), "whole: header kept")
             }
             _ => {
                 let from = self.header();
