@@ -7,7 +7,6 @@ use crate::interpret::Code;
 use crate::ir::Graph;
 use crate::middle::{Refusal, RefusalKind, translate, uses};
 use crate::ports::{DROP_PORT, PIPELINE_PORTS, PORT_BITS, PortMap, Ports, SOME_PORTS, port_of};
-use crate::source::Span;
 use crate::stf::Script;
 use std::collections::BTreeSet;
 
@@ -50,16 +49,26 @@ pub(crate) fn numbered(graph: &mut Graph, code: &Code, traffic: Option<&Traffic>
     let mut used: BTreeSet<u16> = plain.named.keys().copied().chain(arrivals.iter().copied()).collect();
     used.extend(traffic.script.iter().flat_map(|script| script.destinations()));
     let replication = &traffic.entries.switch.replication;
+    // A line for ports that the program itself does not name: where the table is applied whose entry does, or where packets are cloned.
+    let mut asked_for = None;
     let sessions = replication.sessions.keys().flat_map(|session| replication.clones(*session));
-    used.extend(sessions.map(|(port, _)| port));
+    for (port, _) in sessions {
+        if used.insert(port) && port >= PIPELINE_PORTS {
+            asked_for = asked_for.or(graph.clones.values().next().map(|clones| clones.span));
+        }
+    }
     let given = traffic.script.map_or_else(Vec::new, |script| script.given(traffic.entries));
     let rows = traffic.entries.switch.machine.tables.iter().enumerate();
     let calls = rows.flat_map(|(table, rows)| rows.calls().map(move |(action, data)| (table, action, data)));
     for (table, action, data) in calls.chain(given.iter().map(|given| (given.table, given.action, &given.data[..]))) {
         let ports = data.iter().enumerate().filter(|(number, _)| plain.is_param(table, action, *number));
-        used.extend(ports.map(|(_, value)| port_of(&logical_number(value, PORT_BITS))));
+        for port in ports.map(|(_, value)| port_of(&logical_number(value, PORT_BITS))) {
+            if used.insert(port) && port >= PIPELINE_PORTS && port != DROP_PORT {
+                asked_for = asked_for.or(graph.locs.lines.applied(table));
+            }
+        }
     }
-    let at = foreign.map_or(Span::default(), |(_, span)| *span);
+    let at = foreign.map(|(_, span)| *span).or(asked_for).unwrap_or_default();
     let Some(map) = PortMap::of(&used) else {
         used.remove(&DROP_PORT);
         let all = used.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");

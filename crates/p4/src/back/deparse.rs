@@ -148,7 +148,10 @@ pub(crate) fn patterns(plan: &Plan, code: &Code) -> Result<Vec<Pattern>, Refusal
             let from = i32::from(path.least.max(1)) + i32::from(row.delta);
             if from < i32::from(row.least) {
                 let least = row.least;
-                let what = format!("packets of {from} bytes that leave where {least} are the fewest");
+                let what = match from < 0 {
+                    true => format!("packets of {} bytes, of which {} are left out", path.least.max(1), -row.delta),
+                    false => format!("packets of {from} bytes that leave where {least} are the fewest"),
+                };
                 // What is brought from containers makes a row long; else it is one that shrinks packets.
                 let brought = (0..plan.ends[number].outs.len()).rev().map(|at| &plan.ends[number].outs[at]);
                 let brought = brought.filter(|out| !plan.homes.of(out.loc, 0, out.width).is_empty()).map(|out| out.loc);
@@ -176,6 +179,11 @@ pub(crate) fn patterns(plan: &Plan, code: &Code) -> Result<Vec<Pattern>, Refusal
 }
 
 impl Shape {
+    /// The outgoing bits at which fields begin that containers bring, whole or in part.
+    pub fn brought_bits(&self) -> BTreeSet<u32> {
+        self.brought.iter().map(|(bit, ..)| *bit).collect()
+    }
+
     /// Whether both are one row.
     pub fn is_like(&self, other: &Shape) -> bool {
         // Bytes behind those that are brought are the packet's in both.
@@ -184,8 +192,10 @@ impl Shape {
             == (other.delta, other.split, &other.sums, put(other), &other.brought)
     }
 
-    /// The row; or a field that goes out and what is wrong with it.
-    pub fn row(&self, homes: &Homes) -> Result<DeparseRow, (Loc, &'static str)> {
+    /// The row, where so many bytes go out at a time; or a field that goes out and what is wrong with it.
+    pub fn row(&self, homes: &Homes, beat: u32) -> Result<DeparseRow, (Loc, &'static str)> {
+        // By how much a container is turned in a beat.
+        let mut turned = BTreeMap::new();
         let mut row = DeparseRow { delta: self.delta as i8, split: self.split as u8, ..DeparseRow::default() };
         let mut least = LEAST.max(self.split + self.delta.max(0) as u32);
         let mut bit = 0;
@@ -208,6 +218,11 @@ impl Shape {
                             return Err((out.loc, "fields of one outgoing byte that are kept apart"));
                         }
                         _ => row.lanes[byte as usize] = Some(lane),
+                    }
+                    let size = lane.0.bytes() as u32;
+                    let turn = (byte + size - u32::from(lane.1)) % size;
+                    if *turned.entry((byte / beat, lane.0)).or_insert(turn) != turn {
+                        return Err((out.loc, "a value that goes out twice, or beside another one in another order"));
                     }
                     least = least.max(byte + 1);
                 }

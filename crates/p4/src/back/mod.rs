@@ -287,7 +287,7 @@ impl Plan {
 
     fn fill(&mut self, code: &Code, shapes: &[deparse::Shape], live: &live::Live) -> Result<(), Refusal> {
         for shape in shapes {
-            let row = shape.row(&self.homes).map_err(|(loc, what)| {
+            let row = shape.row(&self.homes, self.target.bus_bytes as u32).map_err(|(loc, what)| {
                 let what = format!("{what}: `{}`", names::name(&self.graph, loc, code));
                 Refusal::new(names::emitted(&self.graph, loc), RefusalKind::TooMuch, what)
             });

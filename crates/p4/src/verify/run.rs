@@ -226,14 +226,17 @@ pub(crate) fn run_path(
 }
 
 /// The headers that go out, whole bytes, with their checksums.
-pub(crate) fn headers(deparse: &Deparse, get: &mut dyn FnMut(&Out) -> Result<Value, Stop>) -> Result<Vec<u8>, Stop> {
+pub(crate) fn headers(
+    deparse: &Deparse,
+    get: &mut dyn FnMut(&Out, u32) -> Result<Value, Stop>,
+) -> Result<Vec<u8>, Stop> {
     let width: u32 = deparse.outs.iter().map(|out| out.width).sum();
     let mut bytes = vec![0; width.div_ceil(8) as usize];
     let mut bit = 0;
     for out in &deparse.outs {
         let is_sum = deparse.sums.iter().any(|(_, _, at)| bit == 8 * at && out.width == 16);
         if !is_sum {
-            put_bytes(&mut bytes, bit, &get(out)?);
+            put_bytes(&mut bytes, bit, &get(out, bit)?);
         }
         bit += out.width;
     }

@@ -26,8 +26,9 @@ pub(crate) struct Source<'g> {
     only_packet: bool,
     /// Whether nothing is chosen.
     is_whole: bool,
-    /// Variables that go out from where an end says that they stand, wherever the packet's own way has them: an end may be another way's.
-    pub stay: BTreeSet<Loc>,
+    /// Of each end the outgoing bits at which fields begin that go out from where it says that they stand, wherever the packet's own way has
+    /// them: an end may be another way's.
+    pub stay: HashMap<Deparse, BTreeSet<u32>>,
 }
 
 impl<'g> Source<'g> {
@@ -35,7 +36,7 @@ impl<'g> Source<'g> {
     pub fn of(packet: &[u8], locs: &'g Locs, taken: &'g BTreeMap<Loc, u32>, others: BTreeMap<Loc, Value>) -> Self {
         let seen = vec![true; 8 * packet.len()];
         let (rng, packet) = (Rng::new(0), packet.to_vec());
-        Source { rng, locs, packet, seen, taken, others, only_packet: true, is_whole: true, stay: BTreeSet::new() }
+        Source { rng, locs, packet, seen, taken, others, only_packet: true, is_whole: true, stay: HashMap::new() }
     }
 
     /// A packet that is made while it is looked at.
@@ -57,7 +58,7 @@ impl<'g> Source<'g> {
             others: BTreeMap::new(),
             only_packet,
             is_whole: false,
-            stay: BTreeSet::new(),
+            stay: HashMap::new(),
         }
     }
 
@@ -205,8 +206,8 @@ impl Store for Vars<'_, '_> {
 
 impl Vars<'_, '_> {
     /// A field that goes out: what was written or taken, or else the packet's own bits.
-    pub fn out(&mut self, out: &Out) -> Result<Value, Stop> {
-        let is_taken = self.source.taken.contains_key(&out.loc) && !self.source.stay.contains(&out.loc);
+    fn out(&mut self, out: &Out, stays: bool) -> Result<Value, Stop> {
+        let is_taken = self.source.taken.contains_key(&out.loc) && !stays;
         let is_there = self.written.contains_key(&out.loc) || is_taken;
         match (out.from, is_there) {
             (Some(from), false) => Ok(of_bytes(&self.source.packet, from, out.width)),
@@ -218,7 +219,8 @@ impl Vars<'_, '_> {
     pub fn packet(&mut self, deparse: &Deparse) -> Result<Vec<u8>, Stop> {
         // From now on it is no other packet.
         self.source.seen.fill(true);
-        let mut bytes = headers(deparse, &mut |out| self.out(out))?;
+        let stay = self.source.stay.get(deparse).cloned().unwrap_or_default();
+        let mut bytes = headers(deparse, &mut |out, bit| self.out(out, stay.contains(&bit)))?;
         bytes.extend(self.source.packet.get(deparse.parsed as usize..).unwrap_or_default());
         Ok(bytes)
     }

@@ -1,6 +1,6 @@
 //! One program on both: the compiler may refuse it, but what it takes gives the packets of the reference, and keeps the same.
 
-use sluice_p4::stf::Script;
+use sluice_p4::stf::{Carrier, Script};
 use sluice_p4::{Allowed, Model, Program, Reader, Traffic, Undefined};
 use sluice_rmt::target::{DEFAULT, Target, WIDE};
 use std::path::Path;
@@ -16,6 +16,9 @@ pub enum Came {
     /// It is no program: the generator's mistake.
     NoProgram(String),
 }
+
+/// What both wait for behind packets, in seconds.
+const WAITS: [&str; 5] = ["0.00000001", "0.0000007", "0.00003", "0.001", "2"];
 
 /// Ports that the pipeline has.
 pub const PORTS: u16 = 8;
@@ -112,8 +115,18 @@ pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, 
     if let Err(why) = model.load(&reference) {
         return refused(why);
     }
-    let mut sent = 0;
-    for (port, bytes) in packets {
+    let waits = WAITS.map(|seconds| {
+        let wait = Script::parse("wait.stf", &format!("wait {seconds}")).expect("a command");
+        (wait, (seconds.parse::<f64>().expect("a number") * 1e9) as u64)
+    });
+    let (mut sent, mut time) = (0, 0);
+    for (number, (port, bytes)) in packets.iter().enumerate() {
+        if number % 4 == 3 {
+            let (wait, nanoseconds) = &waits[number / 4 % waits.len()];
+            wait.run(&mut reference);
+            time += nanoseconds;
+            model.set_time(time);
+        }
         let mut expected = match reference.packet(*port, bytes) {
             Ok(expected) => expected,
             Err(why) => return Came::NoProgram(why),

@@ -9,6 +9,7 @@ mod flags;
 mod fuzz;
 mod generate;
 mod limits;
+mod mixed;
 mod multicast;
 mod police;
 mod ports;

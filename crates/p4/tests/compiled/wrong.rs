@@ -1,8 +1,8 @@
 //! Programs that once gave another packet on the pipeline than the reference does, each as small as it shows.
 
-use crate::compare::{ALONE, Came, PORTS, compare, framed};
+use crate::compare::{ALONE, Came, LONG, PORTS, compare, framed};
 use sluice_formats::random::{Rng, test_seed};
-use sluice_p4::{Program, Reader};
+use sluice_p4::{Allowed, Program, Reader};
 use std::path::Path;
 
 /// Packets for each program.
@@ -543,5 +543,60 @@ fn a_member_of_a_union_is_no_argument_of_a_block() {
     match compare(&program, "", ALONE, &[(0, vec![1, 2, 3, 4])]) {
         Came::Refused(why) => assert!(why.contains("a member of a union as argument of a block"), "{why}"),
         other => panic!("{other:?}"),
+    }
+}
+
+/// A whole program on headers `h` and `g`, whose parser has these states.
+fn of_states(types: &str, states: &str, locals: &str, apply: &str) -> Program {
+    let text = format!(
+        "#include <core.p4>
+        #include <v1model.p4>
+        {types}
+        struct meta_t {{ bit<8> a; }}
+        parser p(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {{ {states} }}
+        control v(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
+        control i(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {{ {locals} apply {{ {apply} }} }}
+        control e(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) {{ apply {{ }} }}
+        control c(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
+        control d(packet_out packet, in headers_t hdr) {{ apply {{ packet.emit(hdr); }} }}
+        V1Switch(p(), v(), i(), e(), c(), d()) main;"
+    );
+    Reader::new().text("states.p4", text).check(Path::new("states.p4")).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// The compiler was right, and the verifier of `ends` not: of two ways to put a packet together that are one row, a field stays where it is on
+/// both, though a third one brings it, or though it is brought to a second place.
+#[test]
+fn a_field_that_is_brought_elsewhere_stays_where_two_ways_leave_it() {
+    let types =
+        "header one_t { bit<8> x; } header two_t { bit<16> x; } struct headers_t { one_t h; two_t f; two_t g; }";
+    let states = "state start { packet.extract(hdr.h); transition select(hdr.h.x) { 3: f; default: g; } }
+        state f { packet.extract(hdr.f); transition g; }
+        state g { packet.extract(hdr.g); packet.advance(16); transition accept; }";
+    let apply = "switch (hdr.f.x) { 65535: { hdr.f.setInvalid(); } default: { hdr.h.x = meta.a; } }";
+    same(&of_states(types, states, "", apply), "");
+    let types = "header one_t { bit<8> x; bit<8> y; } struct headers_t { one_t h; one_t f; one_t g; }";
+    let states = "state start { packet.extract(hdr.h); transition select(hdr.h.x) { 3: f; 4: g; default: accept; } }
+        state f { packet.extract(hdr.f); transition g; }
+        state g { packet.extract(hdr.g); transition accept; }";
+    same(&of_states(types, states, "", "if (hdr.g.isValid()) { hdr.h.x = hdr.g.y; }"), "");
+}
+
+#[test]
+fn a_hash_of_what_an_entry_has_written_is_that_of_its_value() {
+    let types = "header h_t { bit<64> x; bit<8> y; } struct headers_t { h_t h; }";
+    let locals = "action set(bit<8> v) { hdr.h.y = v; meta.a = v; } table one { actions = { set; } }
+        action to(bit<9> port) { sm.egress_spec = port; } table two { actions = { to; } }";
+    let apply = "one.apply();
+        switch (hdr.h.y) { 67: { hash(meta.a, HashAlgorithm.crc16, 8w56, { meta.a, hdr.h.x }, 16w8); } }
+        if (meta.a == 153) { two.apply(); }";
+    let mut program = of_states(types, "state start { packet.extract(hdr.h); transition accept; }", locals, apply);
+    program.allow(Allowed::default().with_target_hash());
+    let packets: Vec<(u16, Vec<u8>)> = (0..250).map(|number| (0, vec![1, 2, 3, 4, 5, 6, number, 8, 67, 10])).collect();
+    for entries in ["", "setdefault one set(v:67)\n"] {
+        match compare(&program, entries, LONG, &packets) {
+            Came::Agreed(sent) => assert!(sent > 0),
+            other => panic!("{other:?}"),
+        }
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn check(plan: &Plan, shapes: &[Shape], mut rng: Rng, times: usize) -
                 if let Some(loc) = shared(&mut containers, &values, shape) {
                     return wrong(format!("{:?} has not the place for itself with which it leaves", locs.info(loc)));
                 }
-                let mut get = |out: &Out| values.get(&out.loc).cloned().ok_or(Stop::Unknown);
+                let mut get = |out: &Out, _: u32| values.get(&out.loc).cloned().ok_or(Stop::Unknown);
                 let Ok(mut meant) = headers(end, &mut get) else { continue };
                 meant.extend(packet.get(end.parsed as usize..).unwrap_or_default());
                 containers.phv.set_word(Word::Headers, number as u16 + 1);

@@ -1,10 +1,10 @@
 //! Verifier of the pass that makes ends one which are put together alike: packets of each way leave as they did.
 
-use crate::ir::{Graph, Loc};
+use crate::ir::{Deparse, Graph};
 use crate::verify::same::differs;
 use crate::verify::vars::Source;
 use sluice_formats::random::Rng;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Checks the graph with fewer ends, each way so often.
 pub(super) fn check(before: &Graph, after: &Graph, rng: &mut Rng, times: usize) -> Result<(), String> {
@@ -21,13 +21,19 @@ pub(super) fn check(before: &Graph, after: &Graph, rng: &mut Rng, times: usize) 
     Ok(())
 }
 
-/// Variables that go out, that nobody writes, and that no container brings: the hardware leaves their bytes where they are, also where an end
-/// is another way's.
-pub(super) fn staying(graph: &Graph) -> BTreeSet<Loc> {
+/// Of each end the outgoing bits at which fields begin that no container brings there: the hardware leaves their bytes where they are, also where
+/// the end is another way's. The same variable may be brought to another place of the end.
+pub(super) fn staying(graph: &Graph) -> HashMap<Deparse, BTreeSet<u32>> {
     let written = super::super::written(graph);
-    let ends = super::super::ends(graph);
-    let shapes = ends.iter().filter_map(|end| super::super::deparse::shape(end, &written).ok());
-    let brought: BTreeSet<Loc> = shapes.flat_map(|shape| shape.carried).collect();
-    let all = ends.iter().flat_map(|end| &end.outs).map(|out| out.loc);
-    all.filter(|loc| !written.contains(loc) && !brought.contains(loc)).collect()
+    let of = |end: Deparse| {
+        let brought = super::super::deparse::shape(&end, &written).ok()?.brought_bits();
+        let mut bit = 0;
+        let first = |width: u32| {
+            bit += width;
+            bit - width
+        };
+        let all: Vec<u32> = end.outs.iter().map(|out| out.width).map(first).collect();
+        Some((end, all.into_iter().filter(|bit| !brought.contains(bit)).collect()))
+    };
+    super::super::ends(graph).into_iter().filter_map(of).collect()
 }

@@ -242,7 +242,11 @@ impl Maker<'_> {
         let instance = name.to_lowercase();
         self.parsers.1 += &format!("    {name}() {instance};\n");
         let (parameters, header, arguments) = match self.rng.below(3) {
-            0 => ("inout headers_t hdr, inout bit<8> both, out bit<16> made".into(), format!("hdr.h{at}"), "hdr"),
+            0 => (
+                "inout headers_t hdr, inout bit<8> both, out bit<16> made".into(),
+                format!("hdr.{}", self.headers[at].name),
+                "hdr",
+            ),
             1 => (format!("out {kind} one, inout bit<8> both, out bit<16> made"), "one".into(), "one"),
             _ => (format!("inout {kind} one, inout bit<8> both, out bit<16> made"), "one".into(), "one"),
         };
@@ -281,7 +285,7 @@ impl Maker<'_> {
             _ => text += "        transition accept;\n    }\n",
         }
         self.parsers.0 += &(text + "}\n");
-        let first = if arguments == "hdr" { "hdr".into() } else { format!("hdr.h{at}") };
+        let first = if arguments == "hdr" { "hdr".into() } else { format!("hdr.{}", self.headers[at].name) };
         format!("        {instance}.apply(packet, {first}, meta.b, meta.a);\n")
     }
 }

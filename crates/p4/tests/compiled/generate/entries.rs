@@ -30,7 +30,7 @@ impl Maker<'_> {
             .map(|(name, width)| {
                 let name = if mark.is_empty() { String::new() } else { format!("{name}{mark}") };
                 let value = if name.starts_with("port") || action.name.starts_with("send") {
-                    u128::from(self.ports[self.rng.index(8)])
+                    u128::from(self.any_port())
                 } else {
                     number(self.rng, *width)
                 };
@@ -52,6 +52,7 @@ impl Maker<'_> {
                 text += &format!("mc_node_associate {group} {node}\n");
             }
         }
+        text += &self.sessions();
         for table in self.tables.clone() {
             if table.is_open {
                 self.mark("table: entries of a script");
@@ -67,6 +68,8 @@ impl Maker<'_> {
                                 let value = value >> (width - length) << (width - length);
                                 format!(" {name}:{value:#x}/{length}")
                             }
+                            "optional" if self.chance(3) => String::new(),
+                            "optional" => format!(" {name}:{value:#x}"),
                             "ternary" => match self.rng.below(4) {
                                 0 => String::new(),
                                 1 => format!(" {name}:{value}&&&{}", number(self.rng, *width)),
@@ -85,7 +88,7 @@ impl Maker<'_> {
                     seen.push(keys.clone());
                     let action = self.rng.choose(&table.actions).cloned().unwrap();
                     let call = self.called(&action, ":");
-                    let ranked = table.keys.iter().any(|(_, _, kind)| ["ternary", "range"].contains(kind));
+                    let ranked = table.keys.iter().any(|(_, _, kind)| super::tables::RANKED.contains(kind));
                     let rank = if ranked { format!(" {}", priority + 1) } else { String::new() };
                     text += &format!("add {}{rank}{keys} {call}\n", table.name);
                 }

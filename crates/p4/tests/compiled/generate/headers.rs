@@ -3,23 +3,39 @@
 use super::{Maker, Place};
 
 /// Metadata of each program.
-pub const METADATA: &str = "struct meta_t {
+pub const METADATA: &str = "struct two_t {
+    bit<16> x;
+    bit<8> y;
+}
+struct meta_t {
+    @field_list(1)
     bit<16> a;
+    @field_list(1)
     bit<8> b;
     bit<5> c;
     bool d;
     bit<32> e;
     bit<48> f;
     int<8> g;
+    @field_list(1)
+    two_t two;
 }
 ";
 
-const METADATA_FIELDS: [(&str, u32); 5] =
-    [("meta.a", 16), ("meta.b", 8), ("meta.c", 5), ("meta.e", 32), ("meta.f", 48)];
+const METADATA_FIELDS: [(&str, u32); 7] = [
+    ("meta.a", 16),
+    ("meta.b", 8),
+    ("meta.c", 5),
+    ("meta.e", 32),
+    ("meta.f", 48),
+    ("meta.two.x", 16),
+    ("meta.two.y", 8),
+];
 
 /// Fields of a header: names are `f0`, `f1` and so on.
 #[derive(Clone, Debug)]
 pub struct Header {
+    /// Behind `hdr.`: with its union's name if it is a member of one.
     pub name: String,
     /// Name of its type, which another may have, too.
     pub kind: String,
@@ -63,7 +79,8 @@ const GROUPS: [&[u32]; 18] = [
 ];
 
 pub fn headers(maker: &mut Maker) -> Vec<Header> {
-    let count = 1 + maker.rng.index(3);
+    let has_union = maker.chance(8);
+    let count = if has_union { 3 } else { 1 + maker.rng.index(3) };
     let is_short = maker.chance(3);
     if is_short {
         maker.mark("short headers");
@@ -104,7 +121,11 @@ pub fn headers(maker: &mut Maker) -> Vec<Header> {
             widths.insert(at, 16);
             sum = Some(at);
         }
-        all.push(Header { name: format!("h{number}"), kind, widths, stack: None, sum });
+        let union = if has_union && number > 0 { "u." } else { "" };
+        all.push(Header { name: format!("{union}h{number}"), kind, widths, stack: None, sum });
+    }
+    if has_union {
+        maker.mark("union");
     }
     if maker.chance(5) {
         let size = 2 + maker.rng.index(2);
@@ -124,10 +145,19 @@ pub fn text(headers: &[Header]) -> String {
         }
         text += "}\n";
     }
+    let members: Vec<&Header> = headers.iter().filter(|header| header.name.starts_with("u.")).collect();
+    let members_are_none = members.is_empty();
+    if !members_are_none {
+        let members = members.iter().map(|header| format!("    {} {};\n", header.kind, &header.name[2..]));
+        text += &format!("header_union u_t {{\n{}}}\n", members.collect::<String>());
+    }
     text += "struct headers_t {\n";
-    for header in headers {
+    for header in headers.iter().filter(|header| !header.name.starts_with("u.")) {
         let size = header.stack.map_or(String::new(), |size| format!("[{size}]"));
         text += &format!("    {}{size} {};\n", header.kind, header.name);
+    }
+    if !members_are_none {
+        text += "    u_t u;\n";
     }
     text + "}\n"
 }

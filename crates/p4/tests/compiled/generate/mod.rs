@@ -2,6 +2,7 @@
 //! be well typed, and of a size that the pipeline may hold.
 
 mod blocks;
+mod clones;
 mod entries;
 mod expressions;
 mod headers;
@@ -11,6 +12,7 @@ mod shrink;
 mod state;
 mod statements;
 mod tables;
+mod whole;
 
 pub use shrink::shrunk;
 
@@ -104,6 +106,13 @@ pub struct Maker<'r> {
     functions: Vec<blocks::Callee>,
     /// Widths of the arguments of the control `Plain`, if there is one.
     plain_widths: Option<[u32; 3]>,
+    /// What takes headers as arguments.
+    whole: Option<whole::Whole>,
+    clones: Option<clones::Clones>,
+    /// Whether what is made may look at the clock: on the RTL it is another one.
+    has_time: bool,
+    /// Whether the control within ingress has all headers twice.
+    sub_has_old: bool,
     /// Parsers within the parser, and their instances.
     parsers: (String, String),
     /// Whether a checksum is verified.
@@ -131,11 +140,18 @@ pub fn sample(rng: &mut Rng, size: Size) -> Sample {
         ports,
         functions: Vec::new(),
         plain_widths: None,
+        whole: None,
+        clones: None,
+        has_time: size != Size::Tiny,
+        sub_has_old: false,
         parsers: Default::default(),
         has_verified: false,
     };
     if maker.ports[7] > 7 {
         maker.mark("ports: others than the pipeline's");
+    }
+    if size != Size::Tiny {
+        maker.clones();
     }
     maker.headers = headers::headers(&mut maker);
     maker.metadata();
@@ -143,6 +159,7 @@ pub fn sample(rng: &mut Rng, size: Size) -> Sample {
     let verify = maker.verified();
     let functions = maker.functions();
     let plain = maker.plain_control();
+    let wholes = maker.wholes();
     let sub = maker.sub_control();
     let ingress = maker.ingress(sub.is_some(), size.statements());
     let egress = maker.egress();
@@ -155,6 +172,7 @@ pub fn sample(rng: &mut Rng, size: Size) -> Sample {
     program += statements::FUNCTION;
     program += &functions;
     program += &plain;
+    program += &wholes;
     program += &parser;
     program += &verify;
     program += &sub.unwrap_or_default();
@@ -184,6 +202,12 @@ impl Maker<'_> {
 
     fn line(&mut self, depth: usize, text: impl AsRef<str>) {
         self.lines.push(format!("{}{}\n", "    ".repeat(depth), text.as_ref()));
+    }
+
+    /// A port that packets themselves leave by.
+    fn any_port(&mut self) -> u16 {
+        let count = if self.clones.is_some() { clones::ORIGINALS } else { 8 };
+        self.ports[self.rng.index(count)]
     }
 
     /// A value of so many bits, and packets with it.

@@ -64,7 +64,7 @@ impl Maker<'_> {
         let mut body = format!("    state {name} {{\n");
         body += &match self.chance(12) {
             true => self.sub_parser(at),
-            false => format!("        packet.extract(hdr.h{at});\n"),
+            false => format!("        packet.extract(hdr.{});\n", self.headers[at].name),
         };
         if self.chance(8) {
             self.mark("parser: constants for metadata");
@@ -86,7 +86,8 @@ impl Maker<'_> {
             let value = self.known_value(self.headers[at].widths[field]);
             let relation = if self.chance(2) { "==" } else { "!=" };
             let error = if self.chance(2) { "Odd" } else { "NoMatch" };
-            body += &format!("        verify(hdr.h{at}.f{field} {relation} {value}, error.{error});\n");
+            body +=
+                &format!("        verify(hdr.{}.f{field} {relation} {value}, error.{error});\n", self.headers[at].name);
         }
         if later.is_empty() || self.chance(8) {
             body += "        transition accept;\n    }\n";
@@ -109,7 +110,7 @@ impl Maker<'_> {
                 key_widths.push(width);
             } else {
                 let field = self.rng.index(widths.len());
-                keys.push(format!("hdr.h{at}.f{field}"));
+                keys.push(format!("hdr.{}.f{field}", self.headers[at].name));
                 state.keys.push(Key::Field(field));
                 key_widths.push(widths[field]);
             }
@@ -144,6 +145,14 @@ impl Maker<'_> {
             let set = if words.len() == 1 { words[0].clone() } else { format!("({})", words.join(", ")) };
             *body += &format!("            {set}: {};\n", word(next));
             state.cases.push((patterns, next.ok()));
+        }
+        if key_widths.len() == 1 && self.chance(16) {
+            // The rows of its members would stand when the program is compiled: so it has none.
+            self.mark("parser: value set");
+            let name = self.name("some");
+            self.parsers.1 += &format!("    value_set<bit<{}>>(4) {name};\n", key_widths[0]);
+            let next = self.next(later);
+            *body += &format!("            {name}: {};\n", word(next));
         }
         if self.chance(5) {
             self.mark("parser: no case");

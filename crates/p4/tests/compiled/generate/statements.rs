@@ -21,6 +21,12 @@ impl Maker<'_> {
         self.has_port = control == "Enter";
         self.kept.clear();
         self.recent.clear();
+        if self.is_quiet() {
+            self.places
+                .iter_mut()
+                .filter(|place| place.text.starts_with("hdr"))
+                .for_each(|place| place.is_variable = false);
+        }
     }
 
     fn end(&mut self, parameters: &str) -> String {
@@ -41,10 +47,21 @@ impl Maker<'_> {
         }
         self.mark("control in a control");
         self.begin("Sub", 2);
+        if self.chance(3) {
+            // It works on what it is given twice.
+            self.mark("control: all headers as argument twice");
+            self.sub_has_old = true;
+            let old = self.places.iter().filter(|place| place.text.starts_with("hdr."));
+            let old: Vec<Place> = old
+                .map(|place| Place { text: place.text.replacen("hdr.", "old.", 1), is_variable: false, ..*place })
+                .collect();
+            self.places.extend(old);
+        }
         while self.budget > 0 {
             self.statement(2, 1);
         }
-        Some(self.end("inout headers_t hdr, inout meta_t meta"))
+        let old = if self.sub_has_old { "in headers_t old, " } else { "" };
+        Some(self.end(&format!("{old}inout headers_t hdr, inout meta_t meta")))
     }
 
     pub fn ingress(&mut self, has_sub: bool, size: u64) -> String {
@@ -55,14 +72,22 @@ impl Maker<'_> {
             let place = Place { text: "standard_metadata.packet_length".into(), width: 32, is_variable: false };
             self.places.push(place);
         }
+        if self.has_time && self.chance(10) {
+            self.mark("time of arrival");
+            let text = "standard_metadata.ingress_global_timestamp".into();
+            self.places.push(Place { text, width: 48, is_variable: false });
+        }
         self.kept();
         if self.plain_widths.is_some() {
             self.declarations.push("    Plain() plain;\n".into());
         }
+        if !self.is_quiet() {
+            self.whole_instances();
+        }
         if has_sub {
             self.declarations.push("    Sub() sub;\n".into());
         }
-        let at = self.rng.below(3);
+        let (at, clone_at) = (self.rng.below(3), self.rng.below(2));
         let mut round = 0;
         while self.budget > 0 {
             if round == at {
@@ -70,9 +95,16 @@ impl Maker<'_> {
             }
             if round == 1 {
                 self.declared_calls(2);
+                if !self.is_quiet() {
+                    self.whole_calls(2);
+                }
+            }
+            if round == clone_at {
+                self.clone_of_ingress(2);
             }
             if has_sub && round == 1 {
-                self.line(2, "sub.apply(hdr, meta);");
+                let old = if self.sub_has_old { "hdr, " } else { "" };
+                self.line(2, format!("sub.apply({old}hdr, meta);"));
             }
             self.statement(2, 2);
             round += 1;
@@ -83,6 +115,9 @@ impl Maker<'_> {
     pub fn egress(&mut self) -> String {
         self.begin("Leave", 0);
         self.places.push(Place { text: "standard_metadata.egress_port".into(), width: 9, is_variable: false });
+        if self.egress_with_clones(2) {
+            return self.end("inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard_metadata");
+        }
         match self.rng.below(8) {
             0 => {
                 self.mark("egress: statement");
@@ -111,7 +146,8 @@ impl Maker<'_> {
 
     /// The port of the packet.
     fn port(&mut self, depth: usize) {
-        match self.rng.below(8) {
+        let kind = if self.clones.is_some() { 4 - 2 * self.rng.below(2) } else { self.rng.below(8) };
+        match kind {
             0 => {
                 self.mark("port: back");
                 self.line(depth, "standard_metadata.egress_spec = standard_metadata.ingress_port;");
@@ -135,7 +171,7 @@ impl Maker<'_> {
             }
             _ => {
                 self.mark("port: constant");
-                let port = self.ports[self.rng.index(8)];
+                let port = self.any_port();
                 self.line(depth, format!("standard_metadata.egress_spec = {port};"));
             }
         }
@@ -144,7 +180,12 @@ impl Maker<'_> {
     /// A statement without others in it.
     pub fn simple(&mut self, depth: usize) {
         self.budget = self.budget.saturating_sub(1);
-        match self.rng.below(20) {
+        let kind = match self.rng.below(20) {
+            // What writes a header.
+            1 | 2 | 7 | 8 if self.is_quiet() => 20,
+            kind => kind,
+        };
+        match kind {
             0 if self.has_port => self.port(depth),
             1 => {
                 self.mark("header made valid");
@@ -187,7 +228,8 @@ impl Maker<'_> {
             7 if self.headers.iter().any(|header| header.stack.is_some()) => {
                 self.mark("stack moved");
                 let call = if self.chance(2) { "push_front" } else { "pop_front" };
-                self.line(depth, format!("hdr.s.{call}(1);"));
+                let count = 1 + u32::from(self.chance(3));
+                self.line(depth, format!("hdr.s.{call}({count});"));
             }
             8 => {
                 self.mark("header as a whole");
@@ -295,17 +337,37 @@ impl Maker<'_> {
                 self.budget = self.budget.saturating_sub(1);
                 self.mark("switch over a value");
                 let place = self.variable();
-                self.line(depth, format!("switch ({}) {{", place.text));
+                let value = match self.chance(4) {
+                    true => {
+                        self.mark("switch over an expression");
+                        self.value(place.width, 1)
+                    }
+                    false => place.text.clone(),
+                };
+                self.line(depth, format!("switch ({value}) {{"));
                 let (one, two) = (self.known_value(place.width), self.known_value(place.width));
                 for value in if one == two { vec![one] } else { vec![one, two] } {
+                    if value == one && one != two && self.chance(4) {
+                        self.mark("switch: a label without a body");
+                        self.line(depth + 1, format!("{value}:"));
+                        continue;
+                    }
                     self.line(depth + 1, format!("{value}: {{"));
                     self.inner(depth + 1, 0);
                     self.line(depth + 1, "}");
                 }
-                self.line(depth + 1, "default: {");
-                self.inner(depth + 1, 0);
-                self.line(depth + 1, "}");
+                if self.chance(4) {
+                    self.mark("switch: no default");
+                } else {
+                    self.line(depth + 1, "default: {");
+                    self.inner(depth + 1, 0);
+                    self.line(depth + 1, "}");
+                }
                 self.line(depth, "}");
+            }
+            11 if nesting == 2 && !self.is_quiet() => {
+                self.budget = self.budget.saturating_sub(1);
+                self.kept_whole(depth);
             }
             _ => self.simple(depth),
         }
@@ -317,6 +379,11 @@ impl Maker<'_> {
         match nesting {
             0 => self.simple(depth + 1),
             _ => self.statement(depth + 1, nesting - 1),
+        }
+        if self.chance(10) {
+            self.mark("exit or return at the end of a block");
+            let word = if self.chance(2) { "exit" } else { "return" };
+            self.line(depth + 1, format!("{word};"));
         }
         self.places.truncate(count);
     }
@@ -344,7 +411,12 @@ impl Maker<'_> {
                 self.line(depth + 1, format!("{}: {{", actions[0]));
                 self.inner(depth + 1, 0);
                 self.line(depth + 1, "}");
-                self.line(depth + 1, "default: {");
+                if let Some(other) = actions.get(1).filter(|_| self.rng.chance(1, 2)) {
+                    self.mark("table: action_run without a default");
+                    self.line(depth + 1, format!("{other}: {{"));
+                } else {
+                    self.line(depth + 1, "default: {");
+                }
                 self.inner(depth + 1, 0);
                 self.line(depth + 1, "}");
                 self.line(depth, "}");

@@ -3,6 +3,9 @@
 use super::entries::{Action, Table};
 use super::{Maker, Place, number};
 
+/// Kinds of keys of which several entries may be found, so that priorities decide.
+pub const RANKED: [&str; 3] = ["ternary", "range", "optional"];
+
 impl Maker<'_> {
     /// Declares an action that writes something.
     fn action(&mut self) -> Action {
@@ -42,8 +45,20 @@ impl Maker<'_> {
             data.push(("port".into(), 9));
             self.places = saved.1.clone();
         }
+        let ending = self.chance(10).then(|| {
+            self.mark("action: exit or return");
+            let (condition, word) = (self.condition(0), if self.chance(2) { "exit" } else { "return" });
+            format!("        if ({condition}) {{\n            {word};\n        }}\n")
+        });
         while self.budget > 0 {
             self.simple(2);
+        }
+        if let Some(ending) = ending {
+            // Not within a block.
+            let at = self.rng.index(self.lines.len() + 1);
+            let is_between = |line: &String| !line.starts_with("         ") && !line.trim_start().starts_with('}');
+            let at = if self.lines.get(at).is_none_or(is_between) { at } else { self.lines.len() };
+            self.lines.insert(at, ending);
         }
         let body: String = self.lines.concat();
         (self.lines, self.places, self.budget) = saved;
@@ -72,6 +87,7 @@ impl Maker<'_> {
                 0 | 1 => "ternary",
                 2 if !has_prefix => "lpm",
                 3 if place.width <= 16 => "range",
+                4 if self.chance(2) => "optional",
                 _ => "exact",
             };
             if keys.iter().any(|(text, ..)| *text == place.text) {
@@ -82,6 +98,15 @@ impl Maker<'_> {
                 let (key, value) = (self.name("key"), self.value(place.width, 1));
                 text += &format!("            {value}: {kind} @name(\"{key}\");\n");
                 keys.push((key, place.width, kind));
+                continue;
+            }
+            if place.width > 2 && self.chance(8) {
+                self.mark("key: slice");
+                let low = self.rng.below(u64::from(place.width) - 1) as u32;
+                let width = 1 + self.rng.below(u64::from(place.width - low)) as u32;
+                let key = self.name("key");
+                text += &format!("            {}[{}:{low}]: {kind} @name(\"{key}\");\n", place.text, low + width - 1);
+                keys.push((key, width, kind));
                 continue;
             }
             text += &format!("            {}: {kind};\n", place.text);
@@ -99,6 +124,7 @@ impl Maker<'_> {
                 "lpm" => "key: lpm",
                 "ternary" => "key: ternary",
                 "range" => "key: range",
+                "optional" => "key: optional",
                 _ => "key: bool",
             });
         }
@@ -114,18 +140,33 @@ impl Maker<'_> {
         }
         text += "            NoAction;\n        }\n";
         let fixed = !keys.is_empty() && self.chance(3);
+        let has_ranks = fixed && keys.iter().any(|(_, _, kind)| RANKED.contains(kind)) && self.chance(2);
         if fixed {
-            self.mark("table: const entries");
-            text += "        const entries = {\n";
+            let mut ranks = Vec::new();
+            let count = 1 + self.rng.below(4);
+            if has_ranks {
+                self.mark("table: entries with priorities");
+                if self.chance(2) {
+                    self.mark("table: the smallest priority wins");
+                    text += "        largest_priority_wins = false;\n";
+                }
+                ranks = (1..=count).map(|rank| rank * 3).collect();
+                self.rng.shuffle(&mut ranks);
+                text += "        entries = {\n";
+            } else {
+                self.mark("table: const entries");
+                text += "        const entries = {\n";
+            }
             let mut seen = Vec::new();
-            for _ in 0..1 + self.rng.below(4) {
+            for number in 0..count as usize {
                 let set = self.entry_keys(&keys);
                 if seen.contains(&set) {
                     continue;
                 }
                 let action = self.rng.choose(&actions).cloned().unwrap();
                 let call = self.called(&Action { name: local(&action), data: action.data }, "");
-                text += &format!("            {set}: {call};\n");
+                let rank = ranks.get(number).map_or(String::new(), |rank| format!("priority = {rank}: "));
+                text += &format!("            {rank}{set}: {call};\n");
                 seen.push(set);
             }
             text += "        }\n";
@@ -180,7 +221,7 @@ impl Maker<'_> {
                     let mask = ((1u128 << length) - 1) << low;
                     format!("{width}w{} &&& {width}w{mask}", value & mask)
                 }
-                "ternary" if self.chance(4) => "_".into(),
+                "ternary" | "optional" if self.chance(4) => "_".into(),
                 "ternary" if self.chance(2) => format!("{width}w{value} &&& {width}w{}", number(self.rng, *width)),
                 "range" => {
                     let other = self.known_value(*width);
