@@ -48,6 +48,7 @@ fn given((mut value, mut mask): Asked, at: u32, wanted: bool) -> Option<Asked> {
 struct Cases<'a> {
     plan: &'a Plan,
     key: &'a StageKey,
+    node: usize,
     span: Span,
     actions: &'a mut Vec<Action>,
     all: Vec<LogicalCase>,
@@ -65,7 +66,7 @@ impl Plan {
             let mut all = Vec::new();
             for (at, node) in self.graph.nodes.iter().enumerate().filter(|(at, _)| self.stages[*at] == number) {
                 let (span, actions) = (self.graph.spans[at], &mut actions[number]);
-                let mut cases = Cases { plan: self, key, span, actions, all };
+                let mut cases = Cases { plan: self, key, node: at, span, actions, all };
                 let place = key.bit(Container(self.homes.node), 0).unwrap_or(0);
                 let numbered = if self.graph.is_system { 0..0 } else { 0..16 };
                 let begin = numbered.into_iter().try_fold(Asked::default(), |asked, bit| {
@@ -232,7 +233,7 @@ impl Cases<'_> {
     }
 
     fn leads(&mut self, leaf: &Leaf, (value, mask): Asked) -> Option<LogicalLeads> {
-        let made = self.plan.made.get(leaf)?;
+        let made = self.plan.made[self.node].get(leaf)?;
         let action = match self.actions.iter().position(|action| *action == made.action) {
             Some(action) => action,
             None => {

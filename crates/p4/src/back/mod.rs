@@ -48,7 +48,8 @@ pub(crate) struct Plan {
     homes: Homes,
     /// Stage of each node.
     pub stages: Vec<usize>,
-    made: HashMap<Leaf, Made>,
+    /// Of each node the actions of its leaves: one that hashes takes out its own node's number.
+    made: Vec<HashMap<Leaf, Made>>,
     ends: Vec<Deparse>,
     rows: Vec<DeparseRow>,
     patterns: Vec<Pattern>,
@@ -258,7 +259,7 @@ impl Plan {
             graph,
             homes,
             stages,
-            made: HashMap::new(),
+            made: Vec::new(),
             ends: Vec::new(),
             rows: Vec::new(),
             patterns: Vec::new(),
@@ -274,10 +275,11 @@ impl Plan {
 
     /// The actions of all leaves; or the first leaf that is none.
     fn make(&mut self) -> Option<(usize, Leaf, action::Unmade)> {
+        self.made = vec![HashMap::new(); self.graph.nodes.len()];
         for (at, leaves) in leaves(&self.graph).into_iter().enumerate() {
             for leaf in leaves {
                 match action::make(leaf, &self.homes, &self.ends, &self.cells, (at, self.graph.spans[at])) {
-                    Ok(made) => self.made.insert(leaf.clone(), made),
+                    Ok(made) => self.made[at].insert(leaf.clone(), made),
                     Err(unmade) => return Some((at, leaf.clone(), unmade)),
                 };
             }

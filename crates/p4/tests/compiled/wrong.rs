@@ -582,6 +582,7 @@ fn a_field_that_is_brought_elsewhere_stays_where_two_ways_leave_it() {
     same(&of_states(types, states, "", "if (hdr.g.isValid()) { hdr.h.x = hdr.g.y; }"), "");
 }
 
+/// Two visits do the same but for their numbers, which they take out of the hash.
 #[test]
 fn a_hash_of_what_an_entry_has_written_is_that_of_its_value() {
     let types = "header h_t { bit<64> x; bit<8> y; } struct headers_t { h_t h; }";

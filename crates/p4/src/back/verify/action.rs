@@ -60,7 +60,9 @@ impl World for Words<'_> {
 pub(super) fn check(plan: &Plan, code: &Code, mut rng: Rng, times: usize) -> Result<(), String> {
     for (at, leaves) in leaves(&plan.graph).into_iter().enumerate() {
         for leaf in &leaves {
-            let Some(made) = plan.made.get(leaf) else { return Err(format!("visit {at}: a leaf without an action")) };
+            let Some(made) = plan.made[at].get(leaf) else {
+                return Err(format!("visit {at}: a leaf without an action"));
+            };
             for _ in 0..2 * times {
                 one(plan, code, at, leaf, made, &mut rng).map_err(|what| format!("visit {at}: {what}"))?;
             }

@@ -104,7 +104,7 @@ fn one(plan: &Plan, tables: &Logical, program: &Program, at: usize, rng: &mut Rn
         Err(Stop::Wrong(what)) => return Err(what),
     };
     let Some(leads) = leads else { return Err("no row is found".to_string()) };
-    let Some(made) = plan.made.get(leaf) else { return Err("a leaf without an action".to_string()) };
+    let Some(made) = plan.made[at].get(leaf) else { return Err("a leaf without an action".to_string()) };
     let meant = data(made, &params);
     let Some(action) = stage.actions.get(usize::from(leads.action)) else {
         return Err("an action that is not there".to_string());
