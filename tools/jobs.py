@@ -29,7 +29,8 @@ BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 P4_COMPILED = {
     "access": (), "atoms": (), "basic": (), "calc": (), "ecn": (), "label": (),
     "load_balance": ("--hash", "target", "--power-of-two"), "link_monitor": ("--bound", "data=2", "--bound", "way=2"),
-    "mirror": (), "mri": ("--bound", "traces=8"), "multicast": (), "qos": (), "source_routing": (), "tunnel": (),
+    "mirror": (), "mri": ("--bound", "traces=8"), "multicast": (), "options": (), "qos": (),
+    "source_routing": (), "tunnel": (),
 }  # fmt: skip
 # Those that look at the time, which the reference has by another clock than the RTL.
 P4_TIMED = {"access", "link_monitor"}

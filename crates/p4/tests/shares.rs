@@ -20,6 +20,7 @@ const EXPECTED: &[(&str, [&str; 3])] = &[
     ("mirror", ["2", "2", "2"]),
     ("mri", ["E0770 line 69", "E0770 line 69", "E0770 line 69"]),
     ("multicast", ["2", "2", "2"]),
+    ("options", ["1", "1", "1"]),
     ("qos", ["2", "2", "2"]),
     ("source_routing", ["1", "1", "1"]),
     ("tunnel", ["2", "2", "2"]),
