@@ -303,14 +303,10 @@ impl Plan {
 
     /// Whether something looks at the time of arrival.
     pub fn reads_time(&self) -> bool {
-        let has_rates = |node: &crate::ir::Node| {
-            let mut has = false;
-            node.tree.each_leaf(&mut |leaf| {
-                has |= leaf.access.as_ref().is_some_and(|access| matches!(access.change, Change::Police(_)));
-            });
-            has
-        };
-        self.homes.hardware.values().any(|of| of.word == Word::Arrival) || self.graph.nodes.iter().any(has_rates)
+        let is_rate =
+            |leaf: &Leaf| leaf.access.as_ref().is_some_and(|access| matches!(access.change, Change::Police(_)));
+        let hardware = self.homes.hardware.values();
+        hardware.into_iter().any(|of| of.word == Word::Arrival) || all_leaves(&self.graph).into_iter().any(is_rate)
     }
 
     /// Whether a stage's cells are more than half of what it has.

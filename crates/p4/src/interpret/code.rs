@@ -364,16 +364,6 @@ pub(crate) enum ObjectKind {
     Plain,
 }
 
-impl ObjectKind {
-    /// The rate of its meters, if it has one.
-    pub fn police(&self) -> Option<Police> {
-        match self {
-            ObjectKind::Police { police, .. } => Some(*police),
-            _ => None,
-        }
-    }
-}
-
 /// The blocks of `V1Switch`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pipeline {
@@ -427,8 +417,6 @@ pub(crate) struct Code {
     pub pipeline: Pipeline,
     /// Whether something asks for a clone.
     pub has_clones: bool,
-    /// Whether something asks for copies to a group by `multicast`.
-    pub has_multicast: bool,
     /// In place of the pipeline, if it is a system program.
     pub system: Option<System>,
     pub told: Told,

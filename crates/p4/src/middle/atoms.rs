@@ -2,7 +2,7 @@
 
 use super::follow::{Follower, Way};
 use super::value::V;
-use crate::interpret::code::{Argument, Call, NativeCall};
+use crate::interpret::code::{Call, NativeCall};
 use crate::interpret::native::{AtomValue, Native};
 use crate::ir::{Access, Array, Becomes, Bits, CELL, Change, Src, When};
 
@@ -38,13 +38,9 @@ impl<'c> Follower<'c> {
             self.access = Some(Access { array, cells, index, change, more: 0 });
         }
         for (at, value) in results.into_iter().zip([old, now]) {
-            let Some(Argument::Out(target) | Argument::InOut(target)) = at.and_then(|at| call.arguments.get(at)) else {
-                continue;
-            };
-            let mut held = [value];
-            let (slot, path, low) = self.while_held(&mut held, |this| this.find(target))?;
-            let [value] = held;
-            self.write(target, slot, &path, low, V::Bits(value))?;
+            if let Some(at) = at {
+                self.give(call, at, value)?;
+            }
         }
         Ok(())
     }

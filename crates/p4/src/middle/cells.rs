@@ -73,11 +73,7 @@ impl<'c> Follower<'c> {
     pub fn police(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<()> {
         self.once(call.span)?;
         let object = self.object_of(native).map(|at| (at, &self.code.objects[at].kind));
-        let (
-            Some((object, ObjectKind::Police { cells, police })),
-            Some(Argument::Out(target) | Argument::InOut(target)),
-        ) = (object, call.arguments.get(1))
-        else {
+        let Some((object, ObjectKind::Police { cells, police })) = object else {
             return self.refuse_at(call.span, "a meter of this form");
         };
         // Without such a meter it is green.
@@ -89,10 +85,7 @@ impl<'c> Follower<'c> {
             self.access = Some(Access { array, cells: *cells, index, change: Change::Police(*police), more: 0 });
             color = Bits::of(1, Src::Cell(When::New, 0));
         }
-        let mut held = [color];
-        let (slot, path, low) = self.while_held(&mut held, |this| this.find(target))?;
-        let [color] = held;
-        self.write(target, slot, &path, low, V::Bits(color))
+        self.give(call, 1, color)
     }
 
     pub fn register(&self, native: &NativeCall, call: &Call) -> Way<(usize, usize, Number)> {

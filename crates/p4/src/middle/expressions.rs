@@ -10,9 +10,6 @@ use crate::ir::{Bits, Op, Src};
 use crate::source::Span;
 use crate::syntax::ast::{Binary, Unary};
 
-/// Most powers of two of a product with a constant.
-const MOST_TERMS: usize = 4;
-
 impl<'c> Follower<'c> {
     pub fn truth(&mut self, ex: &'c Ex) -> Way<bool> {
         match self.value(ex)? {
@@ -377,33 +374,6 @@ impl<'c> Follower<'c> {
         })
     }
 
-    /// A product with a constant: powers of two that are added and subtracted, each behind the first a stage more.
-    fn product(&mut self, number: Number, span: Span, value: Bits, k: u128) -> Way<Bits> {
-        let terms = signed_powers(k, value.width());
-        if terms.len() > MOST_TERMS {
-            let what =
-                format!("a product with {k}: {} powers of two added and subtracted, at most {MOST_TERMS}", terms.len());
-            return self.refuse_at(span, what);
-        }
-        let value = self.kept(value, true)?;
-        let mut parts = Vec::with_capacity(terms.len());
-        for (power, _) in &terms {
-            let V::Bits(part) = self.shifted(Binary::ShiftLeft, number, value.clone(), *power)? else {
-                return self.refuse_at(span, "a product of this form");
-            };
-            parts.push(part);
-        }
-        let mut parts = self.all_kept(parts)?;
-        parts.reverse();
-        let mut sum = Bits::constant(value.width(), 0);
-        for (_, is_less) in terms {
-            let Some(part) = parts.pop() else { break };
-            let op = if is_less { Op::Sub } else { Op::Add };
-            sum = self.while_held(&mut parts, |this| this.operate(op, sum, part))?;
-        }
-        Ok(sum)
-    }
-
     pub fn shifted(&mut self, operator: Binary, number: Number, mut value: Bits, by: u32) -> Way<V> {
         let width = value.width();
         if operator == Binary::ShiftLeft {
@@ -465,23 +435,6 @@ impl<'c> Follower<'c> {
         }
         Ok(true)
     }
-}
-
-/// A number as powers of two below 2^`width` that are added, or subtracted (`true`), as few as there are; one that is added first.
-fn signed_powers(mut number: u128, width: u32) -> Vec<(u32, bool)> {
-    let mut all = Vec::new();
-    let mut power = 0;
-    while number > 0 && power < width {
-        if number & 1 == 1 {
-            let is_less = number & 3 == 3;
-            all.push((power, is_less));
-            number = if is_less { number.wrapping_add(1) } else { number - 1 };
-        }
-        number >>= 1;
-        power += 1;
-    }
-    all.sort_by_key(|(power, is_less)| (*is_less, std::cmp::Reverse(*power)));
-    all
 }
 
 /// A bool.

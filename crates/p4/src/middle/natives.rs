@@ -8,6 +8,7 @@ use crate::interpret::code::{Argument, Call, NativeCall};
 use crate::interpret::native::Native;
 use crate::interpret::value::Value;
 use crate::ir::{Bits, LocInfo};
+use sluice_rmt::phv::Word;
 
 impl<'c> Follower<'c> {
     pub fn native(&mut self, native: &'c NativeCall, call: &'c Call) -> Way<V> {
@@ -82,6 +83,33 @@ impl<'c> Follower<'c> {
             }
             _ => self.refuse_at(call.span, "an argument of this form"),
         }
+    }
+
+    /// Gives an argument that goes out its value.
+    pub fn give(&mut self, call: &'c Call, at: usize, value: Bits) -> Way<()> {
+        let Some(Argument::Out(target) | Argument::InOut(target)) = call.arguments.get(at) else {
+            return self.refuse_at(call.span, "an argument of this form");
+        };
+        let mut held = [value];
+        let (slot, path, low) = self.while_held(&mut held, |this| this.find(target))?;
+        let [value] = held;
+        self.write(target, slot, &path, low, V::Bits(value))
+    }
+
+    /// `link_statistics(statistics)`: the words that the system program writes.
+    fn link_statistics(&mut self, call: &'c Call) -> Way<()> {
+        let Some(Argument::Out(target) | Argument::InOut(target)) = call.arguments.first() else {
+            return self.refuse_at(call.span, "an argument of this form");
+        };
+        if self.in_parser || self.system.is_some() {
+            return self.refuse_at(call.span, "`link_statistics` in the parser or in a system program");
+        }
+        let words = [Word::QueueDepth, Word::LinkUse].map(|word| {
+            let loc = self.locs.of(LocInfo::Word(word, 0), 16);
+            V::Bits(self.loc_bits(loc))
+        });
+        let (slot, path, low) = self.find(target)?;
+        self.write(target, slot, &path, low, V::Parts(words.into()))
     }
 
     fn update_checksum(&mut self, call: &'c Call) -> Way<()> {

@@ -1,7 +1,8 @@
 //! Programs of what the random ones do not make: parsers, controls, actions and functions with arguments of their own, exits within
 //! them, unions, lists, signed and saturating numbers. What is accepted gives the packets of the reference.
 
-use crate::compare::{ALONE, Came, LONG, PORTS, run};
+use crate::compare::{ALONE, LONG, PORTS};
+use crate::pieces::{Pieces, all_agree, program};
 use sluice_formats::random::{Rng, test_seed};
 
 /// Packets for each program.
@@ -31,12 +32,6 @@ control C(inout headers_t hdr, inout meta_t meta) { apply {} }
 control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr); } }
 V1Switch(P(), V(), I(), E(), C(), D()) main;
 ";
-
-macro_rules! program {
-    ($($piece:ident: $text:literal),* $(,)?) => { &[$((stringify!($piece), $text)),*] };
-}
-
-type Pieces = &'static [(&'static str, &'static str)];
 
 const PROGRAMS: &[Pieces] = &[
     // Sub-parsers.
@@ -122,22 +117,5 @@ fn what_random_programs_do_not_make_gives_the_references_packets() {
     let mut rng = Rng::new(test_seed("blocks"));
     let mut bytes = || (0..1 + rng.below(20)).map(|_| rng.below(6) as u8).collect();
     let packets: Vec<(u16, Vec<u8>)> = (0..PACKETS).map(|number| (number as u16 % PORTS, bytes())).collect();
-    let (mut wrong, mut agreed) = (Vec::new(), 0);
-    for (number, pieces) in PROGRAMS.iter().enumerate() {
-        let (text, entries) = program(pieces);
-        for (name, place) in [("default", ALONE), ("wide", (LONG.0, 1, 10))] {
-            match run(&text, &entries, place, &packets) {
-                Came::Agreed(sent) => {
-                    assert!(sent > 0, "{text}");
-                    agreed += 1;
-                }
-                Came::Refused(why) => println!("{number} {name} refused: {}", why),
-                other => wrong.push(format!("{number} {name}: {other:?}\n{pieces:?}")),
-            }
-        }
-    }
-    println!("{agreed} agreed");
-    // What is refused shows nothing.
-    assert!(agreed >= 50, "{agreed} agreed");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    all_agree(PROGRAMS, program, &[("default", ALONE), ("wide", (LONG.0, 1, 10))], &packets, 50);
 }

@@ -1,7 +1,8 @@
 //! Programs of the kinds that users write, each of several features at once, on frames with VLANs, MPLS labels and an IP-like header.
 //! What is accepted gives the packets of the reference, as a tenant, alone and on the long pipeline.
 
-use crate::compare::{ALONE, Came, LONG, PORTS, Place, TENANT, run};
+use crate::compare::{ALONE, LONG, PORTS, TENANT};
+use crate::pieces::{Pieces, all_agree, program};
 use sluice_formats::random::{Rng, test_seed};
 
 /// Packets for each program.
@@ -40,12 +41,6 @@ control C(inout headers_t hdr, inout meta_t meta) { apply { SUMS } }
 control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr); } }
 V1Switch(P(), V(), I(), E(), C(), D()) main;
 ";
-
-macro_rules! program {
-    ($($piece:ident: $text:literal),* $(,)?) => { &[$((stringify!($piece), $text)),*] };
-}
-
-type Pieces = &'static [(&'static str, &'static str)];
 
 const PROGRAMS: &[Pieces] = &[
     // 0: a union is an argument of a parser.
@@ -183,24 +178,5 @@ fn frame(rng: &mut Rng) -> Vec<u8> {
 fn programs_of_several_features_give_the_references_packets() {
     let mut rng = Rng::new(test_seed("mixed"));
     let packets: Vec<(u16, Vec<u8>)> = (0..PACKETS).map(|number| (number as u16 % PORTS, frame(&mut rng))).collect();
-    let places: [(&str, Place); 3] = [("tenant", TENANT), ("alone", ALONE), ("wide", LONG)];
-    let only = std::env::var("SLUICE_SAMPLE").ok().and_then(|text| text.parse::<usize>().ok());
-    let (mut wrong, mut agreed) = (Vec::new(), 0);
-    for (number, pieces) in PROGRAMS.iter().enumerate().filter(|(number, _)| only.is_none_or(|only| only == *number)) {
-        let (text, entries) = program(pieces);
-        for (name, place) in places {
-            match run(&text, &entries, place, &packets) {
-                Came::Agreed(sent) => {
-                    assert!(sent > 0, "{text}");
-                    agreed += 1;
-                }
-                Came::Refused(why) => println!("{number} {name} refused: {why}"),
-                other => wrong.push(format!("{number} {name}: {other:?}\n{pieces:?}")),
-            }
-        }
-    }
-    println!("{agreed} agreed");
-    // What is refused shows nothing.
-    assert!(only.is_some() || agreed >= 95, "{agreed} agreed");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    all_agree(PROGRAMS, program, &[("tenant", TENANT), ("alone", ALONE), ("wide", LONG)], &packets, 95);
 }

@@ -294,7 +294,6 @@ impl<'p> Lowerer<'p> {
             self.tell_digest(ty, data.at.span);
         }
         self.code.has_clones |= matches!(what, Native::Clone | Native::CloneData | Native::CloneKeep);
-        self.code.has_multicast |= what == Native::Multicast;
         let arguments = self.arguments(parameters, given, false)?;
         let result = self.shape(&self.type_of(expression));
         Ok((Callee::Native(NativeCall { what, object, result, kept }), arguments))

@@ -10,7 +10,6 @@ mod statements;
 mod tables;
 mod trace;
 
-use super::Police;
 use super::code::{Code, ObjectKind};
 use super::shape::Noise;
 use super::tables::Rows;
@@ -76,8 +75,6 @@ pub(crate) struct Machine {
     pub slots: Vec<Value>,
     pub tables: Vec<Rows>,
     pub objects: Vec<Cells>,
-    /// Rates of those objects that have one.
-    pub police: Vec<Option<Police>>,
     /// What value sets hold: for each a list of values, one for each key.
     pub value_sets: Vec<Vec<Vec<u128>>>,
     pub packet: Packet,
@@ -106,7 +103,6 @@ impl Machine {
             slots: vec![Value::None; code.slots],
             tables: code.tables.iter().map(Rows::new).collect(),
             objects: code.objects.iter().map(|object| cells(&object.kind)).collect(),
-            police: code.objects.iter().map(|object| object.kind.police()).collect(),
             value_sets: vec![Vec::new(); code.value_sets.len()],
             packet: Packet::default(),
             hashes: HashLayouts::default(),
@@ -137,7 +133,7 @@ fn cells(kind: &ObjectKind) -> Cells {
         ObjectKind::Counter { cells, .. } => Cells::Counter(vec![(0, 0); *cells]),
         ObjectKind::Meter { cells, bytes, direct } => Cells::meter(*cells, *bytes, *direct),
         ObjectKind::Register { cells, shape } => Cells::Register(vec![shape.zero(); *cells]),
-        ObjectKind::Police { cells, .. } => Cells::Register(vec![Value::Bits(0); *cells]),
+        ObjectKind::Police { cells, police } => Cells::Police(*police, vec![0; *cells]),
         ObjectKind::Profile { .. } | ObjectKind::Plain => Cells::Nothing,
     }
 }

@@ -1,5 +1,6 @@
 //! What externs keep: counters, meters, registers.
 
+use crate::interpret::Police;
 use crate::interpret::value::Value;
 
 /// Cells of an extern.
@@ -8,6 +9,8 @@ pub(crate) enum Cells {
     /// Packets and bytes.
     Counter(Vec<(u64, u64)>),
     Meter(Meters),
+    /// A rate, and the word of each meter.
+    Police(Police, Vec<u32>),
     Register(Vec<Value>),
     Nothing,
 }

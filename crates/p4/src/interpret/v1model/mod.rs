@@ -160,6 +160,7 @@ impl Switch {
     pub fn cell(&self, array: Array, at: usize) -> u32 {
         match &self.machine.objects[array.object] {
             Cells::Register(cells) => cells.get(at).map_or(0, |value| (value.bits() >> (CELL * array.part)) as u32),
+            Cells::Police(_, cells) => cells.get(at).copied().unwrap_or(0),
             Cells::Counter(cells) if !cells.is_empty() => {
                 cells.get(at).map_or(0, |(packets, bytes)| if array.part == 1 { *bytes } else { *packets } as u32)
             }
@@ -183,11 +184,9 @@ impl Switch {
 
     /// Sets it from such a word.
     pub fn set_cell(&mut self, array: Array, at: usize, word: u32) {
-        if let ObjectKind::Police { .. } = &self.code.objects[array.object].kind {
-            if let Cells::Register(cells) = &mut self.machine.objects[array.object]
-                && let Some(cell) = cells.get_mut(at)
-            {
-                *cell = Value::Bits(word.into());
+        if let Cells::Police(_, cells) = &mut self.machine.objects[array.object] {
+            if let Some(cell) = cells.get_mut(at) {
+                *cell = word;
             }
             return;
         }

@@ -176,11 +176,12 @@ impl Machine {
     /// Whether a packet is beyond the rate of a meter, which it uses if it is not.
     fn police(&mut self, native: &NativeCall, at: usize) -> u128 {
         let (ticks, bytes) = (self.time / TICK, self.packet.length());
-        let (Some(object), Native::PoliceExecute) = (self.object_of(native), native.what) else { return 0 };
-        let (Some(police), Cells::Register(cells)) = (self.police[object], &mut self.objects[object]) else { return 0 };
+        let Some(Cells::Police(police, cells)) = self.object_of(native).map(|object| &mut self.objects[object]) else {
+            return 0;
+        };
         let Some(cell) = cells.get_mut(at) else { return 0 };
-        let (now, is_red) = police.packet(cell.bits() as u32, ticks, bytes as u16);
-        *cell = Value::Bits(now.into());
+        let (now, is_red) = police.packet(*cell, ticks, bytes as u16);
+        *cell = now;
         is_red.into()
     }
 
