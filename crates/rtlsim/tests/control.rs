@@ -11,8 +11,8 @@ use sluice_formats::rmt::rows::ExactRow;
 use sluice_formats::row::{Row, Wide};
 use sluice_formats::{Message, Node, Op, Status, Table};
 use sluice_object::Step;
-use sluice_rtlsim::event::{self, What};
-use sluice_rtlsim::plugin::{Instance, Until};
+use sluice_rtlsim::plugin::boundary::{Instance, Until};
+use sluice_rtlsim::plugin::event::{self, What};
 use sluice_rtlsim::{Plugin, RtlOptions, Variant, top};
 
 const CONFIGS: [&str; 2] = ["tiny", "default"];

@@ -6,9 +6,9 @@ use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::{EngineId, Message, Node, Op, Status, Table, target};
 use sluice_object::{Load, Step};
 use sluice_rtlsim::Faults;
-use sluice_rtlsim::config_driver::{ConfigDriver, Done};
-use sluice_rtlsim::fault::FaultInjector;
-use sluice_rtlsim::requester::{ATTEMPTS, WINDOW};
+use sluice_rtlsim::device::config_driver::{ConfigDriver, Done};
+use sluice_rtlsim::device::requester::{ATTEMPTS, WINDOW};
+use sluice_rtlsim::plugin::fault::FaultInjector;
 use std::collections::{HashMap, VecDeque};
 
 type Address = (u8, u8, u32);

@@ -3,7 +3,7 @@
 use crate::xdp::engine::{MODULE, Rows, open_tiny};
 use sluice_formats::limits::{TICK_PS, packet_id};
 use sluice_formats::xdp::target::PAGE_ROWS;
-use sluice_rtlsim::plugin::Until;
+use sluice_rtlsim::plugin::boundary::Until;
 
 /// Nanoseconds of a jiffy, and how far a packet's stamp may be from a jiffy's end: a divisor that is wrong by one is wrong by 64 there.
 const JIFFY: u64 = 1_000_000;

@@ -10,7 +10,7 @@ use sluice_ebpf::plugin::{self, Request};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::{Reason, target};
 use sluice_hxdp::plugin::{called, run as run_bundles};
-use sluice_rtlsim::lone::Fate;
+use sluice_rtlsim::xdp::lone::Fate;
 use sluice_rtlsim::{Lone, Variant, top};
 
 /// Most taken back edges and calls of a packet.

@@ -10,7 +10,7 @@ use sluice_formats::limits::packet_id;
 use sluice_formats::xdp::codes::XdpStep;
 use sluice_formats::xdp::rows::XdpProgramRow;
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
-use sluice_rtlsim::plugin::Until;
+use sluice_rtlsim::plugin::boundary::Until;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Goes round as often as byte 14 says, and ends as byte 15 says.

@@ -6,7 +6,7 @@ use sluice_formats::limits::packet_id;
 use sluice_formats::xdp::rows::XdpShareRow;
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Status, Table};
-use sluice_rtlsim::plugin::Until;
+use sluice_rtlsim::plugin::boundary::Until;
 use std::collections::BTreeMap;
 
 /// A program for a module that goes round so often.

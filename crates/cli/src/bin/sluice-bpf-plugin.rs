@@ -5,7 +5,7 @@ use sluice_formats::xdp::target::MOST_WORK;
 use sluice_formats::{Reason, target};
 use sluice_hxdp::plugin::{called, run as run_bundles};
 use sluice_rtlsim::Lone;
-use sluice_rtlsim::lone::Fate;
+use sluice_rtlsim::xdp::lone::Fate;
 use std::io::Read;
 use std::process::ExitCode;
 

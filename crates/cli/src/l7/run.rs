@@ -20,7 +20,7 @@ use sluice_l7::engine::Fate;
 use sluice_l7::receive::Delivery;
 use sluice_packet::flow::vlan_id;
 use sluice_rtlsim::Variant;
-use sluice_rtlsim::dispatch::{Dispatched, Dispatcher};
+use sluice_rtlsim::l7::dispatch::{Dispatched, Dispatcher};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -2,8 +2,8 @@
 
 use super::common::{Folder, root};
 use sluice_formats::{Message, Node, Op, Status, Table};
-use sluice_rtlsim::event::{What, decode};
-use sluice_rtlsim::plugin::{Instance, Until};
+use sluice_rtlsim::plugin::boundary::{Instance, Until};
+use sluice_rtlsim::plugin::event::{What, decode};
 use sluice_rtlsim::{Plugin, Variant, top};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -6,8 +6,8 @@ use sluice_formats::row::Row;
 use sluice_formats::rows::SidebandRow;
 use sluice_formats::{Message, Node, Op, Status, Table};
 use sluice_l7::placed::Placed;
-use sluice_rtlsim::event::{What, decode};
-use sluice_rtlsim::plugin::{Instance, Plugin, Until};
+use sluice_rtlsim::plugin::boundary::{Instance, Plugin, Until};
+use sluice_rtlsim::plugin::event::{What, decode};
 use sluice_rtlsim::{locate, top};
 use std::path::PathBuf;
 

@@ -10,8 +10,8 @@ use sluice_formats::rows::SidebandRow;
 use sluice_formats::{Message, Node, Op, Status, Table};
 use sluice_l7::engine::{Engine, Fate, Job, Outcome};
 use sluice_l7::step::Verdict;
-use sluice_rtlsim::event::{What, decode};
-use sluice_rtlsim::plugin::{Instance, Until};
+use sluice_rtlsim::plugin::boundary::{Instance, Until};
+use sluice_rtlsim::plugin::event::{What, decode};
 use sluice_rtlsim::top;
 use std::collections::BTreeMap;
 

@@ -19,7 +19,7 @@ use sluice_l7::step::{self, Verdict};
 use sluice_l7::tables::Tables;
 use sluice_l7::testing;
 use sluice_rtlsim::Ready;
-use sluice_rtlsim::plugin::Until;
+use sluice_rtlsim::plugin::boundary::Until;
 
 /// Of engines whose programs are not asked.
 fn no_rules(job: &Job) -> Option<Verdict> {

@@ -12,7 +12,7 @@ use sluice_formats::l7::rows::{L7GroupRow, L7PortRow, L7TargetPart};
 use sluice_formats::l7::target::Target;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_l7::tables::Tables;
-use sluice_rtlsim::plugin::Until;
+use sluice_rtlsim::plugin::boundary::Until;
 
 /// One packet after the other, so that the order of everything is known: entries are given out, kept, and lost by
 /// finished messages exactly as in the model.

@@ -18,8 +18,8 @@ use sluice_l7::engine::{Engine, Fate};
 use sluice_l7::receive::{Arrived, Delivery, Ended, Member, Receive, Ring, Write};
 use sluice_l7::table::Place;
 use sluice_l7::tables::Tables;
-use sluice_rtlsim::event::{What, decode};
-use sluice_rtlsim::plugin::{Instance, Until};
+use sluice_rtlsim::plugin::boundary::{Instance, Until};
+use sluice_rtlsim::plugin::event::{What, decode};
 use sluice_rtlsim::top;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

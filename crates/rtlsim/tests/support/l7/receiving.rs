@@ -12,7 +12,7 @@ use sluice_formats::random::{Rng, test_is_long, test_seed};
 use sluice_formats::row::Row;
 use sluice_formats::{Op, Status, Table};
 use sluice_rtlsim::Ready;
-use sluice_rtlsim::plugin::Until;
+use sluice_rtlsim::plugin::boundary::Until;
 
 const FLOW: Flow = Flow { source: 0x0a00_0001, from: 2, to: 9000 };
 

@@ -10,7 +10,7 @@ use sluice_object::linker::rmt::{Placer, Quota};
 use sluice_object::lower::lower;
 use sluice_object::{Action, Destination, KeyKind, KeySpec, Object, Step};
 use sluice_rtlsim::device::Tapped;
-use sluice_rtlsim::event::What;
+use sluice_rtlsim::plugin::event::What;
 use sluice_rtlsim::{RtlNic, RtlOptions};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -14,9 +14,9 @@ use sluice_formats::{Message, Node, Op, Status, Table, Target, target};
 use sluice_hxdp::rows::{Unsupported, code};
 use sluice_hxdp::{Compiled, Target as LaneTarget, compile};
 use sluice_object::xdp::XdpMapPlace;
-use sluice_rtlsim::event::{What, decode};
-use sluice_rtlsim::options::Ready;
-use sluice_rtlsim::plugin::{Instance, Until};
+use sluice_rtlsim::plugin::boundary::{Instance, Until};
+use sluice_rtlsim::plugin::event::{What, decode};
+use sluice_rtlsim::plugin::options::Ready;
 use sluice_rtlsim::{Plugin, Variant, top};
 use std::collections::BTreeMap;
 

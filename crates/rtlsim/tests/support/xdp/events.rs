@@ -9,7 +9,7 @@ use sluice_formats::row::Row;
 use sluice_formats::xdp::codes::XdpEventKind;
 use sluice_formats::xdp::rows::{XdpEventsRow, XdpEventsTakenRow};
 use sluice_formats::xdp::target::EVENT_WORDS;
-use sluice_rtlsim::events::{Told, told};
+use sluice_rtlsim::xdp::events::{Told, told};
 
 /// What a module's ring says of itself.
 pub fn ring(engine: &mut Engine, module: u8) -> XdpEventsRow {

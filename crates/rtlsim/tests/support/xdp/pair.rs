@@ -15,7 +15,7 @@ use sluice_formats::{Reason, Table};
 use sluice_hxdp::{Bundles, Target, compile};
 use sluice_object::xdp::XdpMapPlace;
 use sluice_object::xdp::layout::shape;
-use sluice_rtlsim::trie::Trie;
+use sluice_rtlsim::xdp::trie::Trie;
 use std::collections::BTreeMap;
 
 /// Number of the first map: handles are the interpreter's.

@@ -3,9 +3,9 @@
 //! The C side is `cpp/sluice_rtl.h`. All `unsafe` of this crate is here.
 #![allow(unsafe_code)]
 
-use crate::error::RtlError;
-use crate::locate::{self, Variant};
-use crate::top::Top;
+use crate::plugin::error::RtlError;
+use crate::plugin::locate::{self, Variant};
+use crate::plugin::top::Top;
 use libloading::Library;
 use sluice_device::Offer;
 use sluice_formats::Target;
@@ -321,7 +321,7 @@ impl Instance {
     }
 
     /// When a destination is ready.
-    pub fn set_ready(&mut self, destination: u8, pattern: crate::options::Ready) -> Result<(), RtlError> {
+    pub fn set_ready(&mut self, destination: u8, pattern: crate::plugin::options::Ready) -> Result<(), RtlError> {
         let (chance, burst) = pattern.chance_and_burst();
         // SAFETY: plain values and a live handle; the shim checks the number.
         match unsafe { (self.api.set_ready)(self.nic.as_ptr(), destination.into(), chance, burst) } {
@@ -388,7 +388,7 @@ impl Instance {
         Err(RtlError::Failed { what: format!("before tick {}: {}", self.now(), text.to_string_lossy().trim()) })
     }
 
-    /// All events since the last call, as the shim wrote them (`crate::event::decode`).
+    /// All events since the last call, as the shim wrote them (`crate::plugin::event::decode`).
     pub fn take_events(&mut self) -> &[u8] {
         let mut start = std::ptr::null();
         // SAFETY: the bytes stay valid until the next call with this handle, which the borrow

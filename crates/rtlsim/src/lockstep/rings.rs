@@ -1,6 +1,6 @@
 //! The host's rings of RTL and model in lockstep: both get what the host writes, and what the RTL writes is compared when it is told.
 
-use crate::compare::{Comparison, Halt, Input};
+use crate::lockstep::{Comparison, Halt, Input};
 use sluice_device::{Device, DeviceError, RingDriver, RingHost};
 use sluice_formats::{Node, Table};
 

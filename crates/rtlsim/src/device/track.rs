@@ -1,6 +1,6 @@
 //! Turns events into outcomes, and knows what is still on its way.
 
-use crate::event::{RtlEvent, What};
+use crate::plugin::event::{RtlEvent, What};
 use sluice_device::{Outcome, Verdict};
 use sluice_formats::l7::L7Event;
 use sluice_formats::l7::rows::L7TraceRow;

@@ -11,8 +11,8 @@
 //!   that have not reached a queue yet, and so would never end while the module's VLANs still
 //!   bring packets; a load unmaps them first.
 
-use crate::requester::{Answer, Place, Request, RequestError, RequestId, Requester};
-use crate::snapshot_read::{Scope, SnapshotCounters, SnapshotRead};
+use crate::device::requester::{Answer, Place, Request, RequestError, RequestId, Requester};
+use crate::device::snapshot_read::{Scope, SnapshotCounters, SnapshotRead};
 use sluice_device::{DeviceError, OpId, StepError};
 use sluice_formats::row::Row;
 use sluice_formats::rows::GenerationRow;
@@ -395,7 +395,7 @@ impl Running {
             self.wait = None;
         }
         // More writes than this would only wait in the requester's queue.
-        self.wait.is_none() && self.failed.is_none() && self.writes.len() < crate::requester::WINDOW
+        self.wait.is_none() && self.failed.is_none() && self.writes.len() < crate::device::requester::WINDOW
     }
 }
 

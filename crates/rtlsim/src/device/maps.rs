@@ -1,7 +1,7 @@
 //! The host's operations on maps of a simulated NIC, over its configuration ring while packets run.
 
 use crate::device::RtlNic;
-use crate::host_maps::Placed;
+use crate::xdp::host_maps::Placed;
 use sluice_device::{DeviceError, EngineCounts, Map, MapId, Maps, ProgramCounts, ProgramEvent};
 use sluice_ebpf::Errno;
 use sluice_ebpf::helper::routes::Routes;

@@ -1,6 +1,6 @@
 //! The host's rings of a simulated NIC: rows over the configuration ring, and the memory behind its DMA port.
 
-use crate::config_driver::RowWrite;
+use crate::device::config_driver::RowWrite;
 use crate::device::{RtlNic, Tapped};
 use sluice_device::{Device, DeviceError, RingDriver, RingHost};
 use sluice_formats::{Node, Table};

@@ -1,8 +1,8 @@
 //! How a simulated NIC is run.
 
-use crate::fault::Faults;
-use crate::locate::Variant;
-use crate::top::{self, Top};
+use crate::plugin::fault::Faults;
+use crate::plugin::locate::Variant;
+use crate::plugin::top::{self, Top};
 use std::path::PathBuf;
 
 /// When a destination is ready.

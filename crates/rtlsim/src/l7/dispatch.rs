@@ -1,10 +1,10 @@
 //! The l7 engine's own top as a dispatcher of messages: rows in, packets in, decisions with their ticks out.
 
-use crate::error::RtlError;
-use crate::event::{What, decode};
-use crate::locate::Variant;
-use crate::plugin::{Instance, Plugin, Until};
-use crate::row_write::{RowWriter, WriteError};
+use crate::device::row_write::{RowWriter, WriteError};
+use crate::plugin::boundary::{Instance, Plugin, Until};
+use crate::plugin::error::RtlError;
+use crate::plugin::event::{What, decode};
+use crate::plugin::locate::Variant;
 use crate::top;
 use sluice_device::RingDriver;
 use sluice_formats::Table;

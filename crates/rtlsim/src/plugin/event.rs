@@ -1,6 +1,6 @@
 //! What the shim reports, cycle by cycle: traces of the RTL, frames in and out, replies.
 
-use crate::top::{TAGS_BITS, Top};
+use crate::plugin::top::{TAGS_BITS, Top};
 use sluice_formats::l7::rows::{L7ForgetTraceRow, L7RingTraceRow, L7TraceRow};
 use sluice_formats::limits::DESTINATIONS;
 use sluice_formats::row::{Row, RowError, words_of_bytes};

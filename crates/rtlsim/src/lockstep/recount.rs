@@ -1,6 +1,6 @@
 //! Counters recounted from the trace: what a snapshot must have read, to the packet.
 
-use crate::event::{RtlEvent, What};
+use crate::plugin::event::{RtlEvent, What};
 use sluice_device::ModuleCounters;
 use sluice_formats::l7::L7Event;
 use sluice_formats::l7::rows::L7TraceRow;

@@ -1,20 +1,30 @@
 //! The RTL as a device: packets and configuration go in and out while the caller advances time.
 
-use crate::around::Around;
-use crate::config_driver::{ConfigDriver, Done, RowWrite};
-use crate::device_events::HostEvents;
-use crate::error::RtlError;
-use crate::event::{self, RtlEvent, What};
-use crate::fault::{FaultCounts, FaultInjector, Transmission};
-use crate::host_maps::HostMaps;
-use crate::locate::Variant;
-use crate::options::{Ready, RtlOptions, Stalls};
-use crate::plugin::{Instance, Plugin, Stop, Until};
-use crate::recount::Recount;
-use crate::requester::{Answer, RequestId, RequesterCounts};
-use crate::snapshot_read::SnapshotCounters;
-use crate::track::Tracker;
-use crate::turns::Turns;
+pub mod config_driver;
+pub(crate) mod events;
+pub(crate) mod maps;
+pub mod requester;
+pub(crate) mod rings;
+pub mod row_write;
+pub mod snapshot_read;
+pub mod track;
+pub(crate) mod turns;
+
+use crate::device::config_driver::{ConfigDriver, Done, RowWrite};
+use crate::device::events::HostEvents;
+use crate::device::requester::{Answer, RequestId, RequesterCounts};
+use crate::device::snapshot_read::SnapshotCounters;
+use crate::device::track::Tracker;
+use crate::device::turns::Turns;
+use crate::lockstep::recount::Recount;
+use crate::plugin::around::Around;
+use crate::plugin::boundary::{Instance, Plugin, Stop, Until};
+use crate::plugin::error::RtlError;
+use crate::plugin::event::{self, RtlEvent, What};
+use crate::plugin::fault::{FaultCounts, FaultInjector, Transmission};
+use crate::plugin::locate::Variant;
+use crate::plugin::options::{Ready, RtlOptions, Stalls};
+use crate::xdp::host_maps::HostMaps;
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{
     Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, ReadError, RingDriver, Rings, Rows, Waited,

@@ -7,9 +7,9 @@
 //! Packets that no engine has sent anywhere are dropped here, as `no_destination`. Rows of
 //! nodes that the top does not have are kept here and answered without delay; faults on the ring meet them all the same.
 
-use crate::event::{RtlEvent, What};
-use crate::plugin::OfferBuffer;
-use crate::turns::Turns;
+use crate::device::turns::Turns;
+use crate::plugin::boundary::OfferBuffer;
+use crate::plugin::event::{RtlEvent, What};
 use sluice_device::{Frame, Offer, headers};
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
 use sluice_formats::limits::{DESTINATIONS, SEQUENCE_MASK, TAG_BYTES, packet_id};

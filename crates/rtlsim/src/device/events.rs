@@ -1,7 +1,7 @@
 //! What programs in hardware tell: the host empties the rings of modules whose programs tell events, every so often and when it is asked.
 
 use crate::device::RtlNic;
-use crate::events::{Told, told};
+use crate::xdp::events::{Told, told};
 use sluice_device::{DeviceError, ProgramEvent};
 use sluice_ebpf::Image;
 use sluice_ebpf::analysis::{print_formats, written};

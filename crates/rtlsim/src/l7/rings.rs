@@ -1,6 +1,6 @@
 //! The host's rings of the l7 engine's own top: rows over the configuration ring, and the memory behind its DMA port.
 
-use crate::dispatch::Dispatcher;
+use crate::l7::dispatch::Dispatcher;
 use sluice_device::{DeviceError, RingDriver, RingHost};
 use sluice_formats::Table;
 

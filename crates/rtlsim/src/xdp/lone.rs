@@ -1,9 +1,9 @@
 //! One program on the XDP engine's own top, one packet after the other: no ports, no linker, no maps.
 
-use crate::error::RtlError;
-use crate::event::{What, decode};
-use crate::plugin::{Instance, Until};
-use crate::row_write::{RowWriter, WriteError};
+use crate::device::row_write::{RowWriter, WriteError};
+use crate::plugin::boundary::{Instance, Until};
+use crate::plugin::error::RtlError;
+use crate::plugin::event::{What, decode};
 use crate::{Plugin, Variant, top};
 use sluice_formats::limits::packet_id;
 use sluice_formats::row::Row;

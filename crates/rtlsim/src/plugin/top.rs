@@ -9,7 +9,7 @@ use sluice_formats::xdp::target::STEPS;
 use sluice_formats::{EngineId, Node, Target};
 use sluice_nic::engines::{self, Model};
 
-use crate::plugin::RawLayout;
+use crate::plugin::boundary::RawLayout;
 
 /// A top. What it does not have of a NIC stands around it in software ([`crate::around`]).
 #[derive(Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Operations of the host on maps that the map engine keeps: by key, per-CPU, tries, devmaps.
 
 use crate::device::RtlNic;
-use crate::host_maps::Placed;
+use crate::xdp::host_maps::Placed;
 use sluice_device::{DeviceError, MapId};
 use sluice_ebpf::image::map_flags::{RDONLY, WRONLY};
 use sluice_ebpf::map::TrieNode;

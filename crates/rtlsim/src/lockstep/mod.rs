@@ -10,13 +10,18 @@
 //! because the instant at which a single row changes is not in the trace.
 //! Replacements run at any moment, between packets.
 
-use crate::compare_maps::{self, MapOp};
+pub mod follow;
+pub(crate) mod maps;
+pub mod recount;
+pub(crate) mod rings;
+
 use crate::device::RtlNic;
-use crate::error::RtlError;
-use crate::follow::{Compared, Difference, Follower};
-use crate::locate::Variant;
-use crate::options::{RtlOptions, Stalls, Waves};
-use crate::plugin::Plugin;
+use crate::lockstep::follow::{Compared, Difference, Follower};
+use crate::lockstep::maps::MapOp;
+use crate::plugin::boundary::Plugin;
+use crate::plugin::error::RtlError;
+use crate::plugin::locate::Variant;
+use crate::plugin::options::{RtlOptions, Stalls, Waves};
 use sluice_device::Rows;
 use sluice_device::{
     Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, RingDriver, RingHost, Rings,
@@ -260,7 +265,7 @@ fn repeat(rtl: &mut RtlNic, follower: &mut Follower, input: &Input, end: u64) ->
             follower.follow(rtl.take_tapped())?;
             follower.compare_counters(&counters)?;
             if !rtl.has_loads() && rtl.is_at_rest() {
-                compare_maps::compare_all(rtl, follower)?;
+                maps::compare_all(rtl, follower)?;
             }
         }
         Input::ReadRow(node, table, index) => {
@@ -358,7 +363,7 @@ impl Device for Comparison {
             follower.follow(rtl.take_tapped())?;
             follower.compare_counters(&counters)?;
             if !rtl.has_loads() && rtl.is_at_rest() {
-                compare_maps::compare_all(rtl, follower)?;
+                maps::compare_all(rtl, follower)?;
             }
             Ok(counters)
         })
@@ -476,7 +481,7 @@ mod tests {
         assert!(error.contains("packet 1 of port 0 (id 0x00000001) at output"), "{error}");
         assert!(error.contains("RTL and model differ at tick"), "{error}");
         assert!(error.contains("seed 1"), "{error}");
-        if Plugin::find(&crate::top::NIC, "tiny", Variant::Trace).is_ok() {
+        if Plugin::find(&crate::plugin::top::NIC, "tiny", Variant::Trace).is_ok() {
             // The second run is told the truth.
             assert!(error.contains(".fst at") && error.contains("did not show it"), "{error}");
             let file = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap();

@@ -3,7 +3,7 @@
 //! What bpf(2) answers to a wrong key, size or flag is asked of maps of the same declarations that hold no values; the values are
 //! in the device.
 
-use crate::trie::Trie;
+use crate::xdp::trie::Trie;
 use sluice_ebpf::insn::{CALL, pseudo};
 use sluice_ebpf::{Image, MapSpace, MapSpec, helper, tenant};
 use sluice_formats::row::Row;

@@ -1,9 +1,9 @@
 //! Rows written to, and read from, a top that is driven by one owner alone: one after the other, each answered before the next.
 
-use crate::error::RtlError;
-use crate::event::{What, decode};
-use crate::plugin::{Instance, Until};
-use crate::top::Top;
+use crate::plugin::boundary::{Instance, Until};
+use crate::plugin::error::RtlError;
+use crate::plugin::event::{What, decode};
+use crate::plugin::top::Top;
 use sluice_formats::row::{Row, RowError};
 use sluice_formats::{Message, Op, Status, Table};
 

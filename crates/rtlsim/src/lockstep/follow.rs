@@ -1,8 +1,8 @@
 //! Feeds what a simulated NIC tells to the model and stops at the first difference.
 
 use crate::device::Tapped;
-use crate::event::{RtlEvent, What};
-use crate::top::Top;
+use crate::plugin::event::{RtlEvent, What};
+use crate::plugin::top::Top;
 use sluice_device::{Counters, Maps, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::rmt::target::PAGE_WORDS;
 use sluice_formats::xdp::codes::XdpStep;

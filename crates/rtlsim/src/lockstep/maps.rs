@@ -1,9 +1,9 @@
 //! Host operations on maps of both: at rest, with the same answer, and what the maps hold at the end.
 
-use crate::compare::{Comparison, Halt, Input};
 use crate::device::RtlNic;
-use crate::follow::{Difference, Follower};
-use crate::host_maps::Placed;
+use crate::lockstep::follow::{Difference, Follower};
+use crate::lockstep::{Comparison, Halt, Input};
+use crate::xdp::host_maps::Placed;
 use sluice_device::{Device, DeviceError, EngineCounts, Map, MapId, Maps, ProgramCounts, ProgramEvent};
 use sluice_nic::Mismatch;
 use sluice_object::XdpMap;

@@ -3,7 +3,7 @@
 //! Writing the epoch freezes every counter of the NIC in one cycle; the reads that follow see
 //! the frozen values, however long they take.
 
-use crate::requester::{Place, Request, RequestId};
+use crate::device::requester::{Place, Request, RequestId};
 use sluice_device::ModuleCounters;
 use sluice_formats::address::{SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::l7::L7Event;
