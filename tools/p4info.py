@@ -3,7 +3,7 @@
 
     p4info.py NAME.txtpb NAME.pb        both forms of one message; prints what has a number
 
-Shares nothing with crates/p4/src/info but P4Runtime's specification. The definitions are the package `p4runtime`.
+Shares nothing with crates/p4/src/front/info but P4Runtime's specification. The definitions are the package `p4runtime`.
 """
 
 import ast

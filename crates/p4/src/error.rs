@@ -1,6 +1,6 @@
 //! What can be wrong with a P4 program. The pages of the codes are docs/errors/E07xx.md.
 
-use crate::source::{How, Sources, Span};
+use crate::front::source::{How, Sources, Span};
 use sluice_packet::mistake::{Mistake, Problem as _};
 use sluice_packet::text;
 use std::fmt;

@@ -1,41 +1,35 @@
-//! P4-16 programs: what they are made of, whether they are P4, and how they are printed.
+//! P4-16 programs, in two halves. `front` reads them, checks them, prints them and runs them as P4-16 says; `compiler` brings them onto the
+//! rmt pipeline.
 //!
-//! A program goes through `source` (files, directives, macros: words), `syntax` (a tree) and `check` (names, types,
-//! constants). What the choices were: docs/decisions/p4-front-end.md. `interpret` runs what is checked; `stf` are scripts
-//! of packets for it; `info` is what the control plane is told.
+//! Front end with reference: a program goes through `source` (files, directives, macros: tokens), `syntax` (a tree) and `check` (names, types,
+//! constants); docs/decisions/p4-front-end.md has the choices. `interpret` executes what is checked, behind `Reference`
+//! (docs/decisions/p4-reference.md). `stf` are packet scripts for it, `info` is P4Info (docs/decisions/p4-info.md).
+//!
+//! Compiler (docs/decisions/p4-compiler.md): `middle` executes the program symbolically into a graph of visits to stages (`ir`), `back` makes rows of
+//! the graph, `verify` checks each pass by another way, `fit` and `relaxation` find what a program that does not fit would need.
+//!
+//! Both halves share `error` (codes, positions) and `allowed` (flags for what may be had in part).
 
 mod allowed;
-mod back;
-mod check;
-mod compile;
+mod compiler;
 mod error;
-mod fit;
-mod info;
-mod interpret;
-mod ir;
-mod less;
-mod middle;
-mod ports;
-mod reference;
-mod source;
-pub mod stf;
-mod syntax;
-mod traffic;
-mod verify;
+mod front;
 
 pub use allowed::Allowed;
-pub use compile::{Compiled, Model, Reservation};
+pub use compiler::compile::{Compiled, Model, Reservation};
+pub use compiler::ports::PortMap;
+pub use compiler::traffic::Traffic;
 pub use error::{MOST_ERRORS, Note, P4Error, P4Errors, Problem};
-pub use info::Info;
-pub use interpret::Sent;
-pub use ports::PortMap;
-pub use reference::{Entries, Reference, Undefined};
-pub use traffic::Traffic;
+pub use front::info::Info;
+pub use front::interpret::Sent;
+pub use front::reference::{Entries, Reference, Undefined};
+pub use front::stf;
 
 use error::Notes;
-use source::{Define, Settings, Sources};
+use front::source::{Define, Settings, Sources};
+use front::syntax::ast::{self, DeclarationKind};
+use front::{check, interpret, source, syntax};
 use std::path::{Path, PathBuf};
-use syntax::ast::{self, DeclarationKind};
 
 /// How programs are read: where `#include` looks, and which macros are there from the beginning.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,19 @@
+//! Verifier of `join`: from each way of the parser the joined graph does what the graph did.
+
+use crate::compiler::ir::Graph;
+use crate::compiler::verify::same::differs;
+use crate::compiler::verify::vars::Source;
+use sluice_formats::random::Rng;
+
+/// Checks the graph with visits joined, each way so often.
+pub(super) fn check(before: &Graph, after: &Graph, rng: &mut Rng, times: usize) -> Result<(), String> {
+    for (path, (one, other)) in before.paths.iter().zip(&after.paths).enumerate() {
+        for _ in 0..4 * times {
+            let mut source = Source::random(rng.fork(), &after.locs, one, false);
+            if let Some(what) = differs((before, &one.next), (after, &other.next), &mut source, rng.fork()) {
+                return Err(format!("way {path} of the parser: {what}"));
+            }
+        }
+    }
+    Ok(())
+}

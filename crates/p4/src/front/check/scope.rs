@@ -1,0 +1,121 @@
+//! Which names are there, from the innermost scope outwards.
+
+use super::Checker;
+use super::definitions::{DefId, Definition, Kind, Param};
+use crate::error::Problem;
+use crate::front::syntax::ast::Name;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Scopes that are open; the first is that of the program.
+pub(super) struct Scopes {
+    open: Vec<HashMap<Rc<str>, Vec<DefId>>>,
+}
+
+impl Default for Scopes {
+    fn default() -> Self {
+        Self { open: vec![HashMap::new()] }
+    }
+}
+
+impl Scopes {
+    pub fn declare(&mut self, name: &Rc<str>, id: DefId) {
+        let scope = self.open.last_mut().expect("the outermost stays");
+        scope.entry(name.clone()).or_default().push(id);
+    }
+
+    /// What the innermost scope has of that name.
+    pub fn innermost(&self, name: &str) -> &[DefId] {
+        self.open.last().and_then(|scope| scope.get(name)).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a name stands for here; overloaded functions are several.
+    pub fn find(&self, name: &str, global: bool) -> &[DefId] {
+        let scopes = if global { &self.open[..1] } else { &self.open[..] };
+        scopes.iter().rev().find_map(|scope| scope.get(name)).map_or(&[], Vec::as_slice)
+    }
+
+    fn names(&self) -> impl Iterator<Item = &Rc<str>> {
+        self.open.iter().rev().flat_map(HashMap::keys)
+    }
+}
+
+impl Checker<'_> {
+    /// Does something in a scope of its own.
+    pub(super) fn scoped<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
+        self.scopes.open.push(HashMap::new());
+        let result = check(self);
+        self.scopes.open.pop();
+        result
+    }
+
+    /// What a name stands for, or a mistake.
+    pub(super) fn lookup(&mut self, name: &Name, global: bool) -> Option<DefId> {
+        let found = self.scopes.find(&name.text, global).last().copied();
+        if found.is_none() {
+            self.unknown(name);
+        }
+        found
+    }
+
+    pub(super) fn unknown(&mut self, name: &Name) {
+        let near = nearest(&name.text, self.scopes.names());
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let shown = sluice_packet::text::quote(&name.text);
+        self.note(name.span, Problem::Unknown { name: shown, hint });
+    }
+
+    /// Whether two definitions may have one name: functions that take different arguments.
+    pub(super) fn overloads(&self, other: DefId, new: &Definition) -> bool {
+        match (&self.definition(other).kind, &new.kind) {
+            (Kind::Function(one), Kind::Function(two)) => differ(&one.parameters, &two.parameters),
+            (Kind::Package { parameters: one, .. }, Kind::Package { parameters: two, .. }) => differ(one, two),
+            (
+                Kind::Block { has_body: true, constructor: one, kind, .. },
+                Kind::Block { has_body: true, constructor: two, kind: other, .. },
+            ) => kind == other && differ(one, two),
+            _ => false,
+        }
+    }
+}
+
+/// Whether arguments tell two functions or constructors apart: by their number or their names.
+pub(super) fn differ(one: &[Param], two: &[Param]) -> bool {
+    let names = |parameters: &[Param]| {
+        let mut names: Vec<Rc<str>> = parameters.iter().map(|p| p.name.clone()).collect();
+        names.sort();
+        names
+    };
+    one.len() != two.len() || names(one) != names(two)
+}
+
+/// Most names that are looked at for one that is nearly the same.
+const MOST_NAMES: usize = 2000;
+
+/// A name that differs from this one in a letter or two.
+pub(super) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n Rc<str>>) -> Option<Rc<str>> {
+    if name.len() > 64 {
+        return None;
+    }
+    let allowed = if name.len() < 5 { 1 } else { 2 };
+    let near = |other: &&Rc<str>| other.len().abs_diff(name.len()) <= allowed;
+    let all = names.take(MOST_NAMES).filter(near);
+    let (away, found) = all.map(|other| (distance(name, other), other)).min()?;
+    (away <= allowed || found.eq_ignore_ascii_case(name)).then(|| found.clone())
+}
+
+/// Letters to change, leave out or put in between two names.
+fn distance(one: &str, two: &str) -> usize {
+    let two = two.as_bytes();
+    let mut row: Vec<usize> = (0..=two.len()).collect();
+    for (i, a) in one.bytes().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, b) in two.iter().enumerate() {
+            let changed = before + usize::from(a != *b);
+            before = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(before + 1);
+        }
+    }
+    row[two.len()]
+}
