@@ -332,7 +332,7 @@ package sluice_l7_rows_pkg;
       prefetch: 8,
       reads: 16,
       writes: 64,
-      target_hash: 32'h786e609a
+      target_hash: 32'hf5bc6ff5
   };
   localparam l7_cfg_t L7CfgTiny = '{
       bus_bytes: 32,

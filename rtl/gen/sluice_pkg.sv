@@ -25,6 +25,7 @@ package sluice_pkg;
   localparam int unsigned CounterBits = 48;
   localparam int unsigned HighQueue = 4;
   localparam int unsigned CopiesAhead = 8;
+  localparam int unsigned HostSlotPeriod = 16;
   localparam logic [15:0] ReconfigUdpPort = 16'hf1f2;
   localparam logic [15:0] VlanEthertype = 16'h8100;
 
@@ -292,10 +293,10 @@ package sluice_pkg;
       hosts: 4,
       modules: 64,
       cells: 4096,
-      queue_packets: 64,
+      queue_packets: 512,
       port_beats: 512,
       port_packets: 512,
-      target_hash: 32'h786e609a
+      target_hash: 32'hf5bc6ff5
   };
   localparam nic_cfg_t NicCfgTiny = '{
       bus_bytes: 32,

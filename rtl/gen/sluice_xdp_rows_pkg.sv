@@ -413,7 +413,7 @@ package sluice_xdp_rows_pkg;
       maps: 256,
       values: 1048576,
       search: 32768,
-      target_hash: 32'h786e609a
+      target_hash: 32'hf5bc6ff5
   };
   localparam xdp_cfg_t XdpCfgTiny = '{
       bus_bytes: 32,

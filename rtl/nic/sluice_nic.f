@@ -33,7 +33,9 @@ sluice_nic_port.sv
 sluice_nic_port_tables.sv
 sluice_nic_queues.sv
 sluice_nic_reader.sv
+sluice_nic_ring.sv
 sluice_nic_share.sv
+sluice_nic_slots.sv
 sluice_nic_sources.sv
 sluice_nic_tag_insert.sv
 sluice_nic_tag_strip.sv

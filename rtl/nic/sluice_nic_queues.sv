@@ -3,7 +3,7 @@
 /// `stored_*` puts a packet's first cell into the queues of all its destinations in one
 /// cycle. A queue is a ring of `queue_packets` cell numbers; admission made room for them.
 /// Per destination a `sluice_nic_drr` chooses the module, whichever of its queues have packets, and is told what was
-/// served of either; of that module the high queue goes first. At destination `Late` it is a `sluice_late_drr`, and what stands
+/// served of either, in bytes of whole beats; of that module the high queue goes first. At destination `Late` it is a `sluice_late_drr`, and what stands
 /// behind it says what a packet has cost (`charge_*`), once for each, and whether there is room for it (sluice_engine_pkg::room_t). A module
 /// whose next packet finds none is left out of the choice until room has come back: its own, or some of all.
 /// Chosen packets take their room. With plenty of it one is chosen in a cycle; else one in 3, for its length has to be read first. Chosen copies wait in a short queue
@@ -74,6 +74,7 @@ module sluice_nic_queues
   localparam int unsigned SlotBits = $clog2(Cfg.queue_packets);
   localparam int unsigned PacketBits = SlotBits + 1;
   localparam int unsigned CopyDepth = CopiesAhead;
+  localparam int unsigned OffsetBits = $clog2(Cfg.bus_bytes);
 
   if (Late >= Dests) begin : gen_no_late
     assign weight_index_o = '0;
@@ -112,7 +113,7 @@ module sluice_nic_queues
           dests: stored_dests_i,
           module_id: stored_module_i,
           high: stored_high_i,
-          beats: beats_of(stored_length_i, $clog2(Cfg.bus_bytes))
+          beats: beats_of(stored_length_i, OffsetBits)
       };
 
   always_ff @(posedge clk_i) begin
@@ -136,16 +137,18 @@ module sluice_nic_queues
   logic [Dests-1:0] last_of_module;
   logic chosen;
 
-  sluice_arb_rr #(
-      .Requests(Dests)
-  ) u_choice (
+  // By the slots of the reader, or short packets would be chosen for all destinations alike and a port's slots there be empty.
+  sluice_nic_slots #(
+      .Ports (Cfg.ports),
+      .Hosts (Cfg.hosts),
+      .Period(HostSlotPeriod)
+  ) u_slots (
       .clk_i,
       .rst_ni,
-      .req_i    (choice_valid & choice_ready),
-      .advance_i(1'b1),
-      .grant_o  (choose),
-      .index_o  (choice_dest),
-      .valid_o  (chosen)
+      .req_i  (choice_valid & choice_ready),
+      .grant_o(choose),
+      .index_o(choice_dest),
+      .valid_o(chosen)
   );
 
   always_ff @(posedge clk_i) begin
@@ -232,17 +235,17 @@ module sluice_nic_queues
     logic [RingBits-1:0] ring_out;
     logic ring_read;
 
-    sluice_ram_1r1w #(
+    sluice_nic_ring #(
         .Width(RingBits),
         .Depth(2 * Cfg.modules * Cfg.queue_packets)
     ) u_ring (
         .clk_i,
-        .wr_en_i  (enqueue[d]),
-        .wr_addr_i({head_q.high, enqueue_module, in_count[head_q.high][SlotBits-1:0]}),
-        .wr_data_i(RingBits'({head_q.beats, head_q.first_cell})),
-        .rd_en_i  (ring_read),
-        .rd_addr_i({choice_high, choice_module[d], choice_out[choice_high][SlotBits-1:0]}),
-        .rd_data_o(ring_out)
+        .write_i      (enqueue[d]),
+        .write_index_i({head_q.high, enqueue_module, in_count[head_q.high][SlotBits-1:0]}),
+        .write_data_i (RingBits'({head_q.beats, head_q.first_cell})),
+        .read_i       (ring_read),
+        .read_index_i ({choice_high, choice_module[d], choice_out[choice_high][SlotBits-1:0]}),
+        .read_data_o  (ring_out)
     );
     assign ring_cells[d] = ring_out[CellBits-1:0];
 
@@ -357,7 +360,7 @@ module sluice_nic_queues
           .take_i         (choose[d]),
           .charge_valid_i (arrives),
           .charge_module_i(meta.module_id[ModuleIndexBits-1:0]),
-          .charge_bytes_i (meta.length),
+          .charge_bytes_i (14'(beats_of(meta.length, OffsetBits)) << OffsetBits),
           .quantum_index_o(drr_quantum_index[d]),
           .quantum_i      (drr_quantum[d])
       );

@@ -1,8 +1,8 @@
-/// Reads copies out of the shared buffer, beat by beat, fairly among destinations.
+/// Reads copies out of the shared buffer, beat by beat: ports at their lines' rate before all else.
 ///
-/// Each destination has at most one copy in progress. A cycle reads one cell for one
-/// destination whose output queue has room, round robin, so that a blocked destination costs
-/// the others nothing. With the last beat the copy leaves: `release_*` and `leave_o`. A cell
+/// Each destination has at most one copy in progress. A cycle reads one cell for one destination whose output queue has room,
+/// by slots (sluice_nic_slots): a port has a part of the cycles for certain, whatever is copied to other destinations, and a
+/// blocked destination costs the others nothing. With the last beat the copy leaves: `release_*` and `leave_o`. A cell
 /// is given back (`cell_freed_*`) with its last copy.
 ///
 /// Latency: 3 cycles from copy to the first beat out. Throughput: one beat a cycle over all
@@ -81,16 +81,17 @@ module sluice_nic_reader
 
   assign want = open_q & room;
 
-  sluice_arb_rr #(
-      .Requests(Dests)
-  ) u_arb (
+  sluice_nic_slots #(
+      .Ports (Cfg.ports),
+      .Hosts (Cfg.hosts),
+      .Period(HostSlotPeriod)
+  ) u_slots (
       .clk_i,
       .rst_ni,
-      .req_i    (want),
-      .advance_i(1'b1),
-      .grant_o  (grant),
-      .index_o  (dest),
-      .valid_o  (read_o)
+      .req_i  (want),
+      .grant_o(grant),
+      .index_o(dest),
+      .valid_o(read_o)
   );
 
   assign meta = meta_q[dest];

@@ -25,13 +25,25 @@ fn shares_are_shown_for_ports_and_destinations() {
     let rate = red["ports"][0]["bits_per_second"].as_u64().unwrap();
     assert!((1_999_900_000..=2_000_000_000).contains(&rate), "{rate}");
     assert_eq!(red["ports"][0]["burst_bytes"], 6_400);
-    assert_eq!((&red["queues"][0]["packets"], &red["queues"][0]["cells"]), (&64.into(), &512.into()));
+    assert_eq!((&red["queues"][0]["packets"], &red["queues"][0]["cells"]), (&512.into(), &512.into()));
     let frames = red["queues"][0]["frames"].as_array().unwrap();
     let rates: Vec<u64> = frames.iter().map(|frame| frame["bits_per_second"].as_u64().unwrap()).collect();
-    assert!(rates[0] > 100_000_000 && rates[1] > rates[0], "{rates:?}");
+    assert!(rates[0] > 1_000_000_000 && rates[1] > 1_000_000_000, "{rates:?}");
+    // 63 modules less two, 4,096 cells less a longest frame and 640; at port 0 what red has not asked for, blue keeps 31 Mbit/s.
+    let free = &all["free"];
+    assert_eq!((&free["modules"], &free["cells"]), (&61.into(), &(4096 - 144 - 640).into()));
+    let at = |n: usize| free["shares"][n]["bits_per_second"].as_u64().unwrap();
+    assert!(at(0) > 100_000_000_000 && at(0) < 127_500_000_000 - 2_000_000_000, "{free}");
+    assert_eq!((at(1), at(1)), (at(2), at(3)));
+    assert!(at(1) < 64_000_000_000, "two ports share the bus then: {free}");
     assert_eq!(red["xdp"], serde_json::json!({ "weight": 4, "rows": 100, "work": 1000 }));
     assert_eq!(all["tenants"][1]["xdp"], serde_json::json!({ "weight": 16, "rows": 0, "work": 65536 }));
     let text = f.sluice(&["object", "shares", "--config", "nic.toml"]);
+    let free: Vec<&str> = text.out.lines().filter(|line| line.starts_with("what is free: ")).collect();
+    assert!(
+        matches!(free[..], [line] if line.contains("modules 61, cells 3,312, shares to ask for port0 1")),
+        "{free:?}"
+    );
     let line = text.out.lines().find(|line| line.starts_with("red") && line.contains("port0")).unwrap();
     assert!(line.contains("1,999") || line.contains("2,000"), "{line}");
     assert_eq!(text.out.lines().filter(|line| line.starts_with("blue")).count(), 4, "{}", text.out);

@@ -19,6 +19,8 @@ pub const DESTINATIONS: u32 = 8;
 pub const HIGH_QUEUE: u8 = 4;
 /// Copies that a destination chooses at most before they are read.
 pub const COPIES_AHEAD: u32 = 8;
+/// Of so many reads of the shared buffer one is a host queue's slot, the others are the ports' (docs/decisions/output-slots.md).
+pub const HOST_SLOT_PERIOD: u32 = 16;
 /// Longest frame any target takes, in bytes without FCS, outer tag included.
 pub const MAX_FRAME_BYTES: u32 = 9216;
 /// Shortest frame that can be told apart: one Ethernet header.

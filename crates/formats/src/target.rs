@@ -47,7 +47,7 @@ pub const DEFAULT: Target = Target {
     hosts: 4,
     modules: 64,
     cells: 4096,
-    queue_packets: 64,
+    queue_packets: 512,
     port_beats: 512,
     port_packets: 512,
     rmt: rmt::DEFAULT,

@@ -77,7 +77,7 @@ fn each_mistake_has_its_code_and_says_what_is_allowed() {
         change(&mut object);
         linker.clone().load(2, &object)
     };
-    refused(load(&|o| o.target = TargetNeed::exact(&DEFAULT)), "E0220", "default (786e609a)");
+    refused(load(&|o| o.target = TargetNeed::exact(&DEFAULT)), "E0220", "default (f5bc6ff5)");
     refused(load(&|o| o.push(key(7), Action::to([Destination::Host(6)]))), "E0221", "host6 does not exist");
     refused(load(&|o| o.demands.entries = 5), "E0223", "needs 5 entries, tenant `blue` was given 4");
     refused(

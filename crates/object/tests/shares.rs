@@ -197,15 +197,15 @@ fn what_a_queue_is_sure_to_take_falls_with_others_and_grows_with_room() {
         linker.delivery(1, to).unwrap().unwrap().bits_per_second(length, at_once)
     };
     let alone = taken(0, 512, 1518, 1518, 1);
-    // Alone he has a beat in 8 ticks and no lag but the port's own.
-    assert!((14_000_000_000..=16_000_000_000).contains(&alone), "{alone}");
+    // Alone he has the port's slots, 15 of 64, and no lag but the port's own.
+    assert!((23_000_000_000..=29_800_000_000).contains(&alone), "{alone}");
     assert!(taken(1, 512, 1518, 1518, 1) < alone);
     assert!(taken(9, 512, 1518, 1518, 1) < taken(1, 512, 1518, 1518, 1));
-    assert!(taken(1, 512, 9216, 64, 1) < taken(1, 512, 1518, 64, 1));
+    assert!(taken(1, 96, 9216, 64, 1) < taken(1, 96, 1518, 64, 1));
     assert!(taken(1, 96, 1518, 1518, 1) < taken(1, 512, 1518, 1518, 1));
-    assert!(taken(1, 512, 1518, 64, 1) < taken(1, 512, 1518, 1518, 1));
-    assert!(taken(1, 512, 1518, 64, 32) < taken(1, 512, 1518, 64, 1));
-    assert_eq!(taken(1, 512, 1518, 64, 64), 0, "so many at once are not sure to find room");
+    assert!(taken(1, 96, 1518, 64, 1) < taken(1, 512, 1518, 64, 1));
+    assert!(taken(1, 96, 1518, 64, 32) < taken(1, 96, 1518, 64, 1));
+    assert_eq!(taken(1, 3000, 1518, 64, 512), 0, "so many at once are not sure to find room");
     assert_eq!(taken(1, 23, 1518, 1518, 1), 0, "no cells for one");
 }
 
@@ -224,9 +224,27 @@ fn a_packet_leaves_later_behind_others_and_behind_more_at_once() {
     };
     let (alone, beside) = (delivery(0), delivery(3));
     assert!(alone.leaves_within(64, 1) > alone.held);
-    // Alone he has a beat in 8 ticks, and one of 256 is the host's: a turn of 1,500 bytes is 24 packets of 64.
+    // Alone he has 15 beats in 64 ticks, and one of 256 is the host's: a turn of 1,500 bytes is 24 packets of 64.
     let turn = alone.leaves_within(64, 25) - alone.leaves_within(64, 1);
-    assert!((24 * 8..24 * 8 + 8).contains(&turn), "{turn}");
-    assert!(beside.leaves_within(64, 1) > alone.leaves_within(64, 1) + 3 * 8 * 24);
+    assert!((24 * 64 / 15..24 * 64 / 15 + 8).contains(&turn), "{turn}");
+    assert!(beside.leaves_within(64, 1) > alone.leaves_within(64, 1) + 3 * 24 * 64 / 15);
     assert!(beside.leaves_within(1518, 1) > beside.leaves_within(64, 1));
+}
+
+/// A queue of 64 packets, turns of all destinations alike and turns in bytes were good for 887 Mbit/s of these 10,624.
+#[test]
+fn a_destination_takes_nine_tenths_of_what_a_port_is_assured_of() {
+    let mut linker = Linker::new(&DEFAULT);
+    frames_up_to(&mut linker, 1522);
+    for id in 1..=3 {
+        let mut spec = on(id, &[0, 1, 2, 3]);
+        spec.queues = [(Destination::Port(1), 512), (Destination::Host(0), 512)].into();
+        linker.admit(spec).unwrap();
+    }
+    let share = linker.shares(0).unwrap().assured[&1].bits_per_second(&DEFAULT);
+    let taken = |to| linker.delivery(1, to).unwrap().unwrap().bits_per_second(64, 1);
+    let (port, host) = (taken(Destination::Port(1)), taken(Destination::Host(0)));
+    assert!(port * 10 >= share * 9, "{port} of {share}");
+    // A host queue has a slot in 64 for certain, and three tenants share it.
+    assert!((600_000_000..667_000_000).contains(&host), "{host}");
 }

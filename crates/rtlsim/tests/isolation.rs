@@ -5,6 +5,7 @@
 use crate::support::{self, BARE_TINY, Build, FULL_TINY, builds};
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, Offer, Outcome, Verdict};
+use sluice_formats::limits::HOST_SLOT_PERIOD;
 use sluice_formats::random::Rng;
 use sluice_formats::{Reason, Target, target};
 use sluice_frontends::Reading;
@@ -13,6 +14,7 @@ use sluice_object::linker::rmt::Placer;
 use sluice_object::{Destination, Linker, NicSettings, Object, TenantSpec, VlanGrant};
 use sluice_rmt::programs::send::Send;
 use sluice_rtlsim::Comparison;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Ticks between two frames of 64 bytes on the wire at 25 Gbit/s: preamble, check sequence and gap are 24 bytes more.
@@ -90,6 +92,8 @@ fn sent(nic: &mut dyn Device, frame: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
             other => panic!("{other:?}"),
         }
     }
+    // Of the copies of one packet none has to be the first to leave.
+    left.sort_unstable();
     (left, foreign)
 }
 
@@ -131,22 +135,28 @@ fn a_frame_leaves_no_port_as_another_tenants() {
     }
 }
 
-/// Frames that module 2 lost on its way to the queues, of `packets` at 25 Gbit/s on port 1, while module 1 copies each of his on
-/// port 0 to all destinations, at a part of 25 Gbit/s.
-fn lost_beside_copies(build: Build, part: f64, packets: u64, seed: u64) -> u64 {
+/// What module 2 lost, and how many copies module 1, of `packets` of 64 bytes on port 1, for port 1, a packet in `gaps[1]` ticks, while module 1 copies each of his on port 0 to
+/// the destinations `copies`, a packet in `gaps[0]` ticks.
+fn lost_beside_copies(
+    build: Build,
+    copies: u8,
+    gaps: [f64; 2],
+    packets: u64,
+    seed: u64,
+) -> (BTreeMap<Reason, u64>, u64) {
     let mut nic = build.open(build.options(seed));
     let target = nic.capabilities().target;
     support::set_up(&mut nic);
     // Both generations again, with other destinations.
     let mut placer = Placer::new(target.rmt);
-    let mut steps = support::sends(&mut placer, 1, &Send::to(0xff), &target);
+    let mut steps = support::sends(&mut placer, 1, &Send::to(copies), &target);
     steps.extend(support::sends(&mut placer, 2, &Send::to(2), &target));
     support::run_steps(&mut nic, steps).unwrap();
     let begin = nic.now() as f64 + 100.0;
     let mut rng = Rng::new(seed);
     let mut offers = Vec::new();
-    for (port, module, gap) in [(0, 1, GAP_25G / part), (1, 2, GAP_25G)] {
-        let count = (packets as f64 * GAP_25G / gap) as u64;
+    for (port, module, gap) in [(0, 1, gaps[0]), (1, 2, gaps[1])] {
+        let count = (packets as f64 * gaps[1] / gap) as u64;
         offers.extend((0..count).map(|i| Offer {
             port,
             bytes: support::tagged(module, 64, &mut rng),
@@ -156,16 +166,32 @@ fn lost_beside_copies(build: Build, part: f64, packets: u64, seed: u64) -> u64 {
     }
     nic.offer(&offers).unwrap();
     nic.quiesce().unwrap();
-    let counters = nic.counters().unwrap();
-    assert_eq!(counters.modules[&2].offered, packets);
-    counters.modules[&2].dropped.get(&Reason::Overload).copied().unwrap_or(0)
+    let mut counters = nic.counters().unwrap();
+    let copies_lost = counters.modules[&1].dropped.values().sum();
+    let module = counters.modules.remove(&2).unwrap();
+    assert_eq!(module.offered, packets);
+    (module.dropped.into_iter().filter(|(_, lost)| *lost > 0).collect(), copies_lost)
 }
 
 #[test]
 fn copies_of_one_tenant_take_no_cycle_of_the_pipeline_from_another() {
     for build in builds(&[FULL_TINY]) {
         for (part, packets) in [(1.0, 8_000), (0.5, 8_000)] {
-            assert_eq!(lost_beside_copies(build, part, packets, 7), 0, "{build}");
+            let (lost, _) = lost_beside_copies(build, 0xff, [GAP_25G / part, GAP_25G], packets, 7);
+            assert_eq!(lost.get(&Reason::Overload), None, "{build}: {lost:?}");
         }
+    }
+}
+
+/// A port has its slots of the reads of the buffer, whatever is copied to the seven others. Before, its turn came once in eight beats.
+#[test]
+fn copies_to_seven_destinations_take_no_read_of_the_eighth_from_its_tenant() {
+    for build in builds(&[BARE_TINY]) {
+        let target = Target::by_name(build.target).unwrap();
+        // A line of 25 Gbit/s, or what the port's slots give where that is less.
+        let slots = f64::from(target.beats(60) * target.ports * HOST_SLOT_PERIOD) / f64::from(HOST_SLOT_PERIOD - 1);
+        let (lost, copies_lost) = lost_beside_copies(build, 0xfd, [4.0, GAP_25G.max(slots)], 2_000, 7);
+        assert_eq!(lost, BTreeMap::new(), "{build}");
+        assert!(copies_lost > 2_000, "{build}: no storm, {copies_lost} copies lost");
     }
 }

@@ -156,7 +156,7 @@ fn a_tenants_high_packets_change_no_tick_of_another_tenants() {
     }
 }
 
-/// With lengths of all kinds: the bound of `tenants_at_one_destination_share_it_by_weight_in_bytes`.
+/// With lengths of all kinds: the bound of `tenants_at_one_destination_share_it_by_weight_in_whole_beats`.
 #[test]
 fn shares_are_those_of_the_weights_whatever_is_high() {
     let seed = test_seed("shares_are_those_of_the_weights_whatever_is_high");
@@ -172,7 +172,10 @@ fn shares_are_those_of_the_weights_whatever_is_high() {
                 let mut bytes = [0u64; 3];
                 for o in all.iter().filter(|o| !matches!(o.verdict, Verdict::Dropped { .. })) {
                     if (end - ticks * 9 / 10..end - 200).contains(&o.last_out.unwrap()) {
-                        bytes[usize::from(o.module) - 1] += o.bytes.len() as u64;
+                        // Turns are of whole beats.
+                        let target = nic.capabilities().target;
+                        let cost = target.beats(o.bytes.len() as u32) * target.bus_bytes;
+                        bytes[usize::from(o.module) - 1] += u64::from(cost);
                     }
                 }
                 let total: u64 = bytes.iter().sum();

@@ -278,9 +278,9 @@ fn two_beside_copies(target: &'static Target, gap: f64, packets: u64) -> Vec<Str
     all
 }
 
-/// The ports' wait may gather packets of a tenant: when the others fall silent, they reach his queue at once, while copies of another have the
-/// buffer's read port. At his port's share alone some of them find no room there (387 of 2,001 on default), for a queue has 64
-/// packets; what his queue takes is another share, at the destination.
+/// The ports' wait may gather packets of a tenant: when the others fall silent, they reach his queue at once, while copies of another are read for
+/// all other destinations. What his queue takes for certain is a share of its own, at the destination. At his port's share alone he lost 387
+/// of 2,001 on default, when a queue had 64 packets and a port one read in eight.
 #[test]
 fn what_a_tenant_sent_within_both_shares_and_waited_finds_room_in_his_queue() {
     for build in builds(&[BARE_TINY]) {
@@ -294,11 +294,11 @@ fn what_a_tenant_sent_within_both_shares_and_waited_finds_room_in_his_queue() {
         let fates = streams(build, packets, &two_beside_copies(target, at_port.max(at_queue), packets), 7);
         println!("{build}: a packet in {at_port:.1} or {at_queue:.1} ticks: {:?}", &fates[..2]);
         assert_eq!(fates[0].lost, BTreeMap::new(), "{build}");
-        // Faster than the queue is sure to take, and within the share of the port.
+        // At the share of the port alone: a queue of default holds what a port's FIFO does.
         if target.name == "default" {
             let fates = streams(build, 2_000, &two_beside_copies(target, at_port, 2_000), 7);
             println!("{build}: at the port's share alone {:?}", fates[0]);
-            assert!(fates[0].lost.contains_key("tail_packets"), "{:?}", fates[0]);
+            assert_eq!(fates[0].lost, BTreeMap::new(), "{:?}", fates[0]);
         }
     }
 }

@@ -126,8 +126,8 @@ fn ports_that_want_it_all_get_equal_beats() {
 }
 
 #[test]
-fn tenants_at_one_destination_share_it_by_weight_in_bytes() {
-    let seed = test_seed("tenants_at_one_destination_share_it_by_weight_in_bytes");
+fn tenants_at_one_destination_share_it_by_weight_in_whole_beats() {
+    let seed = test_seed("tenants_at_one_destination_share_it_by_weight_in_whole_beats");
     for build in builds(&[BARE_TINY]) {
         // A queue must hold more than a turn, or it runs empty within it.
         let (unit, [short, middle, long]) =

@@ -6,6 +6,7 @@ Claims (docs/design/nic.md, "Queues"; docs/decisions/queue-priority.md)
   never one that came later; each of the two queues keeps its order
 - the turns of the modules do not see the two queues: beside a twin to which all packets are low, copies are valid in
   the same cycles and of the same modules
+- turns are shared by quantum in bytes of whole beats
 - each of the two queues holds queue_packets, at the same time
 - a low queue whose high one is empty is served, a packet a cycle
 """
@@ -29,6 +30,8 @@ VERDICT_BITS = SIDEBAND_BITS + 16 * DESTS
 SEEN = 2
 QUANTA = {1: 500, 2: 1000, 3: 64, 5: 1500}
 LENGTHS = {1: 64, 2: 700, 3: 200, 5: 1500}
+# Turns are of whole beats, of 32 bytes.
+COSTS = {module: -(-length // 32) * 32 for module, length in LENGTHS.items()}
 
 
 class Bench:
@@ -171,12 +174,12 @@ async def turns_are_those_of_a_twin_without_priority(dut):
     shares = defaultdict(int)
     for cycle, _, module, _ in bench.taken:
         if 2000 < cycle < 11_500:
-            shares[module] += LENGTHS[module]
+            shares[module] += COSTS[module]
     whole = sum(shares.values())
     quanta = sum(QUANTA.values())
     for module, quantum in QUANTA.items():
         # A turn and three packets of each, of the whole.
-        bound = sum(QUANTA[m] + 3 * LENGTHS[m] for m in QUANTA) / whole
+        bound = sum(QUANTA[m] + 3 * COSTS[m] for m in QUANTA) / whole
         assert abs(shares[module] / whole - quantum / quanta) < bound < 0.02, (module, dict(shares), bound)
     await bench.drain()
 

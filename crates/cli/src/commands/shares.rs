@@ -22,7 +22,7 @@ const LENGTHS: [u32; 3] = [64, 512, 1518];
 ///
 /// At a port: bits a second and burst of the frames that are stored, and how long they wait for the pipeline at most. At a
 /// destination: the rates at which frames of 64, 512 and 1518 bytes, one at a time, are sure to find room in the tenant's
-/// queue, all his ports together. Beyond that he gets what is free. At the XDP engine in hardware: weight, reserved rows of the
+/// queue, all his ports together. Beyond that he gets what is free. The last line says what a tenant who comes may be given. At the XDP engine in hardware: weight, reserved rows of the
 /// queue in front of it, and how much work a packet may make.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice object shares --config programs/nic/nic.toml")]
@@ -72,8 +72,8 @@ impl Shares {
         nic.warn(&linker, &[]);
         let all = nic.config.tenants.iter().map(|tenant| of(&linker, tenant.spec.id)).collect::<Result<Vec<_>, _>>()?;
         match self.json {
-            true => out.json(&document(nic.target, &all)),
-            false => out.text(&text(nic.target, &all)),
+            true => out.json(&document(nic.target, &all, &linker)),
+            false => out.text(&text(nic.target, &all, &linker)),
         }
     }
 }
@@ -92,7 +92,23 @@ fn of(linker: &Linker, id: u16) -> Result<Of, Failure> {
     Ok(Of { id, name: tenant.spec.name.clone(), ports, queues, xdp })
 }
 
-fn text(target: &Target, all: &[Of]) -> String {
+/// Each port, with the share that a tenant who comes there may ask for.
+fn free_shares(linker: &Linker) -> impl Iterator<Item = (Destination, Assured)> + '_ {
+    (0..linker.target().ports as u8).filter_map(|n| Some((Destination::Port(n), linker.free_share(n)?)))
+}
+
+/// What a tenant who comes may be given, in a line.
+fn free(linker: &Linker) -> String {
+    let (left, target) = (linker.left(), linker.target());
+    let share = |(port, share): (Destination, Assured)| {
+        format!("{port} {} Mbit/s", group(share.bits_per_second(target) / 1_000_000))
+    };
+    let shares: Vec<String> = free_shares(linker).map(share).collect();
+    let [modules, cells] = [left.modules, left.cells].map(|n| group(n.into()));
+    format!("what is free: modules {modules}, cells {cells}, shares to ask for {}\n", shares.join(", "))
+}
+
+fn text(target: &Target, all: &[Of], linker: &Linker) -> String {
     let megabits = |bits: u64| group(bits / 1_000_000);
     let mut ports = Table::new(["tenant", "from", "Mbit/s", "burst bytes", "waits, ticks"]).left(1);
     let mut queues = Table::new(["tenant", "to", "packets", "cells", "Mbit/s of 64 B", "512 B", "1518 B"]).left(1);
@@ -114,10 +130,11 @@ fn text(target: &Target, all: &[Of]) -> String {
         }
     }
     let part = "its part of the XDP engine in hardware: reserved rows of the queue, back edges and calls";
-    format!("stored at its ports\n{ports}\ntaken by its queues, frames one at a time\n{queues}\n{part}\n{xdp}")
+    let free = free(linker);
+    format!("stored at its ports\n{ports}\ntaken by its queues, frames one at a time\n{queues}\n{part}\n{xdp}\n{free}")
 }
 
-fn document(target: &Target, all: &[Of]) -> serde_json::Value {
+fn document(target: &Target, all: &[Of], linker: &Linker) -> serde_json::Value {
     let port = |at: &AtPort| {
         json!({
             "from": at.port.to_string(),
@@ -145,5 +162,21 @@ fn document(target: &Target, all: &[Of]) -> serde_json::Value {
             "xdp": { "weight": one.xdp.share.weight, "rows": one.xdp.share.rows, "work": one.xdp.work.unwrap_or(WORK) },
         })
     };
-    json!({ "target": target.name, "tenants": all.iter().map(tenant).collect::<Vec<_>>() })
+    let free_share = |(port, share): (Destination, Assured)| {
+        json!({
+            "port": port.to_string(),
+            "bits_per_second": share.bits_per_second(target),
+            "burst_bytes": share.burst_beats * target.bus_bytes,
+        })
+    };
+    let left = linker.left();
+    json!({
+        "target": target.name,
+        "tenants": all.iter().map(tenant).collect::<Vec<_>>(),
+        "free": {
+            "modules": left.modules,
+            "cells": left.cells,
+            "shares": free_shares(linker).map(free_share).collect::<Vec<_>>(),
+        },
+    })
 }

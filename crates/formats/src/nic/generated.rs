@@ -62,6 +62,7 @@ pub(super) fn package() -> String {
         ("CounterBits", 48),
         ("HighQueue", HIGH_QUEUE.into()),
         ("CopiesAhead", COPIES_AHEAD),
+        ("HostSlotPeriod", HOST_SLOT_PERIOD),
     ] {
         p.constant(name, value);
     }

@@ -145,7 +145,8 @@ pub(super) fn tail_drop_is_exact(device: &mut dyn Device) {
     let slots = bench.target().queue_packets;
     // Ten packets of four cells fill the cells, single cells fill the slots.
     fill_a_blocked_queue(&mut bench, 40, 4, 10.min(slots), Reason::TailLimit);
-    fill_a_blocked_queue(&mut bench, LIMIT_CELLS, 1, slots, Reason::TailPackets);
+    let cells = LIMIT_CELLS.max(slots as u16 + 100);
+    fill_a_blocked_queue(&mut bench, cells, 1, slots, Reason::TailPackets);
 }
 
 /// Offers more packets than a blocked queue holds and lets it go again.

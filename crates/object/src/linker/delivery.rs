@@ -7,12 +7,12 @@ use super::tenants::Tenant;
 use super::{LinkError, Linker};
 use crate::destination::Destination;
 use sluice_formats::Target;
-use sluice_formats::limits::MAX_FRAME_BYTES;
+use sluice_formats::limits::{HOST_SLOT_PERIOD, MAX_FRAME_BYTES};
 
-/// Shortest packet that leaves, in bytes.
-pub const SHORTEST: u64 = 14;
 /// Copies that a destination has chosen before (rtl/nic/sluice_nic_queues.sv), and the one that is read.
 pub const CHOSEN: u64 = 9;
+/// Slots until the first one of the destination's own comes.
+const FIRST_SLOT: u64 = 1;
 /// Packets that a module is charged for too late.
 pub const LATE: u64 = 3;
 
@@ -20,6 +20,7 @@ pub const LATE: u64 = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     target: &'static Target,
+    to: Destination,
     /// Packets that the queue holds.
     pub packets: u32,
     /// Cells that the queue holds, those kept for the high one left out.
@@ -50,22 +51,26 @@ pub fn pipeline(target: &Target) -> u64 {
 }
 
 impl Delivery {
-    /// Ticks of a round of all turns in which the tenant sends packets of so many bytes, at most and over many rounds: a destination
-    /// reads a beat in as many ticks as there are destinations, and the host may take one of `MAINTENANCE`. What a turn overdraws
-    /// is taken from the next one.
-    pub fn round(&self, length: u32) -> u64 {
-        let own = (u64::from(self.quantum) * u64::from(self.target.beats(length))).div_ceil(length.into());
-        self.ticks(self.turns.div_ceil(SHORTEST) + own) + self.others + 1
+    /// Ticks of a round of all turns, at most and over many rounds: turns are of whole beats, and a destination reads as [`Self::ticks`]
+    /// says. What a turn overdraws is taken from the next one.
+    pub fn round(&self) -> u64 {
+        let beats = |bytes: u64| bytes.div_ceil(self.target.bus_bytes.into());
+        self.ticks(beats(self.turns) + beats(self.quantum.into())) + self.others + 1
+    }
+
+    /// What a packet of so many bytes is charged with: those of its beats.
+    fn cost(&self, length: u32) -> u64 {
+        u64::from(self.target.beats(length) * self.target.bus_bytes)
     }
 
     /// Ticks until the destination has begun to serve the tenant at its rate, at most.
     fn latency(&self, length: u32) -> u64 {
         // Debt from before costs turns of its own; what others overdraw they do once.
         let overdrawn = 1 + LATE;
-        let round = self.round(length);
+        let round = self.round();
         round
-            + (round * overdrawn * u64::from(length)).div_ceil(self.quantum.into())
-            + self.ticks(overdrawn * self.overdrafts + CHOSEN * self.longest)
+            + (round * overdrawn * self.cost(length)).div_ceil(self.quantum.into())
+            + self.ticks(overdrawn * self.overdrafts + CHOSEN * self.longest + FIRST_SLOT)
             + pipeline(self.target)
     }
 
@@ -77,9 +82,9 @@ impl Delivery {
     /// Packets of so many bytes at most, as they leave, in 2^32 ticks that find room, when so many may come at once; 0 where that
     /// many do not.
     pub fn packets_per_round(&self, length: u32, at_once: u32) -> u64 {
-        let (bytes, quantum) = (u64::from(length), u64::from(self.quantum));
+        let quantum = u128::from(self.quantum);
         let room = self.room(length).saturating_sub(at_once);
-        let served = u128::from(WHOLE) * u128::from(quantum) / (u128::from(bytes) * u128::from(self.round(length)));
+        let served = u128::from(WHOLE) * quantum / (u128::from(self.cost(length)) * u128::from(self.round()));
         let fits = u128::from(WHOLE) * u128::from(room) / u128::from(self.held + self.latency(length));
         served.min(fits) as u64
     }
@@ -94,12 +99,19 @@ impl Delivery {
     /// Ticks from the end of a packet at its port until it has been read for the destination, at most, of packets that keep to
     /// [`Self::packets_per_round`].
     pub fn leaves_within(&self, length: u32, at_once: u32) -> u64 {
-        let each = u64::from(length) * self.round(length);
+        let each = self.cost(length) * self.round();
         self.held + self.latency(length) + (u64::from(at_once) * each).div_ceil(self.quantum.into())
     }
 
+    /// Ticks in which the destination reads so many beats, while it has some, at most: by the slots that are its own
+    /// (rtl/nic/sluice_nic_slots.sv), and the host may take one of `MAINTENANCE`.
     fn ticks(&self, beats: u64) -> u64 {
-        (u64::from(self.target.destinations()) * beats * MAINTENANCE).div_ceil(MAINTENANCE - 1)
+        let period = u64::from(HOST_SLOT_PERIOD);
+        let (slots, of) = match self.to {
+            Destination::Port(_) => (period - 1, u64::from(self.target.ports)),
+            Destination::Host(_) => (1, u64::from(self.target.hosts)),
+        };
+        (of * period * beats * MAINTENANCE).div_ceil(slots * (MAINTENANCE - 1))
     }
 }
 
@@ -121,6 +133,7 @@ impl Linker {
         let waits = self.ports_of(tenant.spec.id).map(|(_, shares)| shares.wait);
         Some(Delivery {
             target: self.target,
+            to,
             packets: self.target.queue_packets,
             cells: u32::from(row.cells) - u32::from(row.reserve),
             held: waits.max().unwrap_or(0) + pipeline(self.target),

@@ -95,6 +95,20 @@ impl Linker {
         self.shares.get(usize::from(port))
     }
 
+    /// What a tenant who comes to a port may ask for at most: all that no other has asked for. Others with even parts keep the least there is.
+    pub fn free_share(&self, port: u8) -> Option<Assured> {
+        let there: Vec<Vec<&Tenant>> =
+            (0..self.target.ports as usize).map(|port| self.tenants_at(port, None)).collect();
+        let mut free =
+            self.budget(port.into(), &there, Some(port.into())).map(|budget| (budget.rate, budget.bursts))?;
+        for tenant in there.get(usize::from(port))? {
+            let least = Assured { beats_per_round: LEAST_RATE, burst_beats: 1 };
+            let taken = tenant.spec.asked_share(self.target).ok()?.unwrap_or(least);
+            free = (free.0.saturating_sub(taken.beats_per_round), free.1.saturating_sub(taken.burst_beats));
+        }
+        Some(Assured { beats_per_round: free.0, burst_beats: free.1 })
+    }
+
     /// Ports where a tenant has frames, with what all are assured of there.
     pub fn ports_of(&self, id: u16) -> impl Iterator<Item = (u8, &PortShares)> {
         (0..).zip(&self.shares).filter(move |(_, shares)| shares.assured.contains_key(&id))
@@ -158,7 +172,7 @@ impl Linker {
     }
 
     fn divide(&self, port: usize, there: &[Vec<&Tenant>]) -> Result<PortShares, LinkError> {
-        let Some(budget) = self.budget(port, there) else { return Ok(PortShares::default()) };
+        let Some(budget) = self.budget(port, there, None) else { return Ok(PortShares::default()) };
         let here = &there[port];
         if let [only] = here[..] {
             // Nobody to be protected from, but his packets may still grow.
@@ -178,10 +192,11 @@ impl Linker {
         Ok(PortShares { excess, wait: wait(&budget, excess + budget.bursts), assured, rows })
     }
 
-    /// None for a port without tenants.
-    fn budget(&self, port: usize, there: &[Vec<&Tenant>]) -> Option<Budget> {
+    /// None for a port without tenants, unless one who adds nothing is `coming` there.
+    fn budget(&self, port: usize, there: &[Vec<&Tenant>], coming: Option<usize>) -> Option<Budget> {
         let longest = |port: usize| {
-            let growth = there[port].iter().map(|t| self.growth(t)).max()?;
+            let comes = (coming == Some(port)).then_some(0);
+            let growth = there.get(port)?.iter().map(|t| self.growth(t)).chain(comes).max()?;
             let frame = self.settings.ports.get(port).map_or(MAX_FRAME_BYTES as u16, |p| p.max_frame);
             Some(self.longest(frame, growth))
         };

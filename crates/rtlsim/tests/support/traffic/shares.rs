@@ -86,7 +86,8 @@ pub fn tenants(build: Build, claims: &[Claim; 3], cycles: u64, seed: u64) -> Sha
     let mut least = vec![i64::MAX; 3];
     for leave in rig.leaves.iter().filter(|l| (begin..end).contains(&l.tick)) {
         let tenant = usize::from(leave.module) - 1;
-        bytes[tenant] += f64::from(leave.length);
+        // Turns are of whole beats.
+        bytes[tenant] += f64::from(rig.target.beats(leave.length) * rig.target.bus_bytes);
         least[tenant] = least[tenant].min(leave.own);
     }
     let total: f64 = bytes.iter().sum();
