@@ -403,7 +403,8 @@ impl Run {
             let running = configured.and_then(|t| t.object.as_ref());
             let (keep, sizes) = (&self.keep_maps, &self.max_entries);
             let allowed = if is_p4(replacement) { allowed.clone() } else { Allowed::default() };
-            let p4 = P4Options { entries: replacement.entries.as_deref(), allowed };
+            let (entries, entries_go) = (replacement.entries.as_deref(), replacement.entries_go);
+            let p4 = P4Options { entries, entries_go, allowed };
             let object = successor(&replacement.file, running, keep, sizes, p4, nic.target)
                 .map_err(|e| Failure::input(e.code, e.what))?;
             changes.push(Change { before, tenant, object });

@@ -179,8 +179,10 @@ impl<'c> Explorer<'c> {
         bytes: BTreeMap<u32, (u8, u8)>,
         has: BTreeMap<u32, (u8, u8)>,
     ) -> Result<(), Refusal> {
-        let (came, follower) = self.follow(script)?;
+        let (came, mut follower) = self.follow(script)?;
         let Came::Need(need) = came else { return Ok(()) };
+        let resume = follower.resume.take().filter(|_| matches!(need, Need::Packet(_) | Need::Least));
+        let before = resume.map(|resume| std::mem::replace(&mut self.from, *resume));
         match need {
             Need::Packet(wanted) => {
                 let both = (with(&bytes, &wanted), with(&has, &wanted));
@@ -207,14 +209,21 @@ impl<'c> Explorer<'c> {
             Need::Parsed => {
                 let (least, taken, span) = (follower.least, follower.taken.clone(), follower.parsed_at);
                 let verify = follower.verified.as_ref().map(|verified| verified.span);
-                let before = std::mem::replace(&mut self.from, follower);
+                let behind = std::mem::replace(&mut self.from, follower);
                 script.push(Event::Parsed);
-                let next = self.visit(script)?;
+                let mut next = self.visit(script)?;
                 script.pop();
-                self.from = before;
+                // What the program drops is dropped by an action, so that it counts as that.
+                if next == Next::Drop && self.from.parsed == Some(false) {
+                    next = Next::Node(self.add(Node { tree: Tree::Leaf(Leaf::to(Next::Drop)), needs: Vec::new() }, span));
+                }
+                self.from = behind;
                 self.graph.paths.push(ParserPath { bytes, has, least, taken, verify, next, span });
             }
             _ => {}
+        }
+        if let Some(before) = before {
+            self.from = before;
         }
         Ok(())
     }
@@ -237,14 +246,19 @@ impl<'c> Explorer<'c> {
         let mut needs = BTreeSet::new();
         self.needs(&tree, &mut needs);
         let node = Node { tree, needs: needs.into_iter().collect() };
+        Ok(Next::Node(self.add(node, span)))
+    }
+
+    /// The number of a visit, which is new if there is none like it.
+    fn add(&mut self, node: Node, span: Span) -> usize {
         if let Some(at) = self.known.get(&node) {
-            return Ok(Next::Node(*at));
+            return *at;
         }
         let at = self.graph.nodes.len();
         self.graph.nodes.push(node.clone());
         self.graph.spans.push(span);
         self.known.insert(node, at);
-        Ok(Next::Node(at))
+        at
     }
 
     fn tree(&mut self, script: &mut Vec<Event>, span: &mut Span) -> Result<Tree, Refusal> {
