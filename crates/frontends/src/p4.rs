@@ -53,11 +53,15 @@ impl Tables {
         }
         let running = running.and_then(|object| object.parts.rmt.as_ref());
         let logical = running.and_then(|part| part.logical.as_deref());
-        if let (Some(logical), Some(part), None, false) = (logical, running, reading.p4.entries, reading.p4.entries_go) {
+        if let (Some(logical), Some(part), None, false) = (logical, running, reading.p4.entries, reading.p4.entries_go)
+        {
             compiled.keep_groups(&mut entries, &part.groups);
             let gone = compiled.keep_entries(&mut entries, logical).map_err(refused)?;
             if !gone.is_empty() {
-                let tables = gone.iter().map(|(table, number, why)| format!("{number} of table `{table}`: {why}"));
+                let tables = gone.iter().map(|(table, number, why)| match number {
+                    0 => format!("the default action of table `{table}`: {why}"),
+                    number => format!("{number} of table `{table}`: {why}"),
+                });
                 let (file, tables) = (path.display(), tables.collect::<Vec<_>>().join("; "));
                 let what = format!(
                     "{file}: without entries those of the running program would go ({tables}); expected a file of entries \

@@ -8,6 +8,7 @@ use crate::p4::AllowArgs;
 use crate::run::assign::{self, Input, Moment, OutputFile, Replacement};
 use crate::run::bring_up::{self, Nic};
 use crate::run::device::{self, Choice, TopChoice};
+use crate::run::entry_counts;
 use crate::run::host::Host;
 use crate::run::interrupt;
 use crate::run::live::{self, Until};
@@ -255,7 +256,8 @@ impl Run {
         let progress = Progress::new("live", None);
         let mut host = Host::open(&linker, self.events.as_deref(), self.socket.as_deref(), rings::of(nic, &linker)?)?;
         let until = Until { packets: self.limit.unwrap_or(u64::MAX), time: None };
-        let (played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
+        let (mut played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
+        played.entries = entry_counts::of_tenants(&mut *device, &linker, &[]);
         drop(progress);
         self.report(
             &Report {

@@ -75,7 +75,8 @@ impl Compile {
             printable::tell(times.text());
         }
         if self.json {
-            let table = |r: &Reservation| json!({ "table": r.table, "size": r.size, "reserved": r.reserved });
+            let table =
+                |r: &Reservation| json!({ "table": r.table, "size": r.size, "reserved": r.reserved, "why": r.why });
             let tables: Vec<Value> = reserved.iter().map(table).collect();
             out.json(&json!({ "passed": true, "stages": compiled.stages(), "tables": tables }))?;
         } else {

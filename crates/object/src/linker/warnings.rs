@@ -131,7 +131,7 @@ impl Linker {
     }
 
     /// The rows that a tenant's packets meet.
-    fn rows_of(&self, tenant: &Tenant) -> Option<&RmtPart> {
+    pub(super) fn rows_of(&self, tenant: &Tenant) -> Option<&RmtPart> {
         let generation = usize::from(self.generations[usize::from(tenant.module)]);
         let holding = self.engines.rmt.holders.get(&tenant.module)?;
         Some(&holding.banks.get(generation)?.as_ref()?.part)
@@ -143,7 +143,11 @@ impl Linker {
         let stages = self.engines.rmt.holders.get(&tenant.module).map(|holding| &holding.quota.stages);
         let room = move |stage: u8| {
             let given = stages.and_then(|stages| stages.get(&stage)).copied().unwrap_or_default();
-            LogicalRoom { exact: given.exact as usize, ternary: given.ternary as usize, numbers: given.numbers as usize }
+            LogicalRoom {
+                exact: given.exact as usize,
+                ternary: given.ternary as usize,
+                numbers: given.numbers as usize,
+            }
         };
         let asks = |table: &LogicalTable| table.reserved.is_some_and(|reserved| reserved < table.size);
         let within = logical.filter(|logical| logical.tables.iter().any(asks)).map(|logical| {

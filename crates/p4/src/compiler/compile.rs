@@ -19,8 +19,8 @@ use sluice_object::rmt::{Logical, LogicalRoom, LogicalTable};
 use sluice_object::{Demands, Destination, Object};
 use sluice_rmt::fast::{Buffers, Fast};
 use sluice_rmt::pipeline::Memory;
-use sluice_rmt::text::{Room, Unit};
 use sluice_rmt::reason::Reason;
+use sluice_rmt::text::{Room, Unit};
 use sluice_rmt::{Arrival, Group, Pipeline, Role, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -330,7 +330,8 @@ impl Compiled {
         let mut ports = self.ports.goals(&entries.switch.machine.tables);
         ports.extend(self.ports.named.iter().filter(|port| **port != 0));
         let pipeline = ports.into_iter().map(|port| self.ports.map.to_pipeline(port));
-        let of = |port: u16| (port < PIPELINE_PORTS).then(|| Destination::from_number(port as u8, self.target.nic()))?;
+        let of =
+            |port: u16| (port < PIPELINE_PORTS).then(|| Destination::from_number(port as u8, self.target.nic()))?;
         Demands { queues: pipeline.filter_map(of).map(|to| (to, 0)).collect(), ..Demands::default() }
     }
 
@@ -352,9 +353,22 @@ impl Compiled {
 
     /// Gives a reference of this program the entries that a running one has, as its tables' rows say them; those of a table that is not the
     /// same here, or has no room for them, would go: their names, how many each has, and why.
-    pub fn keep_entries(&self, into: &mut Reference, running: &Logical) -> Result<Vec<(String, usize, &'static str)>, P4Errors> {
+    pub fn keep_entries(
+        &self,
+        into: &mut Reference,
+        running: &Logical,
+    ) -> Result<Vec<(String, usize, &'static str)>, P4Errors> {
         let here = self.tables(into)?;
         let mut gone = Vec::new();
+        // Whether a default action was set or is that of the source, nobody knows any more.
+        for before in running.tables.iter().filter(|table| !table.default_constant) {
+            let same = |now: &&LogicalTable| {
+                (&now.name, &now.keys, &now.actions) == (&before.name, &before.keys, &before.actions)
+            };
+            if here.tables.iter().find(same).is_some_and(|now| now.default != before.default) {
+                gone.push((before.name.clone(), 0, "it is another one in the new program"));
+            }
+        }
         for before in running.tables.iter().filter(|table| !table.constant && !table.entries.is_empty()) {
             let found = here.tables.iter().position(|table| table.name == before.name);
             let why = match found.map(|at| (at, &here.tables[at])) {
@@ -529,7 +543,14 @@ impl Model {
     /// A model without entries yet.
     pub fn new(compiled: Compiled) -> Model {
         let target = compiled.target;
-        Model { compiled, fast: Fast::new(target), spec: Pipeline::new(target), buffers: Buffers::default(), time: 0, nowhere: 0 }
+        Model {
+            compiled,
+            fast: Fast::new(target),
+            spec: Pipeline::new(target),
+            buffers: Buffers::default(),
+            time: 0,
+            nowhere: 0,
+        }
     }
 
     fn module(&self) -> u8 {

@@ -29,6 +29,8 @@ pub(crate) struct Tries<'p> {
     entries: Reference,
     /// Ways that may still be followed.
     pub(crate) left: usize,
+    /// Those for each flag that is tried.
+    pub(crate) each: usize,
 }
 
 impl Program {
@@ -53,7 +55,7 @@ impl Program {
         }
         let Ok(entries) = self.reference(Undefined::Zero, 1) else { return Vec::new() };
         let mut notes = Vec::new();
-        let mut tries = Tries { program: self, code: &code, entries, left: MOST_WAYS };
+        let mut tries = Tries { program: self, code: &code, entries, left: MOST_WAYS, each: MOST_WAYS };
         let graph = explore(&code);
         // Arrays are placed when all ways were followed.
         let flag = tries.flag(target, (first, last), graph.is_ok());

@@ -140,7 +140,9 @@ impl Ports {
             for (action, data) in rows.calls() {
                 let is_goal = |at: usize| self.goals.contains(&(table, action, at as u32));
                 let goals = data.iter().enumerate().filter(|(at, _)| is_goal(*at));
-                all.extend(goals.map(|(_, value)| port_of(&number(value, PORT_BITS))).filter(|port| *port != DROP_PORT));
+                all.extend(
+                    goals.map(|(_, value)| port_of(&number(value, PORT_BITS))).filter(|port| *port != DROP_PORT),
+                );
             }
         }
         all

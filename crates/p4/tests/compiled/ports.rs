@@ -189,7 +189,8 @@ fn a_copy_that_asks_for_its_port_is_refused_with_ports_of_any_number() {
 #[test]
 fn a_port_that_is_not_there_drops_on_the_reference_as_on_the_pipeline() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run");
-    let reader = Reader::new().folder(folder).define("LOCALS", "action by(bit<9> port) { standard.egress_spec = port; }");
+    let reader =
+        Reader::new().folder(folder).define("LOCALS", "action by(bit<9> port) { standard.egress_spec = port; }");
     let check = |apply: &str| {
         let reader = reader.clone().define("APPLY", apply).text("p.p4", "#include <bytes.p4>\n");
         reader.check(Path::new("p.p4")).unwrap_or_else(|e| panic!("{e}"))
@@ -204,9 +205,11 @@ fn a_port_that_is_not_there_drops_on_the_reference_as_on_the_pipeline() {
         program.compile(&DEFAULT, 0, 4).unwrap().teach(&mut reference);
         reference
     };
-    for report in
-        [script.run(&mut reference()), script.run_on(&mut reference(), &mut model()), script.compare(&mut taught(), &mut model())]
-    {
+    for report in [
+        script.run(&mut reference()),
+        script.run_on(&mut reference(), &mut model()),
+        script.compare(&mut taught(), &mut model()),
+    ] {
         assert!(report.passed(), "{:?}", report.failures);
         assert_eq!((report.packets, report.sent, report.nowhere), (2, 1, 1));
     }

@@ -99,13 +99,15 @@ impl Logical {
             for (other, stages) in &costs {
                 stages.get(stage).into_iter().for_each(|cost| used.add(cost, self.free(*other)));
             }
-            let kinds = ["exact rows", "ternary rows", "logical numbers"];
-            let rooms = share(*stage).kinds();
-            for ((kind, cost), (used, room)) in kinds.iter().zip(cost.kinds()).zip(used.kinds().into_iter().zip(rooms)) {
+            let (cost, used, rooms) = (cost.kinds(), used.kinds(), share(*stage).kinds());
+            // Ternary rows are the fewest.
+            for (at, kind) in [(1, "ternary rows"), (0, "exact rows"), (2, "logical numbers")] {
+                let (cost, used, room) = (cost[at], used[at], rooms[at]);
                 if cost > 0 && used + cost > room {
                     let each = self.each(table, *stage, kind, cost);
-                    let there = format!("stage {stage} has {room} for this program, {used} of them for {counted} entries");
-                    return Some(format!("{each}; {there} of this table and for all else"));
+                    return Some(format!(
+                        "an entry takes {each}; stage {stage} has {room} {kind} for this program, {used} taken with these {counted} entries"
+                    ));
                 }
             }
         }
@@ -122,7 +124,7 @@ impl Logical {
         });
         let exact = self.tables[table].keys.iter().all(|key| key.kind == LogicalKind::Exact);
         let mut why = Vec::new();
-        if ways > 1 {
+        if ways > 1 && cost > 1 {
             why.push(format!("one for each of {ways} ways on which packets come to the table, as paths of the parser or conditions before it"));
         }
         if leads > 1 {
@@ -132,7 +134,8 @@ impl Logical {
             why.push("ternary for an exact key, as the stage looks at more than that key".to_owned());
         }
         let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
-        format!("an entry takes {cost} {kind}{why}")
+        let kind = if cost == 1 { kind.trim_end_matches('s') } else { kind };
+        format!("{cost} {kind}{why}")
     }
 
     /// Rows of each stage that its entries take, with those that are reserved for more.

@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Most ways that are followed.
 const MOST_WAYS: usize = 6_000;
+/// Most ways through a parser: more are never so alike that its few paths tell them apart.
+const MOST_PARSED: usize = 1_500;
 /// Most nested decisions, so that a program of a thousand conditions is refused in words.
 const MOST_DEPTH: usize = 400;
 
@@ -165,6 +167,9 @@ impl<'c> Explorer<'c> {
         let (times, span) = most.copied().unwrap_or_default();
         let what = match depth > MOST_DEPTH {
             true => format!("a program with more than {MOST_DEPTH} decisions on one way through it"),
+            false if self.graph.paths.len() > MOST_PARSED => {
+                format!("a parser with more than {MOST_PARSED} ways through it; {times} times they are parted here")
+            }
             false => {
                 format!("a program with more than {MOST_WAYS} ways through it; {times} of them are parted here")
             }
@@ -215,10 +220,14 @@ impl<'c> Explorer<'c> {
                 script.pop();
                 // What the program drops is dropped by an action, so that it counts as that.
                 if next == Next::Drop && self.from.parsed == Some(false) {
-                    next = Next::Node(self.add(Node { tree: Tree::Leaf(Leaf::to(Next::Drop)), needs: Vec::new() }, span));
+                    next =
+                        Next::Node(self.add(Node { tree: Tree::Leaf(Leaf::to(Next::Drop)), needs: Vec::new() }, span));
                 }
                 self.from = behind;
                 self.graph.paths.push(ParserPath { bytes, has, least, taken, verify, next, span });
+                if self.graph.paths.len() > MOST_PARSED {
+                    return Err(self.too_many(script.len()));
+                }
             }
             _ => {}
         }

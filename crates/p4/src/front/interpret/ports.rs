@@ -69,7 +69,9 @@ fn statements(all: &[St], into: &mut BTreeSet<u16>) {
                 calls(value, into);
                 cases.iter().for_each(|case| statements(&case.body, into));
             }
-            St::For { init, update, body, .. } => [init, update, body].into_iter().for_each(|all| statements(all, into)),
+            St::For { init, update, body, .. } => {
+                [init, update, body].into_iter().for_each(|all| statements(all, into))
+            }
             St::ForRange { body, .. } | St::ForEach { body, .. } => statements(body, into),
             St::Here(_) | St::Show(..) | St::Fresh(..) | St::Return(None) | St::Exit | St::Break | St::Continue => {}
         }

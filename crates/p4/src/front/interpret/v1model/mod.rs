@@ -115,7 +115,15 @@ pub(crate) struct Switch {
 impl Switch {
     pub fn new(code: Code, seed: u64, random: bool) -> Switch {
         let machine = Machine::new(&code, seed, random);
-        Switch { code, machine, replication: Replication::default(), ports: None, nowhere: 0, jobs: VecDeque::new(), copies: 0 }
+        Switch {
+            code,
+            machine,
+            replication: Replication::default(),
+            ports: None,
+            nowhere: 0,
+            jobs: VecDeque::new(),
+            copies: 0,
+        }
     }
 
     /// Carries a packet and all of its copies through the switch.
