@@ -89,6 +89,7 @@ fn a_table_that_asks_for_more_entries_than_there_is_room_for_is_warned_of() {
     let f = Folder::new();
     f.write("large.p4", ROUTES.replace("SIZE", "1024"));
     f.write("small.p4", ROUTES.replace("SIZE", "2"));
+    f.write("nine.p4", ROUTES.replace("SIZE", "9"));
     let passes = |arguments: &[&str]| {
         let called = f.sluice(arguments);
         assert_eq!(called.code, 0, "{}", called.err);
@@ -97,7 +98,13 @@ fn a_table_that_asks_for_more_entries_than_there_is_room_for_is_warned_of() {
     let called = passes(&["p4", "compile", "large.p4", "--json", "-o", "large.rmt"]);
     let told: serde_json::Value = serde_json::from_str(&called.out).unwrap();
     let reserved = told["tables"][0]["reserved"].as_u64().unwrap();
-    assert_eq!(told["tables"], serde_json::json!([{ "table": "I.routes", "size": 1024, "reserved": reserved }]));
+    let why = told["tables"][0]["why"].as_str().unwrap().to_owned();
+    assert!(
+        why.contains("an entry takes 2 ternary rows (one for each of 2 ways on which packets come to the table"),
+        "{why}"
+    );
+    let table = serde_json::json!({ "table": "I.routes", "size": 1024, "reserved": reserved, "why": why });
+    assert_eq!(told["tables"], serde_json::json!([table]));
     assert!(0 < reserved && reserved < 1024, "{reserved}");
     let asks = format!("table `I.routes`: entries reserved: {reserved}, asked for: 1024");
     let called = passes(&["p4", "compile", "large.p4", "-o", "large.slob"]);
@@ -129,6 +136,15 @@ fn a_table_that_asks_for_more_entries_than_there_is_room_for_is_warned_of() {
         f.write("nic.toml", config(&format!("{sends}\nobject = \"{object}\"")).replace("tiny", "default"));
         let called = passes(&["run", "--config", "nic.toml"]);
         assert_eq!(called.err.matches(&format!("[E0239] tenant `red`: {asks}")).count(), 1, "{}", called.err);
+        // A tenant who was given more has room for more, or for all.
+        for (object, told) in [(object, Some("entries reserved: 9, asked for: 1024")), ("nine.p4", None)] {
+            let given =
+                format!("{sends}\nobject = \"{object}\"\n[[tenant.rmt.stage]]\nnumber = 1\nternary = 20\nexact = 20");
+            f.write("nic.toml", config(&given).replace("tiny", "default"));
+            let called = f.sluice(&["run", "--config", "nic.toml"]);
+            assert_eq!(told.is_some(), called.err.contains("E0239"), "{}", called.err);
+            assert!(told.is_none_or(|told| called.err.contains(told)), "{}", called.err);
+        }
     }
 }
 

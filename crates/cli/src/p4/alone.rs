@@ -33,6 +33,8 @@ pub struct Alone {
     placer: Option<Placer>,
     /// Counters when it was loaded last, by stage and logical number.
     hits: BTreeMap<(usize, u16), u64>,
+    /// Packets to no destination since somebody asked.
+    nowhere: u64,
 }
 
 impl Alone {
@@ -46,7 +48,7 @@ impl Alone {
         } else {
             Box::new(RtlNic::open(target, options).map_err(unavailable)?)
         };
-        Ok(Self { device, compiled, placer: None, hits: BTreeMap::new() })
+        Ok(Self { device, compiled, placer: None, hits: BTreeMap::new(), nowhere: 0 })
     }
 
     /// Writes rows, those of one list behind those of the list before.
@@ -142,6 +144,10 @@ fn refused(errors: &P4Errors) -> CarrierError {
 }
 
 impl Carrier for Alone {
+    fn nowhere(&mut self) -> u64 {
+        std::mem::take(&mut self.nowhere)
+    }
+
     fn load(&mut self, entries: &Reference) -> Result<(), CarrierError> {
         let unit = self.compiled.unit(entries).map_err(|errors| refused(&errors))?;
         let part = unit.part(self.compiled.target());
@@ -217,6 +223,7 @@ impl Carrier for Alone {
                     let what = format!("the port drops a packet of {} bytes: {}", bytes.len(), reason.name());
                     return Err(CarrierError { code: "E0795", what });
                 }
+                Verdict::Dropped { reason, .. } => self.nowhere += u64::from(reason.name() == "no_destination"),
                 _ => {}
             }
         }

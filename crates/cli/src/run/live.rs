@@ -183,6 +183,7 @@ pub fn run(
         tally: Tally::default(),
         counters,
         engine,
+        entries: Vec::new(),
         wall,
         changes: Vec::new(),
         rings: host.rings.clone(),

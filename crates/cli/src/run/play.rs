@@ -1,5 +1,6 @@
 //! Plays arrivals through a device, replaces programs on the way, and keeps what comes out.
 
+use super::entry_counts::{self, EntryCount};
 use super::host::Host;
 use super::interrupt;
 use super::pace::Clock;
@@ -58,6 +59,8 @@ pub struct Played {
     pub counters: Counters,
     /// What an XDP engine in hardware has counted, by module.
     pub engine: BTreeMap<u8, EngineCounts>,
+    /// Packets that met entries of P4 programs.
+    pub entries: Vec<EntryCount>,
     /// Wall time from the first packet to the last outcome.
     pub wall: Duration,
     /// Replacements.
@@ -106,6 +109,7 @@ impl Play<'_> {
     pub fn run(mut self, source: &mut Source) -> Result<Played, Failure> {
         let mut state = State::default();
         let start = Instant::now();
+        let replaced: Vec<u16> = self.changes.iter().map(|change| change.tenant).collect();
         let mut changes = std::mem::take(&mut self.changes).into_iter().peekable();
         let (mut ended, mut fault) = (false, None);
         while !ended && !interrupt::asked() {
@@ -153,8 +157,10 @@ impl Play<'_> {
         let wall = start.elapsed();
         let counters = self.device.counters().map_err(failed)?;
         let engine = engine_counts::of_modules(self.device, counters.modules.keys().copied());
+        let entries = entry_counts::of_tenants(self.device, self.linker, &replaced);
         Ok(Played {
             engine,
+            entries,
             open_account: state.tally.audit(&counters, state.offered).err(),
             offered: state.offered,
             tally: state.tally,

@@ -1,5 +1,6 @@
 //! What a run came to, as a table and as JSON.
 
+use super::entry_counts;
 use super::live::Seen;
 use super::play::Played;
 use super::rings::RunRing;
@@ -103,6 +104,10 @@ impl Report<'_> {
             let lines = self.engine(&row).map(|counts| engine_counts::text(counts, None));
             lines.into_iter().flatten().try_for_each(|line| out.line(format!("engine, {}: {line}", row.name)))?;
         }
+        let entries = self.shown().map_or(&[][..], |played| &played.entries);
+        for row in self.rows() {
+            entry_counts::text(entries, row.id, &row.name).into_iter().try_for_each(|line| out.line(line))?;
+        }
         for ring in self.shown().map(|played| &played.rings).into_iter().flatten() {
             out.line(ring.text())?;
         }
@@ -193,6 +198,8 @@ impl Report<'_> {
         value["name"] = json!(row.name);
         value["packets_per_second"] = json!(self.model.and_then(|played| self.packets_per_second(row, played)));
         value["engine"] = json!(self.engine(row).map(|counts| engine_counts::value(counts, None)));
+        let entries = self.shown().map_or(&[][..], |played| &played.entries);
+        value["entries"] = entry_counts::value(entries, row.id);
         value["cycles_per_packet"] = json!(self.rtl.and_then(|played| cycles(row, played)));
         value
     }

@@ -364,7 +364,7 @@ impl Resolver<'_> {
                 let file = self.folder.join(path.get_ref());
                 let entries = table.entries.as_ref().map(|entries| self.folder.join(entries.get_ref()));
                 let allowed = table.p4.as_ref().map(|p4| allowed(p4.get_ref())).unwrap_or_default();
-                let p4 = P4Options { entries: entries.as_deref(), allowed };
+                let p4 = P4Options { entries: entries.as_deref(), allowed, ..P4Options::default() };
                 let reading = Reading { p4, ..Reading::new(target, name) };
                 Some(frontends::read(&file, &reading).map_err(|e| {
                     let problem = problem(format!("object {}", e.what), Some(e.code));

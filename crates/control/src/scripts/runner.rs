@@ -317,7 +317,10 @@ impl<'a> Runner<'a> {
     fn granted_module(&self, rmt: &Rmt) -> Result<(Object, Option<Tables>), ScriptFailure> {
         let (mut object, tables) = rmt_object(&self.script.file, rmt, self.target)?;
         let granted = &self.linker.tenant(self.id(&rmt.tenant)?)?.spec.queues;
-        object.demands.queues.retain(|destination, _| granted.contains_key(destination));
+        // What a P4 program demands is what its entries send to.
+        if object.parts.rmt.as_ref().is_none_or(|part| part.logical.is_none()) {
+            object.demands.queues.retain(|destination, _| granted.contains_key(destination));
+        }
         Ok((object, tables))
     }
 
@@ -348,6 +351,7 @@ impl<'a> Runner<'a> {
     fn entry(&mut self, tenant: &str, entry: &str) -> Result<(), ScriptFailure> {
         let id = self.id(tenant)?;
         let object = changed(self.p4.get_mut(tenant), tenant, entry)?;
+        self.linker.check_sends(id, &object)?;
         let Some(part) = &object.parts.rmt else { return Ok(()) };
         match self.linker.rmt_change(id, part)? {
             Some(load) => {

@@ -7,6 +7,7 @@ use super::Linker;
 use super::tenants::Tenant;
 use crate::demand::Rate;
 use crate::destination::Destination;
+use crate::rmt::logical::{LogicalRoom, LogicalTable};
 use crate::rmt::{Outer, OuterTag, RmtPart};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -69,7 +70,7 @@ pub enum Warning {
         length: u32,
     },
     /// A table whose `size` is more than what there is room for.
-    #[error("tenant `{tenant}`: table `{table}`: entries reserved: {reserved}, asked for: {size}")]
+    #[error("tenant `{tenant}`: table `{table}`: entries reserved: {reserved}, asked for: {size}; {why}")]
     Reserved {
         /// Tenant.
         tenant: String,
@@ -77,8 +78,10 @@ pub enum Warning {
         table: String,
         /// Entries that it asks for.
         size: u32,
-        /// Entries that there is room for.
+        /// Entries that there is room for in what the tenant was given.
         reserved: u32,
+        /// What an entry takes, and of what there is no more.
+        why: String,
     },
 }
 
@@ -128,19 +131,40 @@ impl Linker {
     }
 
     /// The rows that a tenant's packets meet.
-    fn rows_of(&self, tenant: &Tenant) -> Option<&RmtPart> {
+    pub(super) fn rows_of(&self, tenant: &Tenant) -> Option<&RmtPart> {
         let generation = usize::from(self.generations[usize::from(tenant.module)]);
         let holding = self.engines.rmt.holders.get(&tenant.module)?;
         Some(&holding.banks.get(generation)?.as_ref()?.part)
     }
 
-    /// Tables of a P4 program that asks for more than is reserved.
+    /// Tables of a P4 program that asks for more than there is room for in what its tenant was given.
     fn reserved<'a>(&'a self, tenant: &'a Tenant) -> impl Iterator<Item = Warning> + 'a {
         let logical = self.rows_of(tenant).and_then(|part| part.logical.as_deref());
-        logical.into_iter().flat_map(|logical| &logical.tables).filter_map(|table| {
-            let reserved = table.reserved.filter(|reserved| *reserved < table.size)?;
-            let (tenant, table, size) = (tenant.spec.name.clone(), table.name.clone(), table.size);
-            Some(Warning::Reserved { tenant, table, size, reserved })
+        let stages = self.engines.rmt.holders.get(&tenant.module).map(|holding| &holding.quota.stages);
+        let room = move |stage: u8| {
+            let given = stages.and_then(|stages| stages.get(&stage)).copied().unwrap_or_default();
+            LogicalRoom {
+                exact: given.exact as usize,
+                ternary: given.ternary as usize,
+                numbers: given.numbers as usize,
+            }
+        };
+        let asks = |table: &LogicalTable| table.reserved.is_some_and(|reserved| reserved < table.size);
+        let within = logical.filter(|logical| logical.tables.iter().any(asks)).map(|logical| {
+            let mut within = logical.clone();
+            // Rows that are there fit: the program was admitted with them.
+            let _ = within.reserve_in(&room, &room);
+            within
+        });
+        within.into_iter().flat_map(move |within| {
+            let tables = within.tables.iter().enumerate();
+            let short = tables.filter_map(|(at, table)| {
+                let reserved = table.reserved.filter(|reserved| *reserved < table.size)?;
+                let why = within.short(at, &room).unwrap_or_default();
+                let (tenant, table, size) = (tenant.spec.name.clone(), table.name.clone(), table.size);
+                Some(Warning::Reserved { tenant, table, size, reserved, why })
+            });
+            short.collect::<Vec<_>>()
         })
     }
 

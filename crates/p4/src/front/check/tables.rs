@@ -234,6 +234,20 @@ impl Checker<'_> {
         self.infer(value);
     }
 
+    /// Notes what is not one value where the key is compared whole.
+    fn one_value(&mut self, value: &Expr, kind: &Name) {
+        let found = match &value.kind {
+            ExprKind::Mask(..) => "a value and a mask",
+            ExprKind::Range(..) => "a range",
+            _ => return,
+        };
+        if matches!(&*kind.text, "exact" | "optional") {
+            let what = format!("an entry of {}", kind.text);
+            let why = format!("found {found}, expected one value; `ternary` and `range` are the match kinds for these");
+            self.note(value.at.span, Problem::Key { what, why });
+        }
+    }
+
     /// Notes what is no prefix of a key: a mask with a hole, or bits that the key has not.
     fn prefix(&mut self, value: &Expr, key: &Type) {
         let Type::Bit(width) = self.base(key) else { return };
@@ -293,6 +307,7 @@ impl Checker<'_> {
                 if &*kind.text == "lpm" {
                     self.prefix(value, ty);
                 }
+                self.one_value(value, kind);
             }
             let Some((id, arguments)) = self.action_named(&entry.action.value) else { continue };
             let name = self.definition(id).name.clone();
