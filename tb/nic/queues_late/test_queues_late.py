@@ -84,6 +84,6 @@ async def both_ways_at_once_are_two_modules(dut):
     assert sorted(await come(dut)) == [1, 4]
 
 
-def test_late():
-    sources = ["rtl/nic/sluice_nic_queues.sv", "tb/nic/queues/nic_queues_late.sv"]
+def test_queues_late():
+    sources = ["rtl/nic/sluice_nic_queues.sv", "tb/nic/queues_late/nic_queues_late.sv"]
     run_bench("nic_queues_late", parameters={"Target": 1}, packages=PACKAGES, sources=sources)
