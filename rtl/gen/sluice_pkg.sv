@@ -60,11 +60,11 @@ package sluice_pkg;
 
   // Share of one module at one port: GCRA in cost beats, the packet included in its burst. Index: module. The cost of a packet is that of the most bytes that its program can make of it, in beats.
   typedef struct packed {
-    logic [8:0]  growth;
+    logic [11:0] growth;
     logic [23:0] burst;
     logic [27:0] ticks_per_beat;
   } share_row_t;
-  localparam int unsigned ShareRowBits = 61;
+  localparam int unsigned ShareRowBits = 64;
   localparam int unsigned ShareRowWords = 2;
 
   // Room of one port's FIFO for packets beyond their module's share.

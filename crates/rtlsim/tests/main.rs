@@ -63,6 +63,7 @@ mod xdp_endurance;
 mod xdp_equality;
 mod xdp_events;
 mod xdp_given;
+mod xdp_growth;
 mod xdp_helpers;
 mod xdp_lock_flags;
 mod xdp_locks;

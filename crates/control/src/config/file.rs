@@ -69,6 +69,7 @@ pub(super) struct TenantTable {
     pub burst: Option<u32>,
     pub share: Option<ShareTable>,
     pub xdp_work: Option<u32>,
+    pub xdp_growth: Option<u16>,
     pub xdp_share: Option<XdpShareTable>,
     pub quantum: Option<u16>,
     pub max_entries: Option<Spanned<u32>>,

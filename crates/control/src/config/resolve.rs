@@ -7,6 +7,7 @@ use super::quota::l7_given;
 use super::{HostBinding, NicConfig, PortBinding, RingConfig, TenantConfig};
 use sluice_device::rings::{LEAST_BUFFER, MOST_BUFFER};
 use sluice_formats::l7::target::{LEAST_RING_LOG, MOST_RING_LOG};
+use sluice_formats::xdp::target::GROWTH;
 use sluice_formats::{EngineId, Target, target};
 use sluice_frontends::{self as frontends, Allowed, P4Options, Reading};
 use sluice_nic::engines::{self, Models};
@@ -269,6 +270,7 @@ impl Resolver<'_> {
         };
         spec.share = table.share.as_ref().map(|share| Rate { bits_per_second: share.rate, burst_bytes: share.burst });
         spec.xdp_work = table.xdp_work;
+        spec.xdp_growth = Some(table.xdp_growth.unwrap_or(GROWTH));
         spec.xdp_share = table.xdp_share.as_ref().map(|share| {
             let usual = XdpShare::default();
             XdpShare { weight: share.weight.unwrap_or(usual.weight), rows: share.rows.unwrap_or(usual.rows) }

@@ -10,6 +10,7 @@ use super::{FailedStatement, ScriptFailure};
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
 use sluice_formats::limits::SYSTEM_TENANT;
+use sluice_formats::xdp::target::GROWTH;
 use sluice_formats::{Reason, Target, l7, target};
 use sluice_frontends::Tables;
 use sluice_object::{Destination, L7Given, Linker, Load, Object, TenantSpec, VlanGrant, Warning, XdpShare};
@@ -286,6 +287,7 @@ impl<'a> Runner<'a> {
         let reserve = tenant.reserve.map_or(0, |cells| cells as u16);
         spec.reserves = spec.queues.keys().filter(|_| reserve > 0).map(|d| (*d, reserve)).collect();
         spec.xdp_work = tenant.xdp_work;
+        spec.xdp_growth = Some(tenant.xdp_growth.unwrap_or(GROWTH));
         if tenant.xdp_weight.is_some() || tenant.xdp_rows.is_some() {
             let usual = XdpShare::default();
             spec.xdp_share = Some(XdpShare {

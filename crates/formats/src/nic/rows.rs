@@ -57,8 +57,8 @@ row! {
         ticks_per_beat: u32 = 28,
         /// Burst in ticks.
         burst: u32 = 24,
-        /// Bytes by which the module's programs make a packet longer at most.
-        growth: u16 = 9,
+        /// Bytes by which the module's programs make a packet longer at most, those of all engines together.
+        growth: u16 = 12,
     }
 }
 

@@ -75,6 +75,8 @@ impl Linker {
                 w.install(space.engine(), module, new, placed.install);
             }
         }
+        // What the new program may add to packets is paid for before the first of them comes.
+        self.write_shares(w)?;
         self.commit(&tenant, w)?;
         let running = Running { object: object.name.clone(), key: object.key, engines: object.parts.engines() };
         if let Some(t) = self.tenants.get_mut(&id) {

@@ -45,6 +45,10 @@ pub struct TenantSpec {
     /// Most taken back edges and calls of a packet in XDP programs; without it 65,536 in hardware and in the interpreter beside
     /// it, and what the interpreter takes for granted alone.
     pub xdp_work: Option<u32>,
+    /// Bytes by which XDP programs may make a frame longer: beyond them the helpers fail as at the end of the packet's buffer. What the
+    /// programs make use of is charged at the ports. Without it there is no limit but the buffer, and no charge: that is for a NIC of
+    /// one's own.
+    pub xdp_growth: Option<u16>,
     /// His part of the queues in front of an XDP engine in hardware; without it the usual weight and no rows of his own.
     pub xdp_share: Option<XdpShare>,
     /// His part of the l7 engine; without it he runs no rules.
@@ -100,6 +104,7 @@ impl TenantSpec {
             max_entries: 0,
             rmt: None,
             xdp_work: None,
+            xdp_growth: None,
             xdp_share: None,
             l7: None,
         }

@@ -260,6 +260,8 @@ pub struct Tenant {
     pub reserve: Option<u64>,
     /// Most taken back edges and calls of a packet in its XDP programs.
     pub xdp_work: Option<u32>,
+    /// Bytes by which its XDP programs may make a frame longer.
+    pub xdp_growth: Option<u16>,
     /// Weight in the queues in front of an XDP engine in hardware.
     pub xdp_weight: Option<u16>,
     /// Rows of the bus in these that are its own.

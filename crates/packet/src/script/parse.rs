@@ -33,6 +33,7 @@ pub const OPTIONS: [(&str, &[&str]); 9] = [
             "limit=",
             "reserve=",
             "xdp_work=",
+            "xdp_growth=",
             "xdp_weight=",
             "xdp_rows=",
             "l7_weight=",

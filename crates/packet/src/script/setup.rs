@@ -62,7 +62,8 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
     let mut keep_tag = None;
     let (mut rate, mut burst, mut weight, mut to) = (None, None, None, None);
     let (mut share, mut share_burst, mut limit, mut reserve) = (None, None, None, None);
-    let (mut xdp_work, mut xdp_weight, mut xdp_rows, mut l7_weight) = (None, None, None, None);
+    let (mut xdp_work, mut xdp_growth) = (None, None);
+    let (mut xdp_weight, mut xdp_rows, mut l7_weight) = (None, None, None);
     while let Some(option) = words.next() {
         let (key, value) = option.option();
         let first = match (key.text, value) {
@@ -94,6 +95,10 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
             ("xdp_work", Some(value)) => {
                 let n = value.number("the work of a packet", 1, u128::from(u32::MAX))?;
                 xdp_work.replace(n as u32).is_none()
+            }
+            ("xdp_growth", Some(value)) => {
+                let n = value.number("the growth of a frame", 0, u128::from(u16::MAX))?;
+                xdp_growth.replace(n as u16).is_none()
             }
             ("xdp_weight", Some(value)) => {
                 let n = value.number("the weight at the XDP engine", 1, u128::from(u16::MAX))?;
@@ -143,6 +148,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
         limit,
         reserve,
         xdp_work,
+        xdp_growth,
         xdp_weight,
         xdp_rows,
         l7_weight,
