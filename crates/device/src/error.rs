@@ -155,6 +155,9 @@ pub enum DeviceError {
         /// How long.
         ticks: u64,
     },
+    /// Somebody wished that work ends: [`crate::stop`].
+    #[error("ended by a signal before it was done")]
+    Stopped,
     /// The load holds a program for an engine that the device does not have.
     #[error(
         "load `{label}`, step {step}: a program for the engine {engine}, which the device `{device}` does not have"
@@ -221,6 +224,7 @@ impl DeviceError {
             Self::Step { error: StepError::Install(refused), .. } => refused.code.unwrap_or("E0307"),
             Self::MapLacks { .. } => "E0805",
             Self::Ring(error) => error.code(),
+            Self::Stopped => "E0511",
             _ => "E0307",
         }
     }
@@ -242,9 +246,12 @@ impl DeviceError {
             | Self::MapLacks { .. }
             | Self::Step { error: StepError::Install(_), .. } => true,
             Self::Ring(error) => error.is_refusal(),
-            Self::Step { .. } | Self::Read { .. } | Self::Timeout { .. } | Self::Map { .. } | Self::Unavailable(_) => {
-                false
-            }
+            Self::Step { .. }
+            | Self::Read { .. }
+            | Self::Timeout { .. }
+            | Self::Stopped
+            | Self::Map { .. }
+            | Self::Unavailable(_) => false,
         }
     }
 }

@@ -176,7 +176,10 @@ impl Run {
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(&outputs, read)?;
         rehearse(&nic, &changes)?;
-        let model = (self.device != Choice::Rtl).then(|| device::model(nic.target));
+        let model = (self.device != Choice::Rtl).then(|| match self.gbps {
+            Some(_) => device::model_at_line_rate(nic.target),
+            None => device::model(nic.target),
+        });
         let rtl = match self.device {
             Choice::Model => None,
             choice => Some(device::rtl(choice, self.top.top(), nic.target, self.seed(), self.waves.as_deref())?),

@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use sluice_device::Device;
 use sluice_formats::Target;
 use sluice_nic::SoftwareNic;
+use sluice_nic::software::Options;
 use sluice_rtlsim::{Comparison, RtlError, RtlNic, RtlOptions, Top, Waves, top};
 use std::path::{Path, PathBuf};
 
@@ -64,6 +65,11 @@ pub fn pipeline_target(name: &str) -> Result<&'static Target, String> {
 /// The software NIC.
 pub fn model(target: &Target) -> Box<dyn Device> {
     Box::new(SoftwareNic::new(*target))
+}
+
+/// The software NIC at a line rate that somebody asked for: its ports drop what the hardware's FIFOs have no room for.
+pub fn model_at_line_rate(target: &Target) -> Box<dyn Device> {
+    Box::new(SoftwareNic::with_options(*target, Options { limit_port_fifos: true, ..Options::default() }))
 }
 
 /// The RTL, alone or with the model in lockstep.
