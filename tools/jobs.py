@@ -268,7 +268,7 @@ def script_jobs(sluice: Path) -> list[Job]:
         on_nic("xdp", "tiny", "model", tiny_xdp, "xdp"),
         on_nic("l7", "default", "model", [path for path in rules if path in only_default], "l7"),
         on_nic("l7", "tiny", "both", [path for path in rules if path not in only_default + slow], "l7"),
-        on_nic("l7, seconds", "default", "model", slow, "l7"),
+        on_nic("l7, seconds", "tiny", "both", slow, "l7"),
         job("rmt alone", "rmt", ["script", "FILES", "--device", "both", "--top", "rmt"], alone, PLUGINS["rmt"][:1]),
         *(_p4_job(sluice, path) for path in sorted(ROOT.glob("programs/p4/*.stf"))),
         *(_p4_rtl_job(sluice, ROOT / f"programs/p4/{name}.stf", flags) for name, flags in P4_COMPILED.items()),

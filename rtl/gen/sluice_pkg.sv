@@ -98,6 +98,13 @@ package sluice_pkg;
   localparam int unsigned QuantumRowBits = 16;
   localparam int unsigned QuantumRowWords = 1;
 
+  // Which VLANs a module's frames may leave in. Index: module.
+  typedef struct packed {
+    logic any;
+  } vids_row_t;
+  localparam int unsigned VidsRowBits = 1;
+  localparam int unsigned VidsRowWords = 1;
+
   // Sideband of a packet inside the NIC and `tuser` of every output.
   typedef struct packed {
     logic [15:0] tag;
@@ -243,6 +250,7 @@ package sluice_pkg;
   localparam logic [7:0] TableQueueDrops = 8'd2;
   localparam logic [7:0] TableQueuePackets = 8'd3;
   localparam logic [7:0] TableQueueBytes = 8'd4;
+  localparam logic [7:0] TableVids = 8'd5;
   localparam int unsigned SnapshotIndexBit = 23;
   localparam int unsigned InfoVersion = 0;
   localparam int unsigned InfoTargetHash = 1;

@@ -175,7 +175,11 @@ impl Run {
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(&outputs, read)?;
         rehearse(&nic, &changes)?;
-        let model = (self.device != Choice::Rtl).then(|| device::model(nic.target, nic.config.engines));
+        let engines = nic.config.engines;
+        let model = (self.device != Choice::Rtl).then(|| match self.gbps {
+            Some(_) => device::model_at_line_rate(nic.target, engines),
+            None => device::model(nic.target, engines),
+        });
         let rtl = match self.device {
             Choice::Model => None,
             choice => Some(device::rtl(choice, top, nic.target, self.seed(), self.waves.as_deref())?),

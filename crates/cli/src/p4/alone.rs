@@ -5,7 +5,7 @@ use sluice_device::run_load::run_load;
 use sluice_device::{Device, DeviceError, Event, Offer, Verdict};
 use sluice_formats::limits::{FORMAT_VERSION, MAX_FRAME_BYTES, VLAN_ETHERTYPE};
 use sluice_formats::row::Row;
-use sluice_formats::rows::{LimitRow, PortPolicyRow, VlanRow};
+use sluice_formats::rows::{LimitRow, PortPolicyRow, VidsRow, VlanRow};
 use sluice_formats::{Node, Table};
 use sluice_object::linker::rmt::{Placer, Quota, RmtError, RowWrite};
 use sluice_object::{Load, RmtPart, Step};
@@ -78,7 +78,9 @@ impl Alone {
         };
         let vlan = VlanRow { valid: true, keep_tag: false, module_id: module, tenant: VLAN };
         let limit = LimitRow { cells: target.cells as u16, reserve: 0 };
-        let mut steps = Vec::new();
+        // One program has the device for itself, whatever tags it writes.
+        let any = VidsRow { any: true }.pack().expect("every value fits its field");
+        let mut steps = vec![write(Node::Egress, Table::Vids, module.into(), any)];
         for port in 0..target.ports {
             let node = Node::Port(port as u8);
             steps.push(write(node, Table::PortPolicy, 0, policy.pack().expect("every value fits its field")));

@@ -79,6 +79,7 @@ pub fn bring_up(device: &mut dyn Device, modules: &[Module], target: &'static Ta
         let mut spec = TenantSpec::new(module.number.into(), format!("module{}", module.number));
         spec.vlans.extend((module.number > 0).then_some(VlanGrant { port: None, vlan: module.number.into() }));
         spec.queues = module.destinations.iter().map(|destination| (*destination, 1)).collect();
+        spec.any_vids = true;
         spec.make_room(&module.object);
         let admission = linker.admit(spec)?;
         let limits = Load { steps: limits(module, target), label: "queues".to_owned(), ..admission.clone() };

@@ -74,15 +74,18 @@ pub fn replacement(text: &str) -> Result<Replacement, String> {
     if tenant.is_empty() {
         return Err(form.to_owned());
     }
-    // Names of other files may have commas.
-    let (file, entries) = match file.split_once(".p4,") {
-        Some((program, entries)) => (format!("{program}.p4"), Some(file_of(entries)?)),
-        None => (file.to_owned(), None),
-    };
+    let (file, entries) = program_file(file)?;
     let entries_go = entries.as_deref().is_some_and(|entries| entries.as_os_str() == NO_ENTRIES);
     let entries = entries.filter(|_| !entries_go);
-    let (tenant, file, at) = (tenant.to_owned(), file_of(&file)?, self::moment(moment)?);
-    Ok(Replacement { tenant, file, entries, entries_go, at })
+    Ok(Replacement { tenant: tenant.to_owned(), file, entries, entries_go, at: self::moment(moment)? })
+}
+
+/// Reads `FILE` or `PROGRAM.p4,ENTRIES`. Names of other files may have commas.
+pub fn program_file(text: &str) -> Result<(PathBuf, Option<PathBuf>), String> {
+    match text.split_once(".p4,") {
+        Some((program, entries)) => Ok((format!("{program}.p4").into(), Some(file_of(entries)?))),
+        None => Ok((file_of(text)?, None)),
+    }
 }
 
 fn moment(text: &str) -> Result<Moment, String> {

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 #[derive(Default)]
 pub struct Sinks {
     files: BTreeMap<Destination, Sink>,
-    /// Nanoseconds that tick 0 stands for.
-    origin: u64,
+    /// The first packet's stamp in nanoseconds, and the tick that it stands for.
+    origin: (u64, u64),
 }
 
 struct Sink {
@@ -68,7 +68,7 @@ impl Sinks {
 
     /// From now on the tick `start` stands for `stamp`.
     pub fn start(&mut self, stamp: u64, start: u64) {
-        self.origin = stamp.saturating_sub(nanoseconds(start));
+        self.origin = (stamp, start);
     }
 
     /// Keeps a packet that has left. Its stamp is the tick of its first beat out, or of its
@@ -81,7 +81,9 @@ impl Sinks {
         };
         let Some(sink) = self.files.get_mut(&from) else { return Ok(()) };
         let tick = outcome.first_out.or(outcome.stamp).unwrap_or(0);
-        let stamp = self.origin + nanoseconds(tick);
+        let (stamp, start) = self.origin;
+        // Not by way of the stamp of tick 0: that may be before the capture's zero.
+        let stamp = stamp.saturating_add(nanoseconds(tick.saturating_sub(start)));
         Ok(sink.writer.write(&Packet::new(stamp, outcome.bytes))?)
     }
 

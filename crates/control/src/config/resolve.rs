@@ -1,12 +1,15 @@
 //! From the file's words to what the linker takes.
 
 use super::error::{ConfigError, ConfigProblem};
-use super::file::{ConfigFile, DoubleTag, HostTable, P4Hash, P4Table, PortTable, RingTable, TableTable, TenantTable};
+use super::file::{
+    ConfigFile, DoubleTag, HostTable, P4Hash, P4Table, PortTable, RingTable, TableTable, TenantTable, Vids,
+};
 use super::grants::NOBODY;
 use super::quota::l7_given;
 use super::{HostBinding, NicConfig, PortBinding, RingConfig, TenantConfig};
 use sluice_device::rings::{LEAST_BUFFER, MOST_BUFFER};
 use sluice_formats::l7::target::{LEAST_RING_LOG, MOST_RING_LOG};
+use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::xdp::target::GROWTH;
 use sluice_formats::{EngineId, Target, target};
 use sluice_frontends::{self as frontends, Allowed, P4Options, Reading};
@@ -133,6 +136,10 @@ impl Resolver<'_> {
                 let allowed = format!("drop, or a tenant: {}", names.join(", "));
                 self.wrong(untagged.span(), "untagged", format!("`{}`", untagged.get_ref()), &allowed)
             })?;
+            if tenant.id == SYSTEM_TENANT {
+                let allowed = "drop, or a tenant that is not the system: its module has no packets of its own";
+                return Err(self.wrong(untagged.span(), "untagged", format!("`{}`", untagged.get_ref()), allowed));
+            }
             policy.untagged = Some(tenant.id);
         }
         policy.drop_double_tag = port.double_tag == Some(DoubleTag::Drop);
@@ -260,6 +267,7 @@ impl Resolver<'_> {
         let mut spec = TenantSpec::new(table.id, name);
         spec.vlans = self.vlans(table, ports)?;
         spec.keep_tag = self.keep_tag(table)?;
+        spec.any_vids = table.vids == Some(Vids::Any);
         spec.rate = match (table.rate, table.burst) {
             (None, None) => None,
             (Some(bits_per_second), Some(burst_bytes)) => Some(Rate { bits_per_second, burst_bytes }),

@@ -212,6 +212,12 @@ fn what_a_tenant_is_given_and_no_packet_can_meet_is_refused_at_its_line() {
             7,
             "keep_tag: found true, allowed: with a VLAN",
         ),
+        (
+            system("vlans = []\n") + &untagged.replace("red", "system"),
+            "E0304",
+            9,
+            "untagged: found `system`, allowed: drop, or a tenant that is not the system",
+        ),
         (system("vlans = []\nkeep_tag = true\n"), "E0304", 7, "keep_tag: found true, allowed: with a VLAN"),
         (table("{ to = [] }"), "E0303", 9, "`to` without a destination, allowed: \"drop\""),
         (table("{ to = [], except_ingress = true }"), "E0303", 9, "\"drop\""),

@@ -8,7 +8,7 @@ use super::tables::{TableState, action, changed, read_object, read_rules, rmt_ob
 use super::traffic::Seen;
 use super::{FailedStatement, ScriptFailure};
 use sluice_device::run_load::run_load;
-use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
+use sluice_device::{Device, DeviceError, Event, ModuleCounters, Offer, ProgramEvent, stop};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::xdp::target::GROWTH;
 use sluice_formats::{Reason, Target, l7, target};
@@ -249,6 +249,9 @@ impl<'a> Runner<'a> {
     /// What is left after the last statement.
     pub fn finish(&mut self) -> Vec<ScriptFailure> {
         let rest = self.rest();
+        if let Err(stopped @ ScriptFailure::Device(DeviceError::Stopped)) = rest {
+            return vec![stopped];
+        }
         let none = rest.and_then(|()| self.expect_none()).err();
         let accounting = self.device.counters().map_err(ScriptFailure::from).and_then(|counters| {
             let open = counters.modules.iter().find(|(_, c)| !c.closes());
@@ -268,6 +271,7 @@ impl<'a> Runner<'a> {
         let mut spec = TenantSpec::new(tenant.id, tenant.name.clone());
         spec.vlans = tenant.vlans.iter().map(|vlan| VlanGrant { port: None, vlan: *vlan }).collect();
         spec.keep_tag = tenant.keep_tag;
+        spec.any_vids = tenant.any_vids;
         let rate = |of: Option<(u64, u64)>| {
             let Some((bits_per_second, burst)) = of else { return Ok(None) };
             let burst_bytes = u32::try_from(burst).map_err(|_| {
@@ -451,6 +455,7 @@ impl<'a> Runner<'a> {
             }
             offers.push(Offer { port: send.port, bytes: send.bytes.clone(), at, bad: false });
             if offers.len() == POLL {
+                stop::check()?;
                 self.device.offer_owned(std::mem::take(&mut offers))?;
             }
         }

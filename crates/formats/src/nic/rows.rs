@@ -105,6 +105,15 @@ row! {
 }
 
 row! {
+    /// Which VLANs a module's frames may leave in. Index: module.
+    #[derive(Copy, Hash)]
+    VidsRow, "vids_row" {
+        /// Any that nobody owns at the port, and no tag; otherwise its own, and the one that the frame came with.
+        any: bool = 1,
+    }
+}
+
+row! {
     /// Sideband of a packet inside the NIC and `tuser` of every output.
     #[derive(Copy, Hash)]
     SidebandRow, "sideband" {
@@ -234,6 +243,7 @@ pub(crate) static ROWS: &[RowInfo] = rows![
     GenerationRow,
     LimitRow,
     QuantumRow,
+    VidsRow,
     SidebandRow,
     PortTraceRow,
     MergeTraceRow,

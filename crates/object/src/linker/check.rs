@@ -8,7 +8,7 @@ use crate::install::Install;
 use crate::load::{Load, Step};
 use sluice_formats::address::{Access, control};
 use sluice_formats::limits::{FORMAT_VERSION, SYSTEM_TENANT};
-use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
+use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VidsRow, VlanRow};
 use sluice_formats::{EngineId, Node, Row, Table};
 use std::collections::HashSet;
 
@@ -172,6 +172,15 @@ impl Checker<'_> {
             Table::Quantum => {
                 let granted = self.own_row(table, index)?.spec.quantum;
                 at_most("quantum", unpack::<QuantumRow>(words)?.bytes, granted)
+            }
+            Table::Vids => {
+                let granted = self.own_row(table, index)?.spec.any_vids;
+                match unpack::<VidsRow>(words)?.any && !granted {
+                    true => {
+                        Err(Space("the right to VLANs that nobody owns, which the tenant was not given".to_owned()))
+                    }
+                    false => Ok(()),
+                }
             }
             Table::Limit => self.limit(index, unpack(words)?),
             _ => Err(Space(format!("table {} is not written", table.name()))),

@@ -18,7 +18,7 @@ const MOST_VLANS: usize = 8;
 /// Something that will not do what it looks like.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Warning {
-    /// A program writes another tenant's VLAN, or takes the tag off where untagged frames are another's.
+    /// A program writes a VLAN that is not its tenant's, or takes the tag off where untagged frames are not.
     #[error(
         "tenant `{tenant}`, object `{object}`, path {path}, deparse row {row}: frames leave {foreign}; such a frame is \
          dropped there (foreign_vlan){rest}"
@@ -98,7 +98,10 @@ impl Warning {
 }
 
 /// `with VLAN 20 (tenant `blue`'s on port0, port1)`
-struct Foreign<'a>(&'a BTreeMap<Outer, BTreeMap<&'a str, Vec<Destination>>>);
+struct Foreign<'a>(&'a Owners<'a>);
+
+/// By what the frame has for an outer tag and by who owns that there, which may be nobody: where it may go.
+type Owners<'a> = BTreeMap<Outer, BTreeMap<Option<&'a str>, Vec<Destination>>>;
 
 impl fmt::Display for Foreign<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,13 +113,16 @@ impl fmt::Display for Foreign<'_> {
             }
             let whose = owners.iter().map(|(owner, ports)| {
                 let ports: Vec<String> = ports.iter().map(Destination::to_string).collect();
-                format!("tenant `{owner}`'s on {}", ports.join(", "))
+                match owner {
+                    Some(owner) => format!("tenant `{owner}`'s on {}", ports.join(", ")),
+                    None => format!("nobody's on {}", ports.join(", ")),
+                }
             });
             write!(f, " ({})", whose.collect::<Vec<_>>().join("; "))?;
         }
         match self.0.len().saturating_sub(MOST_VLANS) {
             0 => Ok(()),
-            more => write!(f, ", or with {more} more VLANs of others"),
+            more => write!(f, ", or with {more} more VLANs that are not its own"),
         }
     }
 }
@@ -204,13 +210,16 @@ impl Linker {
         let sends = || tenant.spec.queues.keys();
         let ports: Vec<u8> =
             sends().filter_map(|d| if let Destination::Port(p) = d { Some(*p) } else { None }).collect();
-        let mut foreign: BTreeMap<Outer, BTreeMap<&str, Vec<Destination>>> = BTreeMap::new();
+        let mut foreign = Owners::new();
         for &outer in &tag.outer {
             for &port in &ports {
-                if let Some(owner) = self.owner(port, outer).filter(|owner| owner.spec.id != tenant.spec.id) {
-                    let owners = foreign.entry(outer).or_default();
-                    owners.entry(&owner.spec.name).or_default().push(Destination::Port(port));
-                }
+                let owner = match self.owner(port, outer) {
+                    Some(owner) if owner.spec.id == tenant.spec.id => continue,
+                    Some(owner) => Some(owner.spec.name.as_str()),
+                    None if tenant.may_leave_unowned(outer) => continue,
+                    None => None,
+                };
+                foreign.entry(outer).or_default().entry(owner).or_default().push(Destination::Port(port));
             }
         }
         if foreign.is_empty() {
@@ -232,7 +241,7 @@ impl Linker {
         })
     }
 
-    /// Whose frames with this outer tag are on a port.
+    /// Whose frames with this outer tag are on a port; of an unknown one nobody's.
     fn owner(&self, port: u8, outer: Outer) -> Option<&Tenant> {
         match outer {
             Outer::Vlan(vlan) => self.tenants.values().find(|t| t.vlans.contains(&(port, vlan))),

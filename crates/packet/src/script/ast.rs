@@ -248,6 +248,8 @@ pub struct Tenant {
     pub vlans: Vec<u16>,
     /// Whether its packets keep their tag.
     pub keep_tag: bool,
+    /// Whether its frames may leave in VLANs that nobody owns.
+    pub any_vids: bool,
     /// Rate in bits a second and burst in bytes at ingress.
     pub rate: Option<(u64, u64)>,
     /// Rate in bits a second and burst in bytes that it is assured of at each port.

@@ -25,6 +25,7 @@ pub const OPTIONS: [(&str, &[&str]); 9] = [
             "id=",
             "vlan=",
             "keep_tag",
+            "vids",
             "rate=",
             "burst=",
             "share=",
