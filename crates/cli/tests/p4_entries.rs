@@ -133,7 +133,7 @@ fn an_entry_that_sends_where_the_tenant_has_no_queue_is_refused() {
         assert!(called.err.contains(&format!("{port} is not granted")), "{}", called.err);
     }
     nic(&f, "add routes hdr.h.d:1 to(port:2)\nadd routes hdr.h.d:2 drop()\n");
-    f.sluice(&["run", "--config", "nic.toml"]).ok();
+    f.sluice(&["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng"]).ok();
     // At run time, too, and what runs goes on.
     let tenant = "tenant red id=1 vlan=7 to=port0,port2\nrmt red a.p4\n";
     let send = "send 0 eth(dst=00:00:00:00:00:01)/vlan(vid=7)/ipv4/udp\nexpect port 2 eth(dst=00:00:00:00:00:01)/vlan(vid=7)/ipv4/udp\n";
@@ -166,9 +166,9 @@ fn a_run_shows_the_packets_of_counted_entries_by_their_names() {
     let entries = blue["entries"].as_array().unwrap();
     let packets = |entry: &str| entries.iter().find(|e| e["entry"] == entry).unwrap()["packets"].as_u64().unwrap();
     assert!(entries.len() == 2 && entries[0]["table"] == "I.routes", "{entries:?}");
-    let (hit, dropped) = (packets("hdr.h.t:0x800 to(port:0x2)"), packets("hdr.h.t:0x1234 drop()"));
+    let (hit, dropped) = (packets("hdr.h.t:0x800 I.to(port:0x2)"), packets("hdr.h.t:0x1234 I.drop()"));
     assert!(hit > 0 && hit <= offered && dropped == 0, "{hit} of {offered}, {dropped}");
     assert_eq!(blue["forwarded"].as_u64(), Some(hit));
     let text = f.sluice(&run).ok();
-    assert!(text.contains(&format!("entry, blue: I.routes hdr.h.t:0x800 to(port:0x2): {hit} packets")), "{text}");
+    assert!(text.contains(&format!("entry, blue: I.routes hdr.h.t:0x800 I.to(port:0x2): {hit} packets")), "{text}");
 }
