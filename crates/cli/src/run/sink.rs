@@ -112,3 +112,39 @@ pub struct Written {
     /// Packets in it.
     pub packets: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_formats::target::TINY;
+    use sluice_packet::capture::read_all;
+
+    /// The tick at which a NIC is up is above the first stamp of a capture that begins at 0.
+    #[test]
+    fn stamps_count_from_the_first_packets_also_where_that_is_below_the_nics_latency() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("out.pcapng");
+        let from = Destination::Port(1);
+        for first in [0, 100, 1_000_000] {
+            let mut sinks = Sinks::create(&[OutputFile { from, file: file.clone() }], &TINY).unwrap();
+            sinks.start(first, 15_000);
+            let left = Outcome {
+                id: 0,
+                verdict: Verdict::Forwarded { port: 1 },
+                module: 1,
+                tenant: None,
+                generation: None,
+                stamp: None,
+                bytes: vec![0; 60],
+                queue: 0,
+                tag: 0,
+                first_in: Some(15_000),
+                first_out: Some(15_010),
+                last_out: Some(15_012),
+            };
+            sinks.take(left).unwrap();
+            sinks.finish().unwrap();
+            assert_eq!(read_all(&file).unwrap()[0].stamp, first + 40);
+        }
+    }
+}
