@@ -132,11 +132,47 @@ impl Checker<'_> {
                 None
             }
             _ => {
+                if let Some(one) = self.by_types(all, &fitting, call) {
+                    return Some(one);
+                }
                 let what = "more than one function of that name takes these arguments".to_string();
                 self.note(call.span, Problem::Arguments { callee: format!("`{}`", call.name), what });
                 None
             }
         }
+    }
+
+    /// Of a function of the architecture and one of the program that take as many arguments, the one that takes values of these types.
+    fn by_types(&mut self, all: &[Rc<Signature>], fitting: &[usize], call: &Call<'_>) -> Option<usize> {
+        let externals = fitting.iter().filter(|at| all[**at].external).count();
+        if externals == 0 || externals == fitting.len() {
+            return None;
+        }
+        let types: Vec<Type> = call.arguments.iter().map(|a| self.infer(&a.value)).collect();
+        let mut left = fitting.iter().copied().filter(|at| self.takes_types(&all[*at], call, &types));
+        let one = left.next();
+        // The iterator still borrows the checker.
+        let more = left.next().is_some();
+        one.filter(|_| !more)
+    }
+
+    fn takes_types(&mut self, signature: &Signature, call: &Call<'_>, types: &[Type]) -> bool {
+        let before = self.found.clone();
+        let fresh: Vec<Type> = signature.types.iter().map(|_| self.fresh()).collect();
+        let takes = call.arguments.iter().zip(types).enumerate().all(|(at, (argument, ty))| {
+            let parameter = match &argument.name {
+                Some(name) => signature.parameters.iter().find(|p| p.name == name.text),
+                None => signature.parameters.get(at),
+            };
+            let Some(parameter) = parameter else { return false };
+            let wanted = self.substitute(&parameter.ty, &signature.types, &fresh);
+            match parameter.direction {
+                Direction::Out | Direction::InOut => self.unify(ty, &wanted),
+                Direction::In | Direction::None => self.fits(ty, &wanted),
+            }
+        });
+        self.found = before;
+        takes
     }
 
     /// A call of a function or method; `outer` are type parameters of the object's type, `given` what they stand for.
@@ -175,14 +211,14 @@ impl Checker<'_> {
             self.note(call.span, problem);
             return Type::Unknown;
         }
+        self.known_arguments(&parameters, call);
         if signature.external {
-            self.known_arguments(&parameters, call);
             self.library_function(&signature.name, call);
         }
         result
     }
 
-    /// What has no direction in the architecture is known before the program runs.
+    /// What has no direction is known before the program runs, but for data of an action.
     fn known_arguments(&mut self, parameters: &[Param], call: &Call<'_>) {
         for (i, argument) in call.arguments.iter().enumerate() {
             let parameter = match &argument.name {
@@ -405,6 +441,7 @@ impl Checker<'_> {
                         let what = "its constructor has parameters: it is applied by way of an instance".to_string();
                         self.note(span, Problem::Arguments { callee: self.show(&ty), what });
                     }
+                    self.applied_again(id, span);
                     return self.apply_block(id, given, &call);
                 }
             }
@@ -414,7 +451,7 @@ impl Checker<'_> {
         match (&ty, &*member.text) {
             (Type::Unknown, _) => self.arguments_alone(arguments),
             (Type::Table(id), "apply") => {
-                if self.place != Place::Apply {
+                if !matches!(self.place, Place::Apply | Place::Key | Place::ControlLocals) {
                     self.misplaced(&format!("table `{}`", self.definition(*id).name), "applied", span);
                 }
                 self.bind(&[], &[], &call, Called::Function);
@@ -440,6 +477,21 @@ impl Checker<'_> {
         }
     }
 
+    /// Notes that a type is applied a second time in one place, if what it has would get the same names for the control plane.
+    fn applied_again(&mut self, id: DefId, span: Span) {
+        let Some(inside) = self.inside.last().copied() else { return };
+        if let Some(first) = self.applied.insert((inside, id), span)
+            && self.controlled.contains(&id)
+        {
+            let (what, first) = (self.definition(id).name.clone(), crate::error::place(first, self.sources));
+            let why = format!(
+                "it is applied without an instance at {first}, too, so its tables or objects would be there twice with one name; \
+                 make instances of it"
+            );
+            self.note(span, Problem::ControlName { what: format!("`{what}`"), why });
+        }
+    }
+
     fn apply_block(&mut self, id: DefId, given: &[Type], call: &Call<'_>) -> Type {
         let definition = self.definition(id).clone();
         let Kind::Block { kind, types, parameters, .. } = definition.kind else { return Type::Unknown };
@@ -458,10 +510,25 @@ impl Checker<'_> {
         let put = |checker: &Self, p: &Param| Param { ty: checker.substitute(&p.ty, &types, &given), ..p.clone() };
         let parameters: Vec<Param> = parameters.iter().map(|p| put(self, p)).collect();
         self.bind(&parameters, &[], call, Called::Function);
+        self.known_arguments(&parameters, call);
         if let Some(id) = call.id {
             self.facts.arguments.insert(id, given.into());
         }
         Type::Void
+    }
+
+    /// Whether values of a type have a size in bits; that of a type parameter is known later.
+    fn has_size(&self, ty: &Type) -> bool {
+        self.bits(ty, true).is_some() || self.is_generic(ty)
+    }
+
+    fn is_generic(&self, ty: &Type) -> bool {
+        self.look_into(true, || match ty {
+            Type::Unknown | Type::Parameter(_) | Type::Infer(_) | Type::Any => true,
+            Type::Tuple(all) | Type::Braces(all) => all.iter().any(|ty| self.is_generic(ty)),
+            Type::Stack(element, _) => self.is_generic(element),
+            _ => self.fields(ty).is_some_and(|(_, fields)| fields.iter().any(|(_, ty)| self.is_generic(ty))),
+        })
     }
 
     /// Methods that values of the language have by themselves.
@@ -475,9 +542,7 @@ impl Checker<'_> {
             "isValid" if matches!(fields, Some(Fields::Header | Fields::Union)) => (vec![], Type::Bool),
             "setValid" | "setInvalid" if fields == Some(Fields::Header) => (vec![], Type::Void),
             "push_front" | "pop_front" if is_stack => (vec![number], Type::Void),
-            "minSizeInBits" | "minSizeInBytes" | "maxSizeInBits" | "maxSizeInBytes"
-                if !self.is_object(ty) && !matches!(ty, Type::Applied(_) | Type::Void) =>
-            {
+            "minSizeInBits" | "minSizeInBytes" | "maxSizeInBits" | "maxSizeInBytes" if self.has_size(ty) => {
                 (vec![], Type::Int)
             }
             _ => {
@@ -489,6 +554,11 @@ impl Checker<'_> {
             self.place_written(owner);
         }
         self.bind(&parameters, &[], call, Called::Function);
+        if let ("push_front" | "pop_front", [Argument { value, .. }]) = (&*member.text, call.arguments)
+            && let Some(super::Value::Number(count)) = self.constant(value)
+        {
+            self.within_range(value.at.span, "how far a stack is moved", &count, 1, i32::MAX as u32);
+        }
         result
     }
 }
