@@ -164,7 +164,10 @@ fn each_warning_has_a_page_whose_wrong_example_gives_it_and_whose_right_one_does
         assert!(page.starts_with(&format!("# {code}: ")) && page.contains(&format!("(`{name}`)")), "{code}");
         let example = |after: &str| {
             let rest = page.split_once(after).unwrap_or_else(|| panic!("{code} has no `{after}`")).1;
-            rest.split_once("```").and_then(|(_, block)| Some(block.split_once("\n")?.1.split_once("```")?.0)).unwrap().to_string()
+            rest.split_once("```")
+                .and_then(|(_, block)| Some(block.split_once("\n")?.1.split_once("```")?.0))
+                .unwrap()
+                .to_string()
         };
         // What the compiler sees is no warning of the checker.
         if *code == "E0784" {

@@ -78,7 +78,8 @@ impl Compile {
         if self.json {
             let table = |r: &Reservation| json!({ "table": r.table, "size": r.size, "reserved": r.reserved });
             let tables: Vec<Value> = reserved.iter().map(table).collect();
-            let warnings: Vec<Value> = self.read.warn.of(&program).iter().chain(&small).map(warn::warning_json).collect();
+            let warnings: Vec<Value> =
+                self.read.warn.of(&program).iter().chain(&small).map(warn::warning_json).collect();
             out.json(&json!({ "passed": true, "stages": compiled.stages(), "tables": tables, "warnings": warnings }))?;
         } else {
             // What is said of a table already is not said again.
@@ -94,12 +95,7 @@ impl Compile {
     }
 
     /// What is written, and the entries that rows are reserved for.
-    fn bytes(
-        &self,
-        program: &Program,
-        compiled: &Compiled,
-        times: &mut Times,
-    ) -> Result<Made, Failure> {
+    fn bytes(&self, program: &Program, compiled: &Compiled, times: &mut Times) -> Result<Made, Failure> {
         let mut entries = program.reference(Undefined::Zero, 1).map_err(|errors| failure(&errors))?;
         if let Some(file) = &self.entries {
             sluice_frontends::fill(&mut entries, file).map_err(|e| Failure::input(e.code, e.what))?;

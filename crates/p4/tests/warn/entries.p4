@@ -12,7 +12,7 @@ control c(in bit<8> x, in bit<8> y, in Kind k) {
     table masks { key = { x: ternary; y: ternary; } actions = { a; } const entries = {
         (0x10 &&& 0xf0, _): a();
         (0x12, 3): a(); // warning: [E0783]
-        (0x10 &&& 0xff, 1 .. 2): a(); // warning: [E0783]
+        (0x10 &&& 0xff, 1 &&& 3): a(); // warning: [E0783]
         (_, 4): a();
         (0x20, 4): a(); // warning: [E0783]
         _: a();
@@ -44,6 +44,13 @@ control c(in bit<8> x, in bit<8> y, in Kind k) {
 }
 parser p(in bit<8> x, in bit<8> y) {
     value_set<bit<8>>(4) set;
-    state start { transition select(x) { set: accept; 1: next; set: accept; 1: accept; _: accept; 2: next; } } // warning: [E0783] this case
+    state start { transition select(x) {
+        set: accept;
+        1: next;
+        set: accept;
+        1: accept; // warning: [E0783] this case never matches
+        _: accept;
+        2: next; // warning: [E0783] this case never matches
+    } }
     state next { transition select(x, y) { (1, _): accept; (1, 2): reject; default: accept; } } // warning: [E0783] this case
 }

@@ -4,7 +4,10 @@ use super::definitions::Kind;
 use super::types::Type;
 use super::{Checker, Place, Problem};
 use crate::front::source::Span;
-use crate::front::syntax::ast::{Block, BlockKind, Body, Declaration, DeclarationKind as K, Expr, ExprKind, Fields, Name, SelectCase, State, Transition};
+use crate::front::syntax::ast::{
+    Block, BlockKind, Body, Declaration, DeclarationKind as K, Expr, ExprKind, Fields, Name, SelectCase, State,
+    Transition,
+};
 
 impl Checker<'_> {
     pub(super) fn block(&mut self, block: &Block) {
@@ -30,9 +33,8 @@ impl Checker<'_> {
             },
         );
         let Some(body) = &block.body else { return };
-        let controlled = |local: &Declaration| {
-            matches!(local.kind, K::Table { .. } | K::ValueSet { .. } | K::Instance(_))
-        };
+        let controlled =
+            |local: &Declaration| matches!(local.kind, K::Table { .. } | K::ValueSet { .. } | K::Instance(_));
         if body.locals.iter().any(controlled) {
             self.controlled.insert(id);
         }

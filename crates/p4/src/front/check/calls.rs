@@ -4,7 +4,7 @@ use super::definitions::{DefId, Kind, Param, Signature};
 use super::types::Type;
 use super::{Checker, Place, Problem};
 use crate::front::source::Span;
-use crate::front::syntax::ast::{Argument, BlockKind, Direction, Expr, ExprKind, Name, TypeExpr, TypeKind};
+use crate::front::syntax::ast::{Argument, BlockKind, Direction, Expr, ExprKind, TypeExpr, TypeKind};
 use std::rc::Rc;
 
 /// What is called, in so far as its arguments are checked differently.
@@ -115,64 +115,6 @@ impl Checker<'_> {
         self.names(callee, *id);
         self.not_itself(*id, call);
         self.call_signature(signature, &[], &[], call)
-    }
-
-    /// The one function that takes these arguments, by their number and names.
-    pub(super) fn overload(&mut self, all: &[Rc<Signature>], call: &Call<'_>) -> Option<usize> {
-        if all.len() == 1 {
-            return Some(0);
-        }
-        let fitting: Vec<usize> = (0..all.len()).filter(|i| takes(&all[*i].parameters, call.arguments)).collect();
-        match fitting[..] {
-            [one] => Some(one),
-            [] => {
-                let counts: Vec<String> = all.iter().map(|s| s.parameters.len().to_string()).collect();
-                let what = format!("found {} arguments, it takes {}", call.arguments.len(), counts.join(" or "));
-                self.note(call.span, Problem::Arguments { callee: format!("`{}`", call.name), what });
-                None
-            }
-            _ => {
-                if let Some(one) = self.by_types(all, &fitting, call) {
-                    return Some(one);
-                }
-                let what = "more than one function of that name takes these arguments".to_string();
-                self.note(call.span, Problem::Arguments { callee: format!("`{}`", call.name), what });
-                None
-            }
-        }
-    }
-
-    /// Of a function of the architecture and one of the program that take as many arguments, the one that takes values of these types.
-    fn by_types(&mut self, all: &[Rc<Signature>], fitting: &[usize], call: &Call<'_>) -> Option<usize> {
-        let externals = fitting.iter().filter(|at| all[**at].external).count();
-        if externals == 0 || externals == fitting.len() {
-            return None;
-        }
-        let types: Vec<Type> = call.arguments.iter().map(|a| self.infer(&a.value)).collect();
-        let mut left = fitting.iter().copied().filter(|at| self.takes_types(&all[*at], call, &types));
-        let one = left.next();
-        // The iterator still borrows the checker.
-        let more = left.next().is_some();
-        one.filter(|_| !more)
-    }
-
-    fn takes_types(&mut self, signature: &Signature, call: &Call<'_>, types: &[Type]) -> bool {
-        let before = self.found.clone();
-        let fresh: Vec<Type> = signature.types.iter().map(|_| self.fresh()).collect();
-        let takes = call.arguments.iter().zip(types).enumerate().all(|(at, (argument, ty))| {
-            let parameter = match &argument.name {
-                Some(name) => signature.parameters.iter().find(|p| p.name == name.text),
-                None => signature.parameters.get(at),
-            };
-            let Some(parameter) = parameter else { return false };
-            let wanted = self.substitute(&parameter.ty, &signature.types, &fresh);
-            match parameter.direction {
-                Direction::Out | Direction::InOut => self.unify(ty, &wanted),
-                Direction::In | Direction::None => self.fits(ty, &wanted),
-            }
-        });
-        self.found = before;
-        takes
     }
 
     /// A call of a function or method; `outer` are type parameters of the object's type, `given` what they stand for.
@@ -516,62 +458,4 @@ impl Checker<'_> {
         }
         Type::Void
     }
-
-    /// Whether values of a type have a size in bits; that of a type parameter is known later.
-    fn has_size(&self, ty: &Type) -> bool {
-        self.bits(ty, true).is_some() || self.is_generic(ty)
-    }
-
-    fn is_generic(&self, ty: &Type) -> bool {
-        self.look_into(true, || match ty {
-            Type::Unknown | Type::Parameter(_) | Type::Infer(_) | Type::Any => true,
-            Type::Tuple(all) | Type::Braces(all) => all.iter().any(|ty| self.is_generic(ty)),
-            Type::Stack(element, _) => self.is_generic(element),
-            _ => self.fields(ty).is_some_and(|(_, fields)| fields.iter().any(|(_, ty)| self.is_generic(ty))),
-        })
-    }
-
-    /// Methods that values of the language have by themselves.
-    fn method_of_value(&mut self, owner: &Expr, ty: &Type, member: &Name, call: &Call<'_>) -> Type {
-        use crate::front::syntax::ast::Fields;
-        let fields = self.fields(ty).map(|(kind, _)| kind);
-        let is_stack = matches!(ty, Type::Stack(element, _) if self.fields(element).is_some());
-        let number =
-            Param { name: "count".into(), ty: Type::Int, direction: Direction::None, optional: false, absent: false };
-        let (parameters, result) = match &*member.text {
-            "isValid" if matches!(fields, Some(Fields::Header | Fields::Union)) => (vec![], Type::Bool),
-            "setValid" | "setInvalid" if fields == Some(Fields::Header) => (vec![], Type::Void),
-            "push_front" | "pop_front" if is_stack => (vec![number], Type::Void),
-            "minSizeInBits" | "minSizeInBytes" | "maxSizeInBits" | "maxSizeInBytes" if self.has_size(ty) => {
-                (vec![], Type::Int)
-            }
-            _ => {
-                self.no_member(ty, member, &[]);
-                return self.arguments_alone(call.arguments);
-            }
-        };
-        if result == Type::Void {
-            self.place_written(owner);
-        }
-        self.bind(&parameters, &[], call, Called::Function);
-        if let ("push_front" | "pop_front", [Argument { value, .. }]) = (&*member.text, call.arguments)
-            && let Some(super::Value::Number(count)) = self.constant(value)
-        {
-            self.within_range(value.at.span, "how far a stack is moved", &count, 1, i32::MAX as u32);
-        }
-        result
-    }
-}
-
-/// Whether parameters take so many arguments with these names.
-pub(super) fn takes(parameters: &[Param], arguments: &[Argument]) -> bool {
-    let given = |p: &Param, i: usize| match arguments.iter().any(|a| a.name.is_some()) {
-        true => arguments.iter().any(|a| a.name.as_ref().is_some_and(|name| name.text == p.name)),
-        false => i < arguments.len(),
-    };
-    let named =
-        |argument: &Argument| argument.name.as_ref().is_none_or(|name| parameters.iter().any(|p| p.name == name.text));
-    arguments.len() <= parameters.len()
-        && arguments.iter().all(named)
-        && parameters.iter().enumerate().all(|(i, p)| p.optional || given(p, i))
 }

@@ -29,7 +29,9 @@ impl Checker<'_> {
         let (Type::Bit(width) | Type::Signed(width)) = held else { return };
         // Bits are lost: what has a sign may be written as its bits, and a negative number stands for those of a large one.
         let one = BigInt::from(1);
-        let fits = value < (&one << width) && (width == 0 || value >= -(&one << (width - 1))) && (width > 0 || value == 0.into());
+        let fits = value < (&one << width)
+            && (width == 0 || value >= -(&one << (width - 1)))
+            && (width > 0 || value == 0.into());
         if !fits {
             let ty = self.show(wanted);
             self.facts.cut.push(Cut { span, value, ty, kept_in: held });

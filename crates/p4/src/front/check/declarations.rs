@@ -382,85 +382,6 @@ impl Checker<'_> {
         }
     }
 
-    fn enumeration(&mut self, ty: Option<&TypeExpr>, name: &Name, members: &[(Name, Option<Expr>)]) {
-        self.distinct(members.iter().map(|(name, _)| name));
-        let underlying = ty.map(|written| {
-            let ty = self.value_type(written, "what represents an enum");
-            match ty {
-                Type::Bit(_) | Type::Signed(_) | Type::Unknown => ty,
-                _ => {
-                    let (found, role) = (self.show(&ty), "what represents an enum".to_string());
-                    self.note(written.span, Problem::TypeUse { found, role, allowed: "bit<W> and int<W>".to_string() });
-                    Type::Unknown
-                }
-            }
-        });
-        let all = self.scoped(|c| c.enum_members(underlying.as_ref(), members));
-        self.define_named(name, Kind::Enum { underlying, members: all });
-    }
-
-    /// Members of an enum with their numbers; each may name those before it.
-    fn enum_members(
-        &mut self,
-        underlying: Option<&Type>,
-        members: &[(Name, Option<Expr>)],
-    ) -> Vec<(Rc<str>, Option<num_bigint::BigInt>)> {
-        let mut all: Vec<(Rc<str>, Option<num_bigint::BigInt>)> = Vec::with_capacity(members.len());
-        for (member, value) in members {
-            let wrong = |checker: &mut Self, found: &str, expected: &str| {
-                let (found, expected) = (format!("`{}` {found}", member.text), expected.to_string());
-                checker.note(member.span, Problem::Expected { found, expected });
-            };
-            let number = match (underlying, value) {
-                (None, None) => None,
-                (None, Some(_)) => {
-                    wrong(self, "with a value", "a member without value: this enum has no type");
-                    None
-                }
-                (Some(_), None) => {
-                    wrong(self, "without value", "a value, for the enum has a type");
-                    None
-                }
-                (Some(ty), Some(value)) => {
-                    let found = self.infer(value);
-                    let written = if found == Type::Int { self.constant(value) } else { None };
-                    self.expect_type(value, &found, ty, "the value of a member");
-                    if *ty == Type::Unknown {
-                        continue;
-                    }
-                    if let Some(Value::Number(number)) = written {
-                        self.member_in_range(&number, ty, value.at.span);
-                    }
-                    match self.constant_number(value, "the value of a member") {
-                        Some(number) => match self.cast_value(Value::Number(number), ty) {
-                            Value::Number(number) => Some(number),
-                            _ => None,
-                        },
-                        None => None,
-                    }
-                }
-            };
-            if let (Some(ty), Some(number)) = (underlying, &number) {
-                let value = Some(Value::Number(number.clone()));
-                if self.scopes.innermost(&member.text).is_empty() {
-                    self.define_named(member, Kind::Constant { ty: ty.clone(), value });
-                }
-            }
-            all.push((member.text.clone(), number));
-        }
-        all
-    }
-
-    /// Notes a number that what represents an enum does not hold.
-    fn member_in_range(&mut self, number: &num_bigint::BigInt, ty: &Type, span: Span) {
-        if super::value::wrap(number.clone(), ty) == *number {
-            return;
-        }
-        let found = if number.bits() > 128 { "a number of many digits".to_string() } else { number.to_string() };
-        let allowed = format!("what {} holds", self.show(ty));
-        self.note(span, Problem::Range { what: "the value of a member".to_string(), found, allowed });
-    }
-
     fn alias(&mut self, new: bool, of: &AliasOf, name: &Name) {
         let (ty, span) = match of {
             AliasOf::Type(written) => {
@@ -503,7 +424,10 @@ impl Checker<'_> {
         );
         if !fields && !simple {
             let (found, role) = (self.show(&found), "what a value set holds".to_string());
-            self.note(ty.span, Problem::TypeUse { found, role, allowed: "numbers, enums with a type, tuples and structs".to_string() });
+            self.note(
+                ty.span,
+                Problem::TypeUse { found, role, allowed: "numbers, enums with a type, tuples and structs".to_string() },
+            );
         }
         let number = self.infer(size);
         if !matches!(self.base(&number), Type::Int | Type::Bit(_) | Type::Signed(_) | Type::Unknown) {
@@ -539,7 +463,8 @@ impl Checker<'_> {
                     self.note(annotation.name.span, Problem::Expected { found, expected });
                 }
                 None if &*annotation.name.text == "name" => {
-                    let (found, expected) = ("`@name` alone".to_string(), "a name in parentheses and quotes".to_string());
+                    let (found, expected) =
+                        ("`@name` alone".to_string(), "a name in parentheses and quotes".to_string());
                     self.note(annotation.name.span, Problem::Expected { found, expected });
                 }
                 _ => {}

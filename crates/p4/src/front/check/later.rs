@@ -36,7 +36,9 @@ fn add(declaration: &Declaration, inside: Option<Span>, all: &mut Names) {
         K::Action { name, .. } => (name, true),
         K::Function { prototype, .. } => (&prototype.name, true),
         K::Block(block) => (&block.name, true),
-        K::Constant { name, .. } | K::Variable { name, .. } | K::Table { name, .. } | K::ValueSet { name, .. } => (name, false),
+        K::Constant { name, .. } | K::Variable { name, .. } | K::Table { name, .. } | K::ValueSet { name, .. } => {
+            (name, false)
+        }
         K::Fields { name, .. } | K::Enum { name, .. } | K::Alias { name, .. } | K::Extern { name, .. } => (name, false),
         K::Package { name, .. } => (name, false),
         K::ExternFunction(prototype) => (&prototype.name, false),

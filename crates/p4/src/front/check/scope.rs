@@ -61,7 +61,10 @@ impl Checker<'_> {
 
     pub(super) fn unknown(&mut self, name: &Name) {
         let near = || nearest(&name.text, self.scopes.names()).map(|near| format!("; did you mean `{near}`?"));
-        let library = || crate::front::source::declares(&name.text).map(|file| format!("; {file} declares it: is `#include <{file}>` missing?"));
+        let library = || {
+            crate::front::source::declares(&name.text)
+                .map(|file| format!("; {file} declares it: is `#include <{file}>` missing?"))
+        };
         let hint = self.further_down(name).or_else(library).or_else(near).unwrap_or_default();
         let shown = sluice_packet::text::quote(&name.text);
         self.note(name.span, Problem::Unknown { name: shown, hint });
@@ -70,7 +73,8 @@ impl Checker<'_> {
     /// Where a name is declared behind its use, if it is.
     fn further_down(&self, name: &Name) -> Option<String> {
         let is_behind = |later: &&super::later::Later| {
-            let within = |span: Span| span.text == name.span.text && span.start <= name.span.start && name.span.end <= span.end;
+            let within =
+                |span: Span| span.text == name.span.text && span.start <= name.span.start && name.span.end <= span.end;
             later.inside.is_none_or(within) && later.span.text == name.span.text && later.span.start > name.span.start
         };
         let later = self.later.get(&name.text)?.iter().find(is_behind)?;

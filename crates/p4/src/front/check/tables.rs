@@ -72,8 +72,9 @@ impl Checker<'_> {
                     self.property(value);
                 }
                 (PropertyValue::Entries(entries), _) => match &keys {
-                    Some(keys) if !keys.is_empty() => self
-                        .within(Place::Argument, |c| c.entries(entries, keys, &listed, property.constant, name)),
+                    Some(keys) if !keys.is_empty() => {
+                        self.within(Place::Argument, |c| c.entries(entries, keys, &listed, property.constant, name))
+                    }
                     _ if entries.is_empty() => {}
                     _ => wrong(self, property.name.span, "it has entries, but no key"),
                 },
@@ -287,7 +288,10 @@ impl Checker<'_> {
     /// `largest_priority_wins = true;`
     fn largest_wins(&mut self, value: &Expr) {
         let what = "`largest_priority_wins`";
-        if self.expect(value, &Type::Bool, what) && self.type_of(value) != Type::Unknown && self.constant(value).is_none() {
+        if self.expect(value, &Type::Bool, what)
+            && self.type_of(value) != Type::Unknown
+            && self.constant(value).is_none()
+        {
             let why = "which is needed here".to_string();
             self.note(value.at.span, Problem::Constant { what: what.to_string(), why });
         }

@@ -128,9 +128,13 @@ impl Checker<'_> {
             Fields::Struct => {
                 let allowed = "types of values that have a size";
                 match field {
-                    Type::Void | Type::Int | Type::Text | Type::MatchKind | Type::List(_) | Type::Any | Type::Set(_) => {
-                        Err(allowed)
-                    }
+                    Type::Void
+                    | Type::Int
+                    | Type::Text
+                    | Type::MatchKind
+                    | Type::List(_)
+                    | Type::Any
+                    | Type::Set(_) => Err(allowed),
                     _ if self.is_object(field) => Err(allowed),
                     _ => Ok(()),
                 }

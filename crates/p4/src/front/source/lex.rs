@@ -48,7 +48,9 @@ impl Lexer {
                 b'"' => self.quoted(&text[at..], conditions > 0),
                 _ => self.word(&text[at..]),
             };
-            if let (Kind::Word { text, .. }, Some(Token { kind: Kind::Mark(Mark::Hash), first: true, .. })) = (&kind, all.last()) {
+            if let (Kind::Word { text, .. }, Some(Token { kind: Kind::Mark(Mark::Hash), first: true, .. })) =
+                (&kind, all.last())
+            {
                 match &**text {
                     "if" | "ifdef" | "ifndef" => conditions += 1,
                     "endif" => conditions = conditions.saturating_sub(1),

@@ -4,7 +4,9 @@ use super::{Looked, Warned, constants, is_silenced};
 use crate::error::place;
 use crate::front::check::{Facts, Kind, Type, wrap};
 use crate::front::source::Span;
-use crate::front::syntax::ast::{DeclarationKind, Entry, Expr, ExprKind, KeyElement, Property, PropertyValue, SelectCase, Transition};
+use crate::front::syntax::ast::{
+    DeclarationKind, Entry, Expr, ExprKind, KeyElement, Property, PropertyValue, SelectCase, Transition,
+};
 use num_bigint::BigInt;
 use std::cmp::Ordering;
 
@@ -12,7 +14,7 @@ use std::cmp::Ordering;
 #[derive(Clone, Debug, PartialEq)]
 enum Match {
     Any,
-    /// Bits of the value where the mask has ones.
+    /// A value where the mask has ones, and zeros elsewhere.
     Bits(BigInt, BigInt),
     Range(BigInt, BigInt),
     /// Not known here, as a value set.
@@ -24,7 +26,7 @@ impl Match {
     fn covers(&self, other: &Match) -> bool {
         match (self, other) {
             (Match::Any, _) => true,
-            (Match::Bits(value, mask), Match::Bits(more, wider)) => mask & wider == *mask && value & mask == more & mask,
+            (Match::Bits(value, mask), Match::Bits(more, wider)) => mask & wider == *mask && *value == more & mask,
             (Match::Range(low, high), Match::Range(from, to)) => low <= from && to <= high,
             _ => false,
         }
@@ -81,7 +83,8 @@ fn of_table(looked: &mut Looked<'_>, properties: &[Property]) {
     let largest = value("largest_priority_wins").is_none_or(|value| value != 0.into());
     let delta = value("priority_delta").unwrap_or_else(|| 1.into());
     let Some(ranks) = ranks(looked.facts, entries, constant, largest, &delta) else { return };
-    let types: Vec<Type> = keys.iter().filter_map(|key| looked.facts.types.get(key.value.at.id as usize).cloned()).collect();
+    let types: Vec<Type> =
+        keys.iter().filter_map(|key| looked.facts.types.get(key.value.at.id as usize).cloned()).collect();
     let all: Vec<Vec<Match>> = entries.iter().map(|entry| matches(looked.facts, &entry.values, &types)).collect();
     let prefix: Vec<bool> = keys.iter().map(|key: &KeyElement| &*key.kind.text == "lpm").collect();
     for (at, these) in all.iter().enumerate() {
@@ -147,7 +150,10 @@ fn one(facts: &Facts, value: &Expr, ty: &Type) -> Option<Match> {
     };
     Some(match &value.kind {
         ExprKind::Any | ExprKind::Default => Match::Any,
-        ExprKind::Mask(value, mask) => Match::Bits(bits(number(value)?), bits(number(mask)?)),
+        ExprKind::Mask(value, mask) => {
+            let (value, mask) = (bits(number(value)?), bits(number(mask)?));
+            Match::Bits(value & &mask, mask)
+        }
         ExprKind::Range(low, high) => Match::Range(number(low)?, number(high)?),
         _ => Match::Bits(bits(number(value)?), all()),
     })

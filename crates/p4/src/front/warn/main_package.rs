@@ -2,7 +2,9 @@
 
 use super::{Looked, Warned, walk};
 use crate::front::check::{DefId, Kind, Type};
-use crate::front::syntax::ast::{Argument, Block, BlockKind, DeclarationKind, Expr, ExprKind, Instance, StatementKind, TypeKind};
+use crate::front::syntax::ast::{
+    Argument, Block, BlockKind, DeclarationKind, Expr, ExprKind, Instance, StatementKind, TypeKind,
+};
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -174,7 +176,12 @@ pub(super) fn headers_type(looked: &Looked<'_>, parts: &V1model<'_>) -> Option<(
 }
 
 /// Calls of a method in a parser or control, with the place of their first argument, or of what it is a method of.
-fn calls<'p>(looked: &Looked<'p>, block: &'p Block, method: &str, of_owner: bool) -> Vec<(&'p Expr, DefId, Vec<Rc<str>>)> {
+fn calls<'p>(
+    looked: &Looked<'p>,
+    block: &'p Block,
+    method: &str,
+    of_owner: bool,
+) -> Vec<(&'p Expr, DefId, Vec<Rc<str>>)> {
     let mut all = Vec::new();
     block.body.iter().for_each(|body| {
         walk::expressions_of_body(body, &mut |value| {
@@ -196,7 +203,8 @@ fn calls<'p>(looked: &Looked<'p>, block: &'p Block, method: &str, of_owner: bool
 
 fn not_emitted(looked: &mut Looked<'_>, parts: &V1model<'_>) {
     let Some((ty, _)) = headers_type(looked, parts) else { return };
-    let (Some(parsed), Some(deparsed)) = (parameter_of(looked, parts.parser, ty), parameter_of(looked, parts.deparser, ty))
+    let (Some(parsed), Some(deparsed)) =
+        (parameter_of(looked, parts.parser, ty), parameter_of(looked, parts.deparser, ty))
     else {
         return;
     };

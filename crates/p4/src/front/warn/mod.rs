@@ -20,8 +20,8 @@ pub use levels::{Level, Levels};
 
 use crate::front::check::{DefId, Facts};
 use crate::front::source::{How, Sources, Span};
-use sluice_packet::mistake::Problem as _;
 use crate::front::syntax::ast::{Annotation, AnnotationBody, Block, Declaration, DeclarationKind, Name, Program};
+use sluice_packet::mistake::Problem as _;
 
 /// All warnings of a program, in the order of their places.
 pub(crate) fn warnings(tree: &Program, facts: &Facts, sources: &Sources) -> Vec<P4Warning> {
@@ -60,7 +60,9 @@ impl<'p> Looked<'p> {
             match &text.from {
                 None => return true,
                 Some((_, How::Macro(_))) => return false,
-                Some((at, How::Include)) if text.name.starts_with('<') || self.sources.slice(*at).contains('<') => return false,
+                Some((at, How::Include)) if text.name.starts_with('<') || self.sources.slice(*at).contains('<') => {
+                    return false;
+                }
                 Some((at, How::Include)) => text = self.sources.text(at.text),
             }
         }

@@ -7,8 +7,8 @@
 use super::{Looked, Warned, walk};
 use crate::front::check::{DefId, Kind, Param, Type};
 use crate::front::syntax::ast::{
-    Argument, Block, BlockKind, Body, Declaration, DeclarationKind, Direction, Expr, ExprKind, Fields, ForOver, Parameter,
-    PropertyValue, Statement, StatementKind, Transition,
+    Argument, Block, BlockKind, Body, Declaration, DeclarationKind, Direction, Expr, ExprKind, Fields, ForOver,
+    Parameter, PropertyValue, Statement, StatementKind, Transition,
 };
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -281,7 +281,9 @@ impl<'p> Ways<'_, 'p> {
             None => true,
         };
         here || match &value.kind {
-            ExprKind::Member(owner, _) | ExprKind::Index(owner, _) | ExprKind::Slice(owner, ..) => self.has_header(owner),
+            ExprKind::Member(owner, _) | ExprKind::Index(owner, _) | ExprKind::Slice(owner, ..) => {
+                self.has_header(owner)
+            }
             _ => false,
         }
     }
@@ -290,7 +292,9 @@ impl<'p> Ways<'_, 'p> {
     fn says_nothing(&self, ty: &Type, deep: usize) -> bool {
         match self.looked.facts.fields(ty) {
             Some((Fields::Struct, fields)) => {
-                deep == 0 || fields.iter().all(|(_, ty)| self.says_nothing(ty, deep - 1)) || fields.iter().any(|(_, ty)| self.holds_header(ty, deep - 1))
+                deep == 0
+                    || fields.iter().all(|(_, ty)| self.says_nothing(ty, deep - 1))
+                    || fields.iter().any(|(_, ty)| self.holds_header(ty, deep - 1))
             }
             Some(_) => true,
             None => !matches!(ty, Type::Bool | Type::Bit(1..) | Type::Signed(_) | Type::Error | Type::Named(..)),
@@ -308,7 +312,11 @@ impl<'p> Ways<'_, 'p> {
     fn read(&mut self, value: &'p Expr, written: &mut Written) {
         match &value.kind {
             ExprKind::Call(callee, _, arguments) => self.call(callee, arguments, written),
-            ExprKind::Name { .. } | ExprKind::Member(..) | ExprKind::Index(..) | ExprKind::Slice(..) | ExprKind::Part(..) => {
+            ExprKind::Name { .. }
+            | ExprKind::Member(..)
+            | ExprKind::Index(..)
+            | ExprKind::Slice(..)
+            | ExprKind::Part(..) => {
                 if let Some(place) = self.place(value) {
                     self.read_place(value, &place, written);
                 }
@@ -335,9 +343,8 @@ impl<'p> Ways<'_, 'p> {
         if !self.reports || !self.tracked.contains(root) {
             return;
         }
-        let is_written = written.iter().any(|(other, to)| {
-            other == root && (path.starts_with(to) || to.starts_with(path))
-        });
+        let is_written =
+            written.iter().any(|(other, to)| other == root && (path.starts_with(to) || to.starts_with(path)));
         let ty = self.looked.facts.types.get(value.at.id as usize);
         let silent = self.has_header(value) || ty.is_none_or(|ty| self.says_nothing(ty, 8));
         if is_written || silent {
@@ -359,7 +366,9 @@ impl<'p> Ways<'_, 'p> {
                 Some(Type::Named(id, _)) => {
                     let parameters = match &facts.definition(*id).kind {
                         Kind::Extern { methods, .. } => {
-                            let fits = |m: &&Rc<crate::front::check::Signature>| m.name == member.text && m.parameters.len() == arguments.len();
+                            let fits = |m: &&Rc<crate::front::check::Signature>| {
+                                m.name == member.text && m.parameters.len() == arguments.len()
+                            };
                             methods.iter().find(fits).map(|m| m.parameters.clone())
                         }
                         Kind::Block { parameters, .. } => Some(parameters.clone()),

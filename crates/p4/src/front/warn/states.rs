@@ -28,7 +28,8 @@ fn reached(states: &[State]) -> HashSet<&str> {
         if !seen.insert(name) {
             continue;
         }
-        let transition = states.iter().find(|state| &*state.name.text == name).and_then(|state| state.transition.as_ref());
+        let transition =
+            states.iter().find(|state| &*state.name.text == name).and_then(|state| state.transition.as_ref());
         match transition {
             Some(Transition::Direct(next)) => left.push(&next.text),
             Some(Transition::Select { cases, .. }) => left.extend(cases.iter().map(|case| &*case.state.text)),

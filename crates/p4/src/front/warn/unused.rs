@@ -3,7 +3,8 @@
 use super::{Looked, Warned, is_silenced, is_unused_by_name, walk};
 use crate::front::check::DefId;
 use crate::front::syntax::ast::{
-    Annotation, Block, Declaration, DeclarationKind, Expr, ExprKind, Name, Parameter, Statement, StatementKind, TypeKind,
+    Annotation, Block, Declaration, DeclarationKind, Expr, ExprKind, Name, Parameter, Statement, StatementKind,
+    TypeKind,
 };
 use std::collections::HashSet;
 
@@ -49,9 +50,10 @@ fn used(looked: &Looked<'_>) -> Used {
 fn root(place: &Expr) -> Option<u32> {
     match &place.kind {
         ExprKind::Name { .. } => Some(place.at.id),
-        ExprKind::Member(owner, _) | ExprKind::Index(owner, _) | ExprKind::Slice(owner, ..) | ExprKind::Part(owner, ..) => {
-            root(owner)
-        }
+        ExprKind::Member(owner, _)
+        | ExprKind::Index(owner, _)
+        | ExprKind::Slice(owner, ..)
+        | ExprKind::Part(owner, ..) => root(owner),
         _ => None,
     }
 }

@@ -1,6 +1,8 @@
 //! Walks over statements and expressions.
 
-use crate::front::syntax::ast::{Body, Declaration, DeclarationKind, Expr, ExprKind, ForOver, PropertyValue, Statement, StatementKind, Transition};
+use crate::front::syntax::ast::{
+    Body, Declaration, DeclarationKind, Expr, ExprKind, ForOver, PropertyValue, Statement, StatementKind, Transition,
+};
 
 /// Expressions right below one.
 pub(super) fn below(expression: &Expr) -> Vec<&Expr> {
@@ -66,7 +68,9 @@ pub(super) fn of_statement(statement: &Statement) -> Vec<&Expr> {
         StatementKind::ForIn { over: ForOver::Range(one, two), .. } => vec![one, two],
         StatementKind::ForIn { over: ForOver::List(list), .. } => vec![list],
         StatementKind::Declaration(declaration) => match &declaration.kind {
-            DeclarationKind::Variable { value: Some(value), .. } | DeclarationKind::Constant { value, .. } => vec![value],
+            DeclarationKind::Variable { value: Some(value), .. } | DeclarationKind::Constant { value, .. } => {
+                vec![value]
+            }
             _ => Vec::new(),
         },
         _ => Vec::new(),

@@ -10,7 +10,10 @@ pub(super) fn told_as_one(words: &[Token], sources: &Sources, notes: &mut Notes)
         Kind::End => "the end of the file".to_string(),
         _ => format!("{} at {}", words[seen].describe(), place(words[seen].span, sources)),
     };
-    notes.only(words[open].span, Problem::Expected { found, expected: "`}` before it, for this block is open".to_string() });
+    notes.only(
+        words[open].span,
+        Problem::Expected { found, expected: "`}` before it, for this block is open".to_string() },
+    );
 }
 
 /// The brace that is not closed, and the word by which that is seen.
@@ -57,7 +60,9 @@ fn most_open(words: &[Token], at: usize) -> Option<usize> {
         return None;
     }
     match &**text {
-        "control" | "parser" | "package" | "header" | "header_union" | "struct" | "enum" | "extern" | "typedef" => Some(0),
+        "control" | "parser" | "package" | "header" | "header_union" | "struct" | "enum" | "extern" | "typedef" => {
+            Some(0)
+        }
         "action" => Some(1),
         "table" | "state" if named_block() => Some(1),
         "apply" if words.get(at + 1).is_some_and(|word| word.is(Mark::LeftBrace)) => Some(1),

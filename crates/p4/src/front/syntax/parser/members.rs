@@ -87,7 +87,10 @@ impl Parser<'_> {
             Some("const") => return Ok(Part::Local(Declaration { annotations, ..self.constant()? })),
             Some("action") => self.action()?,
             Some("table") => self.table()?,
-            Some("value_set") => return self.expected("`apply`, an action, a table, a variable or an instance: value sets are of parsers"),
+            Some("value_set") => {
+                return self
+                    .expected("`apply`, an action, a table, a variable or an instance: value sets are of parsers");
+            }
             _ => return self.local(annotations).map(Part::Local),
         };
         Ok(Part::Local(Declaration { annotations, kind, span: begin.to(self.last()) }))

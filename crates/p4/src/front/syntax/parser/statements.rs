@@ -159,7 +159,9 @@ impl Parser<'_> {
         }
         match left.kind {
             ExprKind::Call(..) => Ok(StatementKind::Call(left)),
-            _ if self.is(Mark::ConcatSet) => self.expected("`=` or a call; `++` makes a value longer, so there is no `++=`"),
+            _ if self.is(Mark::ConcatSet) => {
+                self.expected("`=` or a call; `++` makes a value longer, so there is no `++=`")
+            }
             _ => match self.counting() {
                 Some(hint) => self.expected(format!("`=` or a call; {hint}")),
                 None => self.expected("`=` or a call"),
@@ -171,7 +173,9 @@ impl Parser<'_> {
     fn counting(&self) -> Option<&'static str> {
         let ends = |by: usize| [Mark::Semicolon, Mark::RightParen, Mark::Comma].iter().any(|m| self.ahead(by).is(*m));
         match self.word().kind {
-            Kind::Mark(Mark::Concat) if ends(1) => Some("`++` joins two values; to count up, write `i = i + 1` or `i += 1`"),
+            Kind::Mark(Mark::Concat) if ends(1) => {
+                Some("`++` joins two values; to count up, write `i = i + 1` or `i += 1`")
+            }
             Kind::Mark(Mark::Minus) if self.ahead(1).is(Mark::Minus) && ends(2) => {
                 Some("there is no `--`; to count down, write `i = i - 1` or `i -= 1`")
             }
