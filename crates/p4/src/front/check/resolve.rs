@@ -78,7 +78,7 @@ impl Checker<'_> {
     /// The type of a tuple's element as it is written: a number has a width, and so on. In a list of values it need not.
     fn tuple_element(&mut self, written: &TypeExpr) -> Type {
         let ty = self.type_argument(written);
-        if !matches!(ty, Type::Int | Type::Text | Type::MatchKind) {
+        if !matches!(ty, Type::Int | Type::Text) {
             return ty;
         }
         let (found, role) = (self.show(&ty), "an element of a tuple".to_string());
