@@ -7,6 +7,7 @@ module sluice_shell_system
   import sluice_engine_pkg::*;
 #(
     parameter int unsigned TargetHash = NicCfgDefault.target_hash,
+    parameter int unsigned Engines = 0,  // that are there, a bit each
     parameter int unsigned Nodes = 8
 ) (
     input logic clk_i,
@@ -27,7 +28,7 @@ module sluice_shell_system
     output logic [        31:0] watchdog_o
 );
 
-  localparam int unsigned InfoRows = 6;
+  localparam int unsigned InfoRows = 7;
   localparam int unsigned ControlRows = 3;
   localparam int unsigned AnswerCycles = 4;
 
@@ -89,7 +90,8 @@ module sluice_shell_system
         InfoTicks:       row_q <= 64'(ticks_o);
         InfoBadMessages: row_q <= 64'(bad_messages_q);
         InfoTimeouts:    row_q <= 64'(timeouts_q);
-        default:         row_q <= 64'(wedges_q);
+        InfoWedges:      row_q <= 64'(wedges_q);
+        default:         row_q <= 64'(Engines);
       endcase
     end else begin
       unique case (32'(cfg_req_i.index))
