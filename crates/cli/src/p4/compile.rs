@@ -1,14 +1,14 @@
 //! `sluice p4 compile`: programs as modules of the rmt pipeline.
 
 use super::allow::AllowArgs;
-use super::{PlaceArgs, REFUSED, ReadArgs, failure, mistake_json, refused};
+use super::{PlaceArgs, REFUSED, ReadArgs, failure, mistake_json, refused, warn};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
 use crate::printable;
 use clap::Args;
 use serde_json::{Value, json};
-use sluice_p4::{Compiled, Program, Reference, Reservation, Undefined};
+use sluice_p4::{Compiled, P4Warning, Program, Reference, Reservation, Undefined};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -67,10 +67,12 @@ impl Compile {
             Err(errors) => return refused(out, &failure(&errors)),
         };
         let entries = self.entries(&program)?;
-        let (bytes, reserved) = match self.bytes(&entries, &compiled, &mut times) {
+        let (bytes, reserved, small) = match self.bytes(&entries, &compiled, &mut times) {
             Ok(made) => made,
             Err(why) => return refused(out, &why),
         };
+        let small = self.read.warn.shown(small);
+        warn::tell(&small)?;
         if self.time {
             printable::tell(times.text());
         }
@@ -78,9 +80,14 @@ impl Compile {
             let table =
                 |r: &Reservation| json!({ "table": r.table, "size": r.size, "reserved": r.reserved, "why": r.why });
             let tables: Vec<Value> = reserved.iter().map(table).collect();
-            out.json(&json!({ "passed": true, "stages": compiled.stages(), "tables": tables }))?;
+            let warnings: Vec<Value> =
+                self.read.warn.of(&program).iter().chain(&small).map(warn::warning_json).collect();
+            out.json(&json!({ "passed": true, "stages": compiled.stages(), "tables": tables, "warnings": warnings }))?;
         } else {
-            reserved.iter().for_each(|reserved| printable::tell(told(&self.program, reserved)));
+            // What is said of a table already is not said again.
+            let is_small = |r: &&Reservation| u64::from(r.reserved) * 10 < u64::from(r.size) && !small.is_empty();
+            let others = reserved.iter().filter(|r| !is_small(r));
+            others.for_each(|reserved| printable::tell(told(&self.program, reserved)));
         }
         out.flush()?;
         if self.output.is_some() || !self.json {
@@ -104,7 +111,7 @@ impl Compile {
         entries: &Reference,
         compiled: &Compiled,
         times: &mut Times,
-    ) -> Result<(Vec<u8>, Vec<Reservation>), Failure> {
+    ) -> Result<Made, Failure> {
         let ending = self.output.as_deref().and_then(Path::extension).and_then(|e| e.to_str());
         let bytes = if let Some(ending @ ("json" | "slob")) = ending {
             let name = self.program.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
@@ -115,10 +122,14 @@ impl Compile {
             sluice_rmt::text::print(&unit, &self.place.target).into_bytes()
         };
         let reserved = compiled.reservations(entries).map_err(|errors| failure(&errors))?;
+        let small = compiled.small_tables(entries).map_err(|errors| failure(&errors))?;
         times.pass("entries and output");
-        Ok((bytes, reserved))
+        Ok((bytes, reserved, small))
     }
 }
+
+/// What is written, what is reserved, and warnings of tables that get little.
+type Made = (Vec<u8>, Vec<Reservation>, Vec<P4Warning>);
 
 /// What is reserved for a table; a warning where it is less than the table asks for.
 fn told(program: &Path, Reservation { table, size, reserved, why }: &Reservation) -> String {

@@ -9,6 +9,7 @@ use crate::error::{Note, Notes, P4Errors, Problem, place};
 use crate::front::interpret::{Cells, Code, Node as Copies, Sent, System, TICK, lower};
 use crate::front::source::{Sources, Span};
 use crate::front::stf::{Carrier, CarrierError, GIVEN_UP};
+use crate::front::warn::{P4Warning, Warned};
 use crate::{Program, Reference, front::check};
 use sluice_formats::rmt::target::NUMBERS;
 use sluice_formats::{Node, Status, Table};
@@ -290,6 +291,19 @@ impl Compiled {
         let exact = (0..=Region::most_entries(table_bits)).rev().find(fits).unwrap_or(0) as usize;
         let parts = parts as usize;
         LogicalRoom { exact, ternary: self.target.ternary / 2 / parts, numbers: NUMBERS / parts }
+    }
+
+    /// Warnings of tables for which rows of less than a tenth of what they ask for are reserved.
+    pub fn small_tables(&self, entries: &Reference) -> Result<Vec<P4Warning>, P4Errors> {
+        let code = &entries.switch.code;
+        let warning = |r: Reservation| {
+            let at = code.tables.iter().position(|table| *table.name == *r.table)?;
+            let (reserved, size) = (r.reserved.to_string(), r.size.to_string());
+            let warned = Warned::SmallTable { table: r.table, reserved, size };
+            Some(P4Warning::new(code.told.tables.get(at)?.span, warned, &self.sources))
+        };
+        let all = self.reservations(entries)?.into_iter();
+        Ok(all.filter(|r| u64::from(r.reserved) * 10 < u64::from(r.size)).filter_map(warning).collect())
     }
 
     /// Tables with their entries, and rows that are reserved for more: of each stage a tenant's part, or all of it.
