@@ -106,12 +106,7 @@ impl Compile {
     }
 
     /// What is written, and the entries that rows are reserved for.
-    fn bytes(
-        &self,
-        entries: &Reference,
-        compiled: &Compiled,
-        times: &mut Times,
-    ) -> Result<Made, Failure> {
+    fn bytes(&self, entries: &Reference, compiled: &Compiled, times: &mut Times) -> Result<Made, Failure> {
         let ending = self.output.as_deref().and_then(Path::extension).and_then(|e| e.to_str());
         let bytes = if let Some(ending @ ("json" | "slob")) = ending {
             let name = self.program.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
