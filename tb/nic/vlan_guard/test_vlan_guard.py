@@ -61,7 +61,14 @@ class Bench:
             vlan, kind = None, "short" if ethertype == 0x8100 else "none"
         came = side["tag_off"] or (vlan is not None and vlan != 0 and vlan == side["tci"] & 4095)
         verdict = rng.getrandbits(128) << SIDE_BITS | pack_fields(SIDEBAND, **side)
-        return {"verdict": verdict, "outer": outer, "vlan": vlan, "module": side["module_id"], "came": came, "kind": kind}
+        return {
+            "verdict": verdict,
+            "outer": outer,
+            "vlan": vlan,
+            "module": side["module_id"],
+            "came": came,
+            "kind": kind,
+        }
 
     async def cycle(self, offer=True):
         dut, rng = self.dut, self.rng
