@@ -86,12 +86,12 @@ uint32_t Instance::run(const sluice_rtl_until &until) {
   return stop;
 }
 
-bool Instance::skip(uint64_t cycles) {
+bool Instance::skip(uint64_t cycles, bool has_messages) {
   if (failure_.stopped()) return false;
   const Entered entered(*this);
-  if (!set_skip(*top_->rootp, cycles)) return false;
+  if (!set_skip(*top_->rootp, cycles, has_messages)) return false;
   cycle();
-  set_skip(*top_->rootp, 0);
+  set_skip(*top_->rootp, 0, has_messages);
   cycles_ += cycles;
   return !failure_.stopped();
 }

@@ -16,24 +16,24 @@ constexpr uint64_t kPlaceCycles = 4;
 /// A quarter of what the narrowest clock, that of shares, counts before it wraps.
 constexpr uint64_t kMostSkip = uint64_t{1} << 30;
 
-// Sets a register of the top where it has one of this name; `found` says so.
-#define SLUICE_SET(name, value)              \
-  if constexpr (requires { root.name; }) {   \
-    root.name = static_cast<uint32_t>(value); \
-    found = true;                            \
-  }
+// Names of the registers, from the top's hierarchy.
+#define SLUICE_TICKS sluice_nic_top__DOT__u_shell__DOT__u_system__DOT__skip
+#define SLUICE_AGES sluice_nic_top__DOT__gen_l7__DOT__u_l7__DOT__u_host__DOT__u_expiry__DOT__skip_ticks
+#define SLUICE_PLACES sluice_nic_top__DOT__gen_l7__DOT__u_l7__DOT__u_host__DOT__u_expiry__DOT__skip_places
 
-/// Sets the cycles that are left out behind the next one; false where the top has no such registers or so many are too many.
+/// Sets the cycles that are left out behind the next one; false, and nothing is set, where so many are too many or the top has no such
+/// registers: those of the message table too, where it has one.
 template <typename Root>
-bool set_skip(Root &root, uint64_t cycles) {
-  if (cycles >= kMostSkip || cycles % kExpiryTickCycles != 0) return false;
-  bool found = false;
-  SLUICE_SET(sluice_nic_top__DOT__u_l7__DOT__u_host__DOT__u_expiry__DOT__skip_ticks, cycles / kExpiryTickCycles)
-  SLUICE_SET(sluice_nic_top__DOT__u_l7__DOT__u_host__DOT__u_expiry__DOT__skip_places, cycles / kPlaceCycles)
-  // A NIC without an l7 engine has this one only.
-  found = false;
-  SLUICE_SET(sluice_nic_top__DOT__u_shell__DOT__u_system__DOT__skip, cycles)
-  return found;
+bool set_skip(Root &root, uint64_t cycles, bool has_messages) {
+  constexpr bool kHasTicks = requires(Root &r) { r.SLUICE_TICKS; };
+  constexpr bool kHasAges = requires(Root &r) { r.SLUICE_AGES; r.SLUICE_PLACES; };
+  if (cycles >= kMostSkip || cycles % kExpiryTickCycles != 0 || !kHasTicks || kHasAges != has_messages) return false;
+  if constexpr (kHasTicks) root.SLUICE_TICKS = static_cast<uint32_t>(cycles);
+  if constexpr (kHasAges) {
+    root.SLUICE_AGES = static_cast<uint32_t>(cycles / kExpiryTickCycles);
+    root.SLUICE_PLACES = static_cast<uint32_t>(cycles / kPlaceCycles);
+  }
+  return true;
 }
 
 }  // namespace sluice

@@ -133,9 +133,9 @@ uint32_t sluice_rtl_run(sluice_rtl *nic, const sluice_rtl_until *until) {
   }
 }
 
-int sluice_rtl_skip(sluice_rtl *nic, uint64_t cycles) {
+int sluice_rtl_skip(sluice_rtl *nic, uint64_t cycles, int has_messages) {
   try {
-    return nic->instance.skip(cycles) ? 0 : -1;
+    return nic->instance.skip(cycles, has_messages != 0) ? 0 : -1;
   } catch (const std::exception &exception) {
     nic->instance.failure().stop(exception.what());
     return -1;

@@ -362,8 +362,9 @@ impl RtlNic {
     fn leave_out(&mut self, now: u64, ticks: u64) -> u64 {
         let at_rest = self.driver.is_idle() && self.tracker.is_empty_but_for(self.idle.coming());
         let cycles = if at_rest { self.idle.may_skip(now, now.saturating_add(ticks)) } else { None };
+        let has_messages = self.capabilities.engines.contains(&EngineId::L7);
         match cycles {
-            Some(cycles) if self.instance.skip(cycles) => {
+            Some(cycles) if self.instance.skip(cycles, has_messages) => {
                 self.left_out += cycles;
                 self.instance.now() - now
             }

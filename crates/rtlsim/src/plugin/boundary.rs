@@ -112,7 +112,7 @@ struct Api {
     set_memory: unsafe extern "C" fn(*mut RawNic, u32, u32, u32) -> c_int,
     run: unsafe extern "C" fn(*mut RawNic, *const Until) -> u32,
     /// None in a plug-in that was built before there was one.
-    skip: Option<unsafe extern "C" fn(*mut RawNic, u64) -> c_int>,
+    skip: Option<unsafe extern "C" fn(*mut RawNic, u64, c_int) -> c_int>,
     take_events: unsafe extern "C" fn(*mut RawNic, *mut *const u8) -> usize,
     waves: unsafe extern "C" fn(*mut RawNic, *const c_char, u64, u64) -> c_int,
     /// Keeps the code behind the pointers mapped; dropped last.
@@ -392,9 +392,10 @@ impl Instance {
     }
 
     /// Runs a cycle in which nothing happens, and lets time pass as if `cycles` more had been run; false where the top cannot.
-    pub fn skip(&mut self, cycles: u64) -> bool {
-        // SAFETY: takes a number; the handle is alive.
-        self.api.skip.is_some_and(|skip| unsafe { skip(self.nic.as_ptr(), cycles) } == 0)
+    /// `has_messages`: the top has a message table, whose time goes on too.
+    pub fn skip(&mut self, cycles: u64, has_messages: bool) -> bool {
+        // SAFETY: takes numbers; the handle is alive.
+        self.api.skip.is_some_and(|skip| unsafe { skip(self.nic.as_ptr(), cycles, c_int::from(has_messages)) } == 0)
     }
 
     /// All events since the last call, as the shim wrote them (`crate::plugin::event::decode`).
