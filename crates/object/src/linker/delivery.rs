@@ -50,6 +50,12 @@ pub fn pipeline(target: &Target) -> u64 {
     LATENCY + DATA_BEATS + CREDITS * u64::from(target.beats(GROWTH))
 }
 
+/// Ticks that packets with an XDP program may keep others at the engine's output (rtl/xdp/sluice_xdp_out.sv), at most: `Held` beats.
+fn behind_xdp(target: &Target) -> u64 {
+    const HELD_BYTES: u32 = 16_384;
+    (HELD_BYTES / target.bus_bytes).into()
+}
+
 impl Delivery {
     /// Ticks of a round of all turns, at most and over many rounds: turns are of whole beats, and a destination reads as [`Self::ticks`]
     /// says. What a turn overdraws is taken from the next one.
@@ -136,7 +142,9 @@ impl Linker {
             to,
             packets: self.target.queue_packets,
             cells: u32::from(row.cells) - u32::from(row.reserve),
-            held: waits.max().unwrap_or(0) + pipeline(self.target),
+            held: waits.max().unwrap_or(0)
+                + pipeline(self.target)
+                + if self.has_xdp() { behind_xdp(self.target) } else { 0 },
             quantum: tenant.spec.quantum.into(),
             others: others.len() as u64,
             turns: others.iter().map(|(quantum, _)| quantum).sum(),
