@@ -33,6 +33,11 @@ P4_COMPILED = {
     "mirror": (), "mri": ("--bound", "traces=8"), "multicast": (), "options": (), "qos": (),
     "source_routing": (), "tunnel": (),
 }  # fmt: skip
+# The paper's eight in P4, of programs/p4/eight.
+P4_EIGHT = {
+    "calc": (), "firewall": (), "load_balancing": ("--hash", "target"), "multicast": (), "netcache": (),
+    "netchain": (), "qos": (), "source_routing": (),
+}  # fmt: skip
 # Those that look at the time, which the reference has by another clock than the RTL.
 P4_TIMED = {"access", "link_monitor"}
 # Work that begins when the first executables of Rust are there.
@@ -263,10 +268,11 @@ def script_jobs(sluice: Path) -> list[Job]:
         on_nic("xdp", "tiny", "model", tiny_xdp, "xdp"),
         on_nic("l7", "default", "model", [path for path in rules if path in only_default], "l7"),
         on_nic("l7", "tiny", "both", [path for path in rules if path not in only_default + slow], "l7"),
-        on_nic("l7, seconds", "default", "model", slow, "l7"),
+        on_nic("l7, seconds", "tiny", "both", slow, "l7"),
         job("rmt alone", "rmt", ["script", "FILES", "--device", "both", "--top", "rmt"], alone, PLUGINS["rmt"][:1]),
         *(_p4_job(sluice, path) for path in sorted(ROOT.glob("programs/p4/*.stf"))),
         *(_p4_rtl_job(sluice, ROOT / f"programs/p4/{name}.stf", flags) for name, flags in P4_COMPILED.items()),
+        *(_p4_rtl_job(sluice, ROOT / f"programs/p4/eight/{name}.stf", flags) for name, flags in P4_EIGHT.items()),
     ]
 
 
@@ -285,8 +291,9 @@ def _p4_rtl_job(sluice: Path, script: Path, flags: tuple[str, ...]) -> Job:
     device = "both" if script.stem in P4_TIMED else "all"
     command = [str(sluice), "p4", "test", "--device", device, "--stages", "0-4", *flags, program]
     needs = PLUGINS["rmt"][:1]
+    name = str(script.relative_to(ROOT / "programs/p4").with_suffix("")).replace("/", " ")
     return Job(
-        f"scripts p4 {script.stem} alone", "scripts", "rmt", command, needs=needs,
+        f"scripts p4 {name} alone", "scripts", "rmt", command, needs=needs,
         count=lambda text, good: Count(int(good), int(not good)),
         inputs=_inputs(_is_data, sluice, *(_library(plugin) for plugin in needs)),
     )  # fmt: skip

@@ -544,6 +544,7 @@ module sluice_nic_top
   verdict_t verdict;
   logic [8*Bytes-1:0] data;
   logic [DestBits-1:0] denied;
+  logic [Cfg.modules-1:0] any_vids;
   logic [$clog2(EgressDepth+1)-1:0] unused_data_level;
 
   assign out_ready = verdict_in_ready && data_in_ready;
@@ -554,8 +555,9 @@ module sluice_nic_top
   end
 
   sluice_nic_vlan_guard #(
-      .Ports(Ports),
-      .Depth(EgressDepth)
+      .Ports  (Ports),
+      .Modules(Cfg.modules),
+      .Depth  (EgressDepth)
   ) u_vlan_guard (
       .clk_i,
       .rst_ni,
@@ -567,6 +569,7 @@ module sluice_nic_top
       .lookup_vlan_o(owner_vlan),
       .owner_i      (owners),
       .untagged_i   (untagged_owners),
+      .any_vids_i   (any_vids),
       .valid_o      (verdict_valid),
       .ready_i      (verdict_ready),
       .verdict_o    (verdict),
@@ -643,6 +646,7 @@ module sluice_nic_top
       .charge_i           (charge),
       .weight_index_o     (weight_index),
       .weight_i           (weight),
+      .any_vids_o         (any_vids),
       .epoch_i            (epoch),
       .cfg_valid_i        (req_valid[AtEgress]),
       .cfg_req_i          (req[AtEgress]),

@@ -18,6 +18,7 @@ mod object;
 mod outputs;
 mod outputs_apart;
 mod p4;
+mod p4_entries;
 mod p4_random;
 mod readme;
 mod refused;

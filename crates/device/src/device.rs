@@ -99,7 +99,8 @@ pub trait Device {
     /// What it is.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Starts a load; its end is an `OpDone`. Loads run one after the other, packets go on.
+    /// Starts a load; its end is an `OpDone`. Loads run one after the other, packets go on; those of different engines
+    /// run beside each other ([`crate::Footprint`]).
     fn submit(&mut self, load: &Load) -> Result<OpId, DeviceError>;
 
     /// Offers packets; either all are taken or none is.

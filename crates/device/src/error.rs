@@ -155,6 +155,9 @@ pub enum DeviceError {
         /// How long.
         ticks: u64,
     },
+    /// Somebody wished that work ends: [`crate::stop`].
+    #[error("ended by a signal before it was done")]
+    Stopped,
     /// The load holds rows or a program for an engine that the device does not have.
     #[error(
         "load `{label}`, step {step}: found {what} for the engine {engine}, which the device `{device}` does not have; it has {has}"
@@ -226,6 +229,7 @@ impl DeviceError {
             Self::MapLacks { .. } => "E0805",
             Self::NoEngine { .. } => "E0309",
             Self::Ring(error) => error.code(),
+            Self::Stopped => "E0511",
             _ => "E0307",
         }
     }
@@ -247,9 +251,12 @@ impl DeviceError {
             | Self::MapLacks { .. }
             | Self::Step { error: StepError::Install(_), .. } => true,
             Self::Ring(error) => error.is_refusal(),
-            Self::Step { .. } | Self::Read { .. } | Self::Timeout { .. } | Self::Map { .. } | Self::Unavailable(_) => {
-                false
-            }
+            Self::Step { .. }
+            | Self::Read { .. }
+            | Self::Timeout { .. }
+            | Self::Stopped
+            | Self::Map { .. }
+            | Self::Unavailable(_) => false,
         }
     }
 }

@@ -57,6 +57,8 @@ struct Program {
     interfaces: BTreeMap<u32, u8>,
     /// Most taken back edges and calls of a packet.
     work: u64,
+    /// Bytes by which it may make a frame longer.
+    growth: Option<u16>,
 }
 
 impl XdpEngine {
@@ -116,6 +118,7 @@ impl XdpEngine {
             granted,
             interfaces,
             work: placed.work.map_or(WORK_LIMIT, u64::from),
+            growth: placed.growth,
         });
         Ok(())
     }
@@ -201,6 +204,9 @@ impl Engine for XdpEngine {
         runtime.world.cpu = 0;
         runtime.world.given = packet.given.iter().copied().collect();
         self.packet.set(packet.frame.bytes());
+        if let Some(bytes) = program.growth {
+            self.packet.limit_growth(bytes.into());
+        }
         let ingress = Ingress { ifindex: program.interface_of(port), queue: 0 };
         let outcome = runtime.run(program.installed, program.main, &mut self.packet, ingress);
         slot.counts.add(outcome.verdict as usize, outcome.instructions);

@@ -43,11 +43,11 @@ fn module(name: &str, stage: &str, row: &str, target: &Target) -> Object {
 
 /// A NIC on which tenant 20 has VLAN 20 on every port but 2, tenant 30 VLAN 30 with its tag, tenant 40 what comes to port 0
 /// and leaves port 1 without one.
-fn shared(nic: &mut dyn Device, kept: Object, untagged: Object) {
+fn shared(nic: &mut dyn Device, kept: Object, untagged: Object, any_vids: bool) {
     let target = Target::by_name(nic.capabilities().target.name).unwrap();
     let mut linker = Linker::new(target);
     let mut admit = |id: u16, vlans: Vec<VlanGrant>, keep_tag, object: Option<&Object>| {
-        let mut spec = TenantSpec { vlans, keep_tag, ..TenantSpec::new(id, format!("tenant{id}")) };
+        let mut spec = TenantSpec { vlans, keep_tag, any_vids, ..TenantSpec::new(id, format!("tenant{id}")) };
         spec.queues = [(Destination::Port(1), 40), (Destination::Port(2), 40)].into();
         object.into_iter().for_each(|object| spec.make_room(object));
         run_load(nic, &linker.admit(spec).unwrap(), &mut Vec::new()).unwrap();
@@ -105,19 +105,23 @@ fn a_frame_leaves_no_port_as_another_tenants() {
     let untag = || module("kept", "tag = tag", "shrink 4 at 12", target);
     let as_it_is = || module("kept", "tag = tag", "put tag @12", target);
     // What tenant 30 makes of its tagged frames, what tenant 40 makes of its untagged ones: ports that they leave, and not.
-    let cases: [(Object, Object, [Ports; 2]); 5] = [
+    // Without the right to VLANs that nobody owns, and with it.
+    let cases: [(Object, Object, [Ports; 2], [Ports; 2]); 5] = [
         // VLAN 20 is another tenant's on port 1, and nobody's on port 2.
-        (retag(20), add(20), [(&[2], &[1]), (&[2], &[1])]),
-        (retag(77), add(77), [(&[1, 2], &[]), (&[1, 2], &[])]),
+        (retag(20), add(20), [(&[], &[1, 2]), (&[], &[1, 2])], [(&[2], &[1]), (&[2], &[1])]),
+        (retag(77), add(77), [(&[], &[1, 2]), (&[], &[1, 2])], [(&[1, 2], &[]), (&[1, 2], &[])]),
         // A tenant's own VLAN is free for him only. Priority bits decide nothing.
-        (retag(0xe000 | 30), add(0xe000 | 30), [(&[1, 2], &[]), (&[], &[1, 2])]),
+        (retag(0xe000 | 30), add(0xe000 | 30), [(&[1, 2], &[]), (&[], &[1, 2])], [(&[1, 2], &[]), (&[], &[1, 2])]),
         // Frames without a tag are tenant 40's on port 1, and nobody's on port 2.
-        (untag(), as_it_is(), [(&[2], &[1]), (&[1, 2], &[])]),
-        (as_it_is(), as_it_is(), [(&[1, 2], &[]), (&[1, 2], &[])]),
+        (untag(), as_it_is(), [(&[], &[1, 2]), (&[1], &[2])], [(&[2], &[1]), (&[1, 2], &[])]),
+        (as_it_is(), as_it_is(), [(&[1, 2], &[]), (&[1], &[2])], [(&[1, 2], &[]), (&[1, 2], &[])]),
     ];
-    for (case, (kept, untagged, expected)) in cases.into_iter().enumerate() {
+    let with_right = cases.into_iter().flat_map(|(kept, untagged, own, any)| {
+        [(kept.clone(), untagged.clone(), false, own), (kept, untagged, true, any)]
+    });
+    for (case, (kept, untagged, any_vids, expected)) in with_right.enumerate() {
         for mut nic in devices(target) {
-            shared(nic.as_mut(), kept.clone(), untagged.clone());
+            shared(nic.as_mut(), kept.clone(), untagged.clone(), any_vids);
             for (tag, (left, foreign)) in [Some(30), None].into_iter().zip(expected) {
                 let found = sent(nic.as_mut(), frame(tag));
                 let kind = nic.capabilities().kind;

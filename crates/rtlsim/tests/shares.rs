@@ -12,7 +12,7 @@ use sluice_formats::row::Row;
 use sluice_formats::rows::{ExcessRow, ShareRow};
 use sluice_formats::{Node, Table, Target, target};
 use sluice_object::linker::shares::Assured;
-use sluice_object::{Destination, Linker, NicSettings, Object, Step, TenantSpec, VlanGrant};
+use sluice_object::{Destination, Linker, NicSettings, Object, Step, TenantSpec, VlanGrant, XdpShare};
 use sluice_rtlsim::{RtlNic, RtlOptions, Variant, top};
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,18 +20,22 @@ use std::collections::{BTreeMap, HashMap};
 const GAP_25G: f64 = (60.0 + 24.0) * 8.0 / 25.0 / 4.0;
 
 /// A tenant whose packets come in at a fixed pace.
-struct Stream {
-    id: u16,
-    port: u8,
-    object: Object,
-    to: Vec<(Destination, u16)>,
+pub struct Stream {
+    pub id: u16,
+    pub port: u8,
+    pub object: Object,
+    pub to: Vec<(Destination, u16)>,
     /// Bytes of his frames with their tag.
-    length: usize,
+    pub length: usize,
     /// Ticks from one to the next, and before the first.
-    gap: f64,
-    first: u64,
+    pub gap: f64,
+    pub first: u64,
     /// No frame after so many ticks.
-    until: Option<f64>,
+    pub until: Option<f64>,
+    /// Bytes by which his XDP programs may make a frame longer.
+    pub growth: u16,
+    /// Rows of the XDP engine's queues that are his.
+    pub rows: u16,
 }
 
 impl Stream {
@@ -40,6 +44,8 @@ impl Stream {
         spec.vlans = vec![VlanGrant { port: Some(self.port), vlan: self.id }];
         spec.queues = self.to.iter().copied().collect();
         spec.make_room(&self.object);
+        spec.xdp_growth = Some(self.growth);
+        spec.xdp_share = (self.rows > 0).then_some(XdpShare { rows: self.rows, ..XdpShare::default() });
         spec
     }
 }
@@ -51,27 +57,29 @@ fn tenants(streams: &[Stream]) -> impl Iterator<Item = &Stream> {
 }
 
 /// What the first tenant is assured of at his port, beside the others.
-fn assured(target: &'static Target, streams: &[Stream]) -> Assured {
+pub fn assured(target: &'static Target, streams: &[Stream]) -> Assured {
     admitted(target, streams).shares(streams[0].port).unwrap().assured[&streams[0].id]
 }
 
-fn admitted(target: &'static Target, streams: &[Stream]) -> Linker {
-    let mut linker = Linker::new(target);
+pub fn admitted(target: &'static Target, streams: &[Stream]) -> Linker {
+    let mut linker = Linker::new(target).bounded_by(sluice_ebpf::tenant::growth);
     linker.nic(NicSettings::new(target)).unwrap();
     for stream in tenants(streams) {
         linker.admit(stream.spec()).unwrap_or_else(|e| panic!("{e}"));
+        // What an XDP program adds is charged from its load on.
+        linker.load(stream.id, &stream.object).unwrap_or_else(|e| panic!("{e}"));
     }
     linker
 }
 
 /// Ticks between packets of so many cost beats at a rate that is assured.
-fn gap(assured: &Assured, beats: u32) -> f64 {
+pub fn gap(assured: &Assured, beats: u32) -> f64 {
     f64::from(beats) * 2f64.powi(32) / assured.beats_per_round as f64
 }
 
 /// Rows that are not as the linker writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spoiled {
+pub enum Spoiled {
     Nothing,
     /// No port charges growth, and so the merge does not.
     Growth,
@@ -107,23 +115,23 @@ impl Spoiled {
 
 /// What became of a stream's packets.
 #[derive(Debug, Default)]
-struct Fate {
-    offered: u64,
+pub struct Fate {
+    pub offered: u64,
     /// By reason.
-    lost: BTreeMap<&'static str, u64>,
+    pub lost: BTreeMap<&'static str, u64>,
     /// Cycles from the last beat in to the entry into the pipeline, and to the first beat out: median and most.
-    waited: [u64; 2],
-    latency: [u64; 2],
+    pub waited: [u64; 2],
+    pub latency: [u64; 2],
 }
 
 /// Offers so many packets of the first stream, and of the others as many as come in that time. Streams of one tenant are counted
 /// with his first.
-fn streams(build: Build, packets: u64, streams: &[Stream], seed: u64) -> Vec<Fate> {
+pub fn streams(build: Build, packets: u64, streams: &[Stream], seed: u64) -> Vec<Fate> {
     spoiled(build, packets, streams, seed, Spoiled::Nothing)
 }
 
 /// The same with rows that may be wrong.
-fn spoiled(build: Build, packets: u64, streams: &[Stream], seed: u64, spoil: Spoiled) -> Vec<Fate> {
+pub fn spoiled(build: Build, packets: u64, streams: &[Stream], seed: u64, spoil: Spoiled) -> Vec<Fate> {
     let mut field = Field::new(build.open(build.options(seed)));
     for stream in tenants(streams) {
         field.admit(stream.spec());
@@ -178,10 +186,21 @@ fn spoiled(build: Build, packets: u64, streams: &[Stream], seed: u64, spoil: Spo
 }
 
 /// A tenant on a port of its own.
-fn stream(target: &Target, id: u16, port: u8, growth: u32, gap: f64) -> Stream {
+pub fn stream(target: &Target, id: u16, port: u8, growth: u32, gap: f64) -> Stream {
     let to = Destination::from_number(port, target).unwrap();
     let object = programs::grower(growth, &[to], target);
-    Stream { id, port, object, to: vec![(to, (target.cells / 8) as u16)], length: 60, gap, first: 0, until: None }
+    Stream {
+        id,
+        port,
+        object,
+        to: vec![(to, (target.cells / 8) as u16)],
+        length: 60,
+        gap,
+        first: 0,
+        until: None,
+        growth: 0,
+        rows: 0,
+    }
 }
 
 /// Four tenants on a port each at 25 Gbit/s. Before there were shares, the first one lost 246 of 12,000. The tiny target does not carry that:

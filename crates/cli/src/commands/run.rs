@@ -8,6 +8,7 @@ use crate::p4::AllowArgs;
 use crate::run::assign::{self, Input, Moment, OutputFile, Replacement};
 use crate::run::bring_up::{self, Nic};
 use crate::run::device::{self, Choice, Set, TopChoice};
+use crate::run::entry_counts;
 use crate::run::host::Host;
 use crate::run::interrupt;
 use crate::run::live::{self, Until};
@@ -174,7 +175,11 @@ impl Run {
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(&outputs, read)?;
         rehearse(&nic, &changes)?;
-        let model = (self.device != Choice::Rtl).then(|| device::model(nic.target, nic.config.engines));
+        let engines = nic.config.engines;
+        let model = (self.device != Choice::Rtl).then(|| match self.gbps {
+            Some(_) => device::model_at_line_rate(nic.target, engines),
+            None => device::model(nic.target, engines),
+        });
         let rtl = match self.device {
             Choice::Model => None,
             choice => Some(device::rtl(choice, top, nic.target, self.seed(), self.waves.as_deref())?),
@@ -253,7 +258,8 @@ impl Run {
         let progress = Progress::new("live", None);
         let mut host = Host::open(&linker, self.events.as_deref(), self.socket.as_deref(), rings::of(nic, &linker)?)?;
         let until = Until { packets: self.limit.unwrap_or(u64::MAX), time: None };
-        let (played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
+        let (mut played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
+        played.entries = entry_counts::of_tenants(&mut *device, &linker, &[]);
         drop(progress);
         self.report(
             &Report {
@@ -416,7 +422,8 @@ impl Run {
             let running = configured.and_then(|t| t.object.as_ref());
             let (keep, sizes) = (&self.keep_maps, &self.max_entries);
             let allowed = if is_p4(replacement) { allowed.clone() } else { Allowed::default() };
-            let p4 = P4Options { entries: replacement.entries.as_deref(), allowed };
+            let (entries, entries_go) = (replacement.entries.as_deref(), replacement.entries_go);
+            let p4 = P4Options { entries, entries_go, allowed };
             let object = successor(&replacement.file, running, keep, sizes, p4, nic.target)
                 .map_err(|e| Failure::input(e.code, e.what))?;
             changes.push(Change { before, tenant, object });

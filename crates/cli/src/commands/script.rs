@@ -83,14 +83,19 @@ impl ScriptArgs {
             }
             reports.push(report);
         }
-        let failed = reports.iter().filter(|r| !r.passed()).count();
+        let stopped = reports.iter().filter(|r| r.stopped.is_some() && r.failures.is_empty()).count();
+        let failed = reports.iter().filter(|r| !r.failures.is_empty()).count();
         let skipped = reports.iter().filter(|r| r.skipped.is_some()).count();
-        let passed = reports.len() - failed - skipped;
+        let passed = reports.len() - failed - skipped - stopped;
+        let not_run = scripts.len() - reports.len() + stopped;
         if self.json {
             let scripts: Vec<Value> = reports.iter().map(report_json).collect();
-            out.json(&json!({ "passed": passed, "failed": failed, "skipped": skipped, "scripts": scripts }))?;
+            out.json(&json!({
+                "passed": passed, "failed": failed, "skipped": skipped, "not_run_to_the_end": not_run, "scripts": scripts,
+            }))?;
         } else if scripts.len() > 1 {
-            out.line(format!("{passed} passed, {failed} failed, {skipped} skipped"))?;
+            let rest = if not_run > 0 { format!(", {not_run} not run to the end") } else { String::new() };
+            out.line(format!("{passed} passed, {failed} failed, {skipped} skipped{rest}"))?;
         }
         let code = match reports.iter().any(Report::unusable) {
             true => 2,
@@ -132,6 +137,7 @@ fn report_json(report: &Report) -> Value {
         "target": report.target,
         "passed": report.passed() && report.skipped.is_none(),
         "skipped": report.skipped,
+        "ended_by_a_signal": report.stopped.is_some(),
         "sent": report.sent,
         "received": report.received,
         "messages": report.messages,

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::printable;
 use sluice_control::config::{BringUpError, ConfigError, NicConfig, bring_up};
-use sluice_device::Device;
+use sluice_device::{Device, DeviceError};
 use sluice_formats::Target;
 use sluice_nic::engines;
 use sluice_object::linker::XdpError;
@@ -64,6 +64,7 @@ fn wrong(error: ConfigError) -> Failure {
 /// Why a NIC did not come up.
 pub fn failed(error: BringUpError) -> Failure {
     match &error {
+        BringUpError::Device { error: DeviceError::Stopped, .. } => Failure::stopped(error),
         BringUpError::Device { error: device, .. } if !device.is_refusal() => Failure::difference("E0505", error),
         _ => {
             let help = fit(&error).map(|(map, entries)| format!("`map_sizes = {{ {map} = {entries} }}` of the tenant"));

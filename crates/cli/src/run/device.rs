@@ -6,6 +6,7 @@ use sluice_device::Device;
 use sluice_formats::{EngineId, Target};
 use sluice_nic::SoftwareNic;
 use sluice_nic::engines::{self, Models};
+use sluice_nic::software::Options;
 use sluice_rtlsim::{Comparison, RtlError, RtlNic, RtlOptions, Top, Waves, top};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -96,6 +97,12 @@ impl fmt::Display for Set {
 /// The software NIC.
 pub fn model(target: &Target, models: Models) -> Box<dyn Device> {
     Box::new(SoftwareNic::having(*target, models))
+}
+
+/// The software NIC at a line rate that somebody asked for: its ports drop what the hardware's FIFOs have no room for.
+pub fn model_at_line_rate(target: &Target, models: Models) -> Box<dyn Device> {
+    let options = Options { limit_port_fifos: true, ..Options::default() };
+    Box::new(SoftwareNic::with_engines(*target, options, engines::these(models, target)))
 }
 
 /// The RTL, alone or with the model in lockstep.

@@ -133,7 +133,7 @@ impl XdpRun {
         };
         let mut spec = TenantSpec::new(TENANT, self.object.file_stem().unwrap_or_default().to_string_lossy());
         spec.xdp_work = self.work;
-        spec.keep_tag = true;
+        (spec.keep_tag, spec.any_vids) = (true, true);
         let queue = (Linker::new(target).grantable_cells() as usize / (self.iface.len() + 1)) as u16;
         let mut interfaces = BTreeMap::new();
         let bound: Vec<&String> = self.iface.iter().map(|i| &i.name).chain(&self.tap).collect();

@@ -1,12 +1,16 @@
 //! From the file's words to what the linker takes.
 
 use super::error::{ConfigError, ConfigProblem};
-use super::file::{ConfigFile, DoubleTag, HostTable, P4Hash, P4Table, PortTable, RingTable, TableTable, TenantTable};
+use super::file::{
+    ConfigFile, DoubleTag, HostTable, P4Hash, P4Table, PortTable, RingTable, TableTable, TenantTable, Vids,
+};
 use super::grants::NOBODY;
 use super::quota::l7_given;
 use super::{HostBinding, NicConfig, PortBinding, RingConfig, TenantConfig};
 use sluice_device::rings::{LEAST_BUFFER, MOST_BUFFER};
 use sluice_formats::l7::target::{LEAST_RING_LOG, MOST_RING_LOG};
+use sluice_formats::limits::SYSTEM_TENANT;
+use sluice_formats::xdp::target::GROWTH;
 use sluice_formats::{EngineId, Target, target};
 use sluice_frontends::{self as frontends, Allowed, P4Options, Reading};
 use sluice_nic::engines::{self, Models};
@@ -132,6 +136,10 @@ impl Resolver<'_> {
                 let allowed = format!("drop, or a tenant: {}", names.join(", "));
                 self.wrong(untagged.span(), "untagged", format!("`{}`", untagged.get_ref()), &allowed)
             })?;
+            if tenant.id == SYSTEM_TENANT {
+                let allowed = "drop, or a tenant that is not the system: its module has no packets of its own";
+                return Err(self.wrong(untagged.span(), "untagged", format!("`{}`", untagged.get_ref()), allowed));
+            }
             policy.untagged = Some(tenant.id);
         }
         policy.drop_double_tag = port.double_tag == Some(DoubleTag::Drop);
@@ -259,6 +267,7 @@ impl Resolver<'_> {
         let mut spec = TenantSpec::new(table.id, name);
         spec.vlans = self.vlans(table, ports)?;
         spec.keep_tag = self.keep_tag(table)?;
+        spec.any_vids = table.vids == Some(Vids::Any);
         spec.rate = match (table.rate, table.burst) {
             (None, None) => None,
             (Some(bits_per_second), Some(burst_bytes)) => Some(Rate { bits_per_second, burst_bytes }),
@@ -269,6 +278,7 @@ impl Resolver<'_> {
         };
         spec.share = table.share.as_ref().map(|share| Rate { bits_per_second: share.rate, burst_bytes: share.burst });
         spec.xdp_work = table.xdp_work;
+        spec.xdp_growth = Some(table.xdp_growth.unwrap_or(GROWTH));
         spec.xdp_share = table.xdp_share.as_ref().map(|share| {
             let usual = XdpShare::default();
             XdpShare { weight: share.weight.unwrap_or(usual.weight), rows: share.rows.unwrap_or(usual.rows) }
@@ -364,7 +374,7 @@ impl Resolver<'_> {
                 let file = self.folder.join(path.get_ref());
                 let entries = table.entries.as_ref().map(|entries| self.folder.join(entries.get_ref()));
                 let allowed = table.p4.as_ref().map(|p4| allowed(p4.get_ref())).unwrap_or_default();
-                let p4 = P4Options { entries: entries.as_deref(), allowed };
+                let p4 = P4Options { entries: entries.as_deref(), allowed, ..P4Options::default() };
                 let reading = Reading { p4, ..Reading::new(target, name) };
                 Some(frontends::read(&file, &reading).map_err(|e| {
                     let problem = problem(format!("object {}", e.what), Some(e.code));

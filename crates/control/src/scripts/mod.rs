@@ -176,14 +176,16 @@ pub struct Report {
     pub dropped: u64,
     /// What failed.
     pub failures: Vec<FailedStatement>,
+    /// A signal ended it in this statement, or after the last one: nothing that comes later was looked at.
+    pub stopped: Option<Option<Statement>>,
     /// What the linker warns of, each once, with the statement behind which it did.
     pub warnings: Vec<(Statement, Warning)>,
 }
 
 impl Report {
-    /// Whether nothing failed.
+    /// Whether nothing failed and all was looked at.
     pub fn passed(&self) -> bool {
-        self.failures.is_empty()
+        self.failures.is_empty() && self.stopped.is_none()
     }
 }
 
@@ -213,7 +215,12 @@ impl fmt::Display for Report {
         if let Some(why) = &self.skipped {
             return write!(f, "{}: skipped on {}: {why}", self.file, self.device);
         }
-        let verdict = if self.passed() { "ok" } else { "FAILED" };
+        let verdict = match &self.stopped {
+            _ if !self.failures.is_empty() => "FAILED".to_owned(),
+            None => "ok".to_owned(),
+            Some(None) => "ended by a signal after the last statement".to_owned(),
+            Some(Some(statement)) => format!("ended by a signal in line {}", statement.position.line),
+        };
         write!(
             f,
             "{}: {verdict} on {} ({}): {} statements, {} packets sent, {} came out, {} dropped",
@@ -250,6 +257,7 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         messages: 0,
         dropped: 0,
         failures: Vec::new(),
+        stopped: None,
         warnings: Vec::new(),
     };
     if !is_for(script, &target) {
@@ -286,7 +294,12 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
     let mut runner = match Runner::new(script, device) {
         Ok(runner) => runner,
         Err(failed) => {
-            report.failures.push(*failed);
+            match failed.failure {
+                ScriptFailure::Device(DeviceError::Stopped) => {
+                    report.stopped = Some(script.statements.first().cloned())
+                }
+                _ => report.failures.push(*failed),
+            }
             return report;
         }
     };
@@ -302,7 +315,13 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
                 | Command::Xdp(_)
                 | Command::Nic(_)
         );
-        if let Err(failure) = runner.run(&statement.command) {
+        let result = runner.run(&statement.command);
+        if let Err(ScriptFailure::Device(DeviceError::Stopped)) = result {
+            report.stopped = Some(Some(statement.clone()));
+            ended_early = true;
+            break;
+        }
+        if let Err(failure) = result {
             ended_early = !failure.is_expectation();
             report.failures.push(FailedStatement { statement: Some(statement.clone()), failure });
             if ended_early {
@@ -315,8 +334,12 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         }
     }
     if !ended_early {
-        let left = runner.finish().into_iter().map(|failure| FailedStatement { statement: None, failure });
-        report.failures.extend(left);
+        for failure in runner.finish() {
+            match failure {
+                ScriptFailure::Device(DeviceError::Stopped) => report.stopped = Some(None),
+                failure => report.failures.push(FailedStatement { statement: None, failure }),
+            }
+        }
     }
     (report.sent, report.received, report.dropped) = runner.seen.totals();
     report.messages = runner.messages.taken;

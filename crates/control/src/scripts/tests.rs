@@ -42,6 +42,7 @@ fn what_the_nic_cannot_have_ends_the_script_in_words() {
     for (text, code, words) in [
         ("nic speed=9", "E0310", "found `speed`, allowed: port, untagged"),
         ("nic untagged=red", "E0310", "the name of a tenant declared before"),
+        ("rmt system ../../programs/rmt/system.rmt\nnic untagged=system", "E0226", "found the system tenant"),
         ("nic port=4 min_frame=60", "E0310", "0 to 3"),
         ("nic min_frame=9217", "E0310", "14 to 9216"),
         ("nic min_frame=100 max_frame=90", "E0226", "max_frame"),

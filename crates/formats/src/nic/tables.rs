@@ -64,6 +64,8 @@ tables! { None;
         QueuePackets "queue_packets" = 3: counter(), queues, "packets that left, by queue";
         /// Bytes that left a queue (without the tag taken off), by queue.
         QueueBytes "queue_bytes" = 4: counter(), queues, "bytes that left, by queue";
+        /// `VidsRow` by module.
+        Vids "vids" = 5: row::<VidsRow>(), modules, "`vids_row` by module";
     }
 }
 

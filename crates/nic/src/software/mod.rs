@@ -22,7 +22,7 @@ use loads::{Done, Loads, Progress};
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{
     Capabilities, Counters, Device, DeviceError, Engines, Event, Frame, Maps, Offer, OpId, Outcome, Packet, Passed,
-    ReadError, Rings, Route, Sent, Stamped, Verdict, Waited,
+    ReadError, Rings, Route, Sent, Stamped, Verdict, Waited, stop,
 };
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::limits::{FORMAT_VERSION, SEQUENCE_MASK, TICK_BITS, TICK_PS, packet_id};
@@ -340,6 +340,14 @@ impl SoftwareNic {
     }
 }
 
+/// Ticks with an event between two looks at whether work is to end.
+const STOP_LOOKS: u32 = 64;
+
+fn look_at_stop(looks: &mut u32) -> Result<(), DeviceError> {
+    *looks = looks.wrapping_add(1);
+    if looks.is_multiple_of(STOP_LOOKS) { stop::check() } else { Ok(()) }
+}
+
 /// Packets that are in the device and have no verdict yet.
 fn before_queues<'a>(
     ports: &'a Ports<Packet>,
@@ -450,7 +458,9 @@ impl Device for SoftwareNic {
     fn advance(&mut self, ticks: u64) -> Result<(), DeviceError> {
         let end = self.now.saturating_add(ticks);
         self.tick();
+        let mut looks = 0_u32;
         while self.now < end {
+            look_at_stop(&mut looks)?;
             self.now = self.next_event().map_or(end, |t| t.min(end));
             self.tick();
         }
@@ -470,11 +480,13 @@ impl Device for SoftwareNic {
 
     fn quiesce(&mut self) -> Result<(), DeviceError> {
         let start = self.now;
+        let mut looks = 0;
         loop {
             self.tick();
             if self.is_idle() {
                 return Ok(());
             }
+            look_at_stop(&mut looks)?;
             match self.next_event() {
                 Some(next) => self.now = next,
                 None => {
