@@ -178,6 +178,8 @@ fn what_programs_add_is_charged_from_the_first_that_does_and_never_less() {
         let mut spec = TenantSpec { xdp_growth: Some(128), ..given(7, "red", None, None) };
         // Beside it what a module of the pipeline may add: a packet comes to both.
         spec.rmt = Some(Quota { growth: 20, ..Quota::default() });
+        // The program has a row of the pipeline, as a table has.
+        spec.max_entries = 1;
         rows.run(&linker.admit(spec).unwrap());
         rows.run(&linker.admit(given(8, "blue", None, None)).unwrap());
         let module = linker.tenant(7).unwrap().module;
