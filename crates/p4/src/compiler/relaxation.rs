@@ -17,7 +17,7 @@ impl Tries<'_> {
         let less = self.code.less.iter().map(|(less, most)| (less.clone(), *most));
         let less: Vec<(Less, u32)> = less.filter(|(less, _)| arrays || matches!(less, Less::Bound(_))).collect();
         let mut tries = MOST_TRIES;
-        self.each = MOST_WAYS / 2 / (less.len() + 1);
+        self.each = MOST_WAYS / (less.len() + 1);
         for one in &less {
             if let Some(words) = self.most_of(std::slice::from_ref(one), target, stages, &mut tries) {
                 return Some(words);

@@ -213,7 +213,7 @@ fn of_many_ways() -> Vec<(String, &'static str)> {
         (stacks(4, 8, false), "ways through it"),
         (stacks(3, 3, true), "paths through the parser"),
         (chain(8), "511 paths through the parser"),
-        (chain(13), "a parser with more than 1500 ways through it"),
+        (chain(13), "a parser with more than 1000 ways through it"),
         (stacks(6, 8, false), "ways through it"),
     ]
 }

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most ways that are followed.
 const MOST_WAYS: usize = 6_000;
 /// Most ways through a parser: more are never so alike that its few paths tell them apart.
-const MOST_PARSED: usize = 1_500;
+const MOST_PARSED: usize = 1_000;
 /// Most nested decisions, so that a program of a thousand conditions is refused in words.
 const MOST_DEPTH: usize = 400;
 
