@@ -24,7 +24,6 @@ use clap::Args;
 use sluice_device::Device;
 use sluice_formats::EngineId;
 use sluice_formats::Target;
-use sluice_formats::xdp::target::WORK;
 use sluice_frontends::{Allowed, P4Options, successor};
 use sluice_object::Linker;
 use std::io::{IsTerminal, Read};
@@ -135,13 +134,7 @@ impl Run {
         }
         interrupt::listen();
         // All that can be wrong with the input is found before anything is written or run.
-        let mut nic = bring_up::read(&self.config, self.target)?;
-        if self.device == Choice::Both {
-            // The model that plays alone before has the hardware's limit too.
-            for tenant in &mut nic.config.tenants {
-                tenant.spec.xdp_work = tenant.spec.xdp_work.or(Some(WORK));
-            }
-        }
+        let nic = bring_up::read(&self.config, self.target)?;
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));
         self.check_apart(&nic, &inputs, &outputs)?;
         self.check_tells(&nic)?;

@@ -9,7 +9,6 @@ use clap::Args;
 use serde_json::json;
 use sluice_control::config;
 use sluice_formats::Target;
-use sluice_formats::xdp::target::WORK;
 use sluice_object::linker::delivery::Delivery;
 use sluice_object::linker::shares::{Assured, PortShares};
 use sluice_object::{Destination, Linker, XdpShare};
@@ -57,7 +56,7 @@ struct Of {
 /// What a tenant is given of the XDP engine.
 struct AtXdp {
     share: XdpShare,
-    work: Option<u32>,
+    work: u32,
 }
 
 impl Shares {
@@ -84,7 +83,7 @@ fn of(linker: &Linker, id: u16) -> Result<Of, Failure> {
     };
     let ports = linker.ports_of(id).map(at).collect();
     let to = |d: &Destination| Some((*d, linker.delivery(id, *d).ok().flatten()?));
-    let xdp = AtXdp { share: tenant.spec.xdp_share.unwrap_or_default(), work: tenant.spec.xdp_work };
+    let xdp = AtXdp { share: tenant.spec.xdp_share.unwrap_or_default(), work: tenant.spec.packet_work() };
     let queues = tenant.spec.queues.keys().filter_map(to).collect();
     Ok(Of { id, name: tenant.spec.name.clone(), ports, queues, xdp })
 }
@@ -97,7 +96,7 @@ fn text(target: &Target, all: &[Of]) -> String {
     for one in all {
         let XdpShare { weight, rows } = one.xdp.share;
         let bytes = u64::from(rows) * u64::from(target.bus_bytes);
-        let work = u64::from(one.xdp.work.unwrap_or(WORK));
+        let work = u64::from(one.xdp.work);
         xdp.row([one.name.clone()].into_iter().chain([weight.into(), rows.into(), bytes, work].map(group)));
         for AtPort { port, assured, wait } in &one.ports {
             let burst = group(u64::from(assured.burst_beats * target.bus_bytes));
@@ -139,7 +138,7 @@ fn document(target: &Target, all: &[Of]) -> serde_json::Value {
             "id": one.id,
             "ports": one.ports.iter().map(port).collect::<Vec<_>>(),
             "queues": one.queues.iter().map(queue).collect::<Vec<_>>(),
-            "xdp": { "weight": one.xdp.share.weight, "rows": one.xdp.share.rows, "work": one.xdp.work.unwrap_or(WORK) },
+            "xdp": { "weight": one.xdp.share.weight, "rows": one.xdp.share.rows, "work": one.xdp.work },
         })
     };
     json!({ "target": target.name, "tenants": all.iter().map(tenant).collect::<Vec<_>>() })
