@@ -110,14 +110,8 @@ impl XdpEngine {
             }
         }
         let (main, interfaces) = (xdp.main as usize, xdp.interfaces.clone());
-        slot.generations[usize::from(generation & 1)] = Some(Program {
-            installed,
-            main,
-            pass,
-            granted,
-            interfaces,
-            work: placed.work.unwrap_or(WORK).into(),
-        });
+        slot.generations[usize::from(generation & 1)] =
+            Some(Program { installed, main, pass, granted, interfaces, work: placed.work.unwrap_or(WORK).into() });
         Ok(())
     }
 

@@ -315,7 +315,10 @@ fn what_the_engine_has_not_is_refused_and_nothing_changes() {
     };
     linker.clone().replace(7, &routes(&[&[8, 0, 0, 0, 10, 0, 0, 0], &[0; 8], &[8, 0, 0, 0, 10, 1, 1, 1]])).unwrap();
     for (keys, what) in [
-        (&[&[33, 0, 0, 0, 10, 0, 0, 0][..]][..], "prefix of an entry that it begins with: found 33 bits, allowed: 0 to 32"),
+        (
+            &[&[33, 0, 0, 0, 10, 0, 0, 0][..]][..],
+            "prefix of an entry that it begins with: found 33 bits, allowed: 0 to 32",
+        ),
         (&[&[8, 0, 0, 0, 10]], "key of an entry that it begins with: found 5 bytes, allowed: 8"),
         (
             &[&[0; 8], &[1, 0, 0, 0, 0, 0, 0, 0], &[2, 0, 0, 0, 0, 0, 0, 0]],

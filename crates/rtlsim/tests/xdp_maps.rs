@@ -297,9 +297,7 @@ fn operations_of_all_contexts_have_one_order() {
         let map = MapSpec::new("map", kind, key_size, 1 + rng.below(24) as u32, entries);
         // What others may write meanwhile is no key: which of both the engine reads is not told.
         let key_in = [KeyIn::Packet, KeyIn::Stack, KeyIn::OwnValue][rng.index(3)];
-        let Some(mut pair) = Pair::new(&mut engine, image(map.clone(), key_in)) else {
-            panic!("{map:?} is there")
-        };
+        let Some(mut pair) = Pair::new(&mut engine, image(map.clone(), key_in)) else { panic!("{map:?} is there") };
         for _ in 0..operations() / 40 {
             let (ready, gaps) = [(0, 0), (40, 0), (200, 100), (0, 200)][rng.index(4)];
             engine.stall(ready, gaps);

@@ -80,8 +80,10 @@ fn a_trie_begins_with_the_entries_of_its_load() {
     let mut rng = Rng::new(test_seed(name));
     for _ in 0..4 {
         // As many as it holds, of few addresses.
-        let mut draw = || (rng.below(33) as u32, [10, rng.below(2) as u8 * 128, rng.below(2) as u8, rng.below(4) as u8]);
-        let routes: Vec<Route> = (1..9).map(|number| (draw(), number)).map(|((bits, a), number)| (bits, a, number)).collect();
+        let mut draw =
+            || (rng.below(33) as u32, [10, rng.below(2) as u8 * 128, rng.below(2) as u8, rng.below(4) as u8]);
+        let routes: Vec<Route> =
+            (1..9).map(|number| (draw(), number)).map(|((bits, a), number)| (bits, a, number)).collect();
         nic.put(1, &router(&routes, &[])).unwrap();
         let addresses: Vec<[u8; 4]> = (0..12).map(|_| draw().1).collect();
         found(&mut nic, &addresses);

@@ -33,8 +33,8 @@ use crate::{FaultReason, MapSpec, MapType};
 use keyed::Keyed;
 use pages::{Demand, Pages, Place};
 use ring::Ring;
-use sluice_object::xdp::trie::{SPARE_SLOTS, Trie, TrieNode};
 use slots::Slots;
+use sluice_object::xdp::trie::{SPARE_SLOTS, Trie, TrieNode};
 
 /// Determinism of a map or helper (contract 11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]

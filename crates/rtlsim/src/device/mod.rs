@@ -655,7 +655,8 @@ impl Device for RtlNic {
         let mut rows = Rows::new();
         let mut left = asked.len();
         while left > 0 {
-            let first = || asked.values().next().map(|(node, table, index)| Self::row_name("read", *node, *table, *index));
+            let first =
+                || asked.values().next().map(|(node, table, index)| Self::row_name("read", *node, *table, *index));
             let (id, answer) = self.wait_for(
                 || first().unwrap_or_default(),
                 |nic| {

@@ -206,8 +206,7 @@ pub(super) fn value_rows(
     referents: &Referents,
 ) -> Result<Vec<RowWrite>, Wrong> {
     let (bytes, searched) = contents(xdp, index, laid, seed, referents)?;
-    let mut rows: Vec<RowWrite> =
-        searched.iter().map(|(at, row)| write(Table::XdpSearch, search + at, row)).collect();
+    let mut rows: Vec<RowWrite> = searched.iter().map(|(at, row)| write(Table::XdpSearch, search + at, row)).collect();
     for (piece, all) in pieces.iter().zip(bytes.chunks(REGION_BYTES as usize)) {
         let first = piece.0 * PAGE_VALUE_ROWS;
         for (row, chunk) in (first..).zip(all.chunks(ROW_BYTES)) {
