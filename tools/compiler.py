@@ -1,7 +1,8 @@
 """Which C++ compiler builds Verilated C++: the plug-ins and the benches.
 
 clang, where it is there: the same model runs up to 1.4 times as fast as compiled by g++, and is compiled in less time.
-SLUICE_CXX names another one. Where ccache is installed it keeps what was compiled, for the next clone, too; CCACHE_DISABLE=1 does without.
+SLUICE_CXX names another one. Where ccache is installed it keeps what was compiled, for the next clone, too;
+CCACHE_DISABLE=1 does without.
 """
 
 import os

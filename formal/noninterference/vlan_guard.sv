@@ -10,8 +10,9 @@ module vlan_guard
   import sluice_engine_pkg::*;
   import sluice_nic_pkg::*;
 #(
-    parameter int unsigned Ports = 2,
-    parameter int unsigned Depth = 2
+    parameter int unsigned Ports   = 2,
+    parameter int unsigned Modules = 2,
+    parameter int unsigned Depth   = 2
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -21,20 +22,24 @@ module vlan_guard
     input logic        [     31:0] outer_i,
     input vlan_owner_t [Ports-1:0] owner_i,
     input vlan_owner_t [Ports-1:0] untagged_i,
+    input logic                    any_vids_i,
 
     // In each copy: whether the frame comes now; other frames.
-    input logic        [1:0]            mark_i,
-    input logic        [1:0]            valid_i,
-    input logic        [1:0]            ready_i,
-    input verdict_t    [1:0]            other_i,
-    input logic        [1:0][     31:0] other_outer_i,
-    input vlan_owner_t [1:0][Ports-1:0] other_owner_i
+    input logic        [1:0]              mark_i,
+    input logic        [1:0]              valid_i,
+    input logic        [1:0]              ready_i,
+    input verdict_t    [1:0]              other_i,
+    input logic        [1:0][       31:0] other_outer_i,
+    // Rights of the other modules.
+    input logic        [1:0][Modules-1:0] other_vids_i,
+    input vlan_owner_t [1:0][  Ports-1:0] other_owner_i
 );
 
   logic init_q = 1'b1;
   verdict_t chosen_q;
   logic [31:0] outer_q;
   vlan_owner_t [Ports-1:0] owner_q, untagged_q;
+  logic any_vids_q;
   always_ff @(posedge clk_i) begin
     init_q <= 1'b0;
     if (init_q) begin
@@ -42,6 +47,7 @@ module vlan_guard
       outer_q    <= outer_i;
       owner_q    <= owner_i;
       untagged_q <= untagged_i;
+      any_vids_q <= any_vids_i;
     end
   end
   always_comb assume (rst_ni == !init_q);
@@ -57,13 +63,19 @@ module vlan_guard
     logic [31:0] offer_outer, offer_outer_q;
     logic [DestBits-1:0] denied;
     logic [1:0] level_q, before_q;  // verdicts inside; those before the chosen one
+    logic [Modules-1:0] any_vids;
 
     assign marked_now  = mark_i[k] && !marked_q;
     assign offer       = marked_now ? chosen_q : other_i[k];
     assign offer_outer = marked_now ? outer_q : other_outer_i[k];
+    always_comb begin
+      any_vids = other_vids_i[k];
+      any_vids[chosen_q.sideband.module_id[0]] = any_vids_q;
+    end
     sluice_nic_vlan_guard #(
-        .Ports(Ports),
-        .Depth(Depth)
+        .Ports  (Ports),
+        .Modules(Modules),
+        .Depth  (Depth)
     ) u_dut (
         .clk_i,
         .rst_ni,
@@ -75,6 +87,7 @@ module vlan_guard
         .lookup_vlan_o(vlan),
         .owner_i      (asked_q ? owner_q : other_owner_i[k]),
         .untagged_i   (untagged_q),
+        .any_vids_i   (any_vids),
         .valid_o      (valid),
         .ready_i      (ready_i[k]),
         .verdict_o    (verdict),
@@ -126,13 +139,16 @@ module vlan_guard
   assert property (@(posedge clk_i) init_q || wrong_vlan == '0);
 
   // Strengthening for the induction: where the chosen verdict and its answer are.
-  logic has_tag;
+  logic has_tag, may_be_free;
   logic [Ports-1:0] foreign;
   always_comb begin
     has_tag = chosen_q.sideband.tag_off || (outer_q[31:16] == VlanEthertype && chosen_q.sideband.length >= 14'd16);
+    may_be_free = any_vids_q || chosen_q.sideband.tag_off ||
+        (has_tag && outer_q[11:0] != '0 && outer_q[11:0] == chosen_q.sideband.tci[11:0]);
     for (int unsigned p = 0; p < Ports; p++) begin
-      foreign[p] = has_tag ? owner_q[p].valid && owner_q[p].module_id != chosen_q.sideband.module_id :
-          untagged_q[p].valid && untagged_q[p].module_id != chosen_q.sideband.module_id;
+      vlan_owner_t owner;
+      owner = has_tag ? owner_q[p] : untagged_q[p];
+      foreign[p] = owner.valid ? owner.module_id != chosen_q.sideband.module_id : !may_be_free;
     end
   end
   for (genvar k = 0; k < 2; k++) begin : gen_inside
@@ -158,7 +174,7 @@ module vlan_guard
     assert property (@(posedge clk_i) init_q || !held || (front < level && gen_copy[k].u_dut.u_verdicts.mem[at] == chosen_q));
     ItsAnswerComes_A :
     assert property (@(posedge clk_i) init_q || !asked || (held && gen_copy[k].u_dut.judged_q && front + 2'd1 == level &&
-        gen_copy[k].u_dut.has_tag_q == has_tag && gen_copy[k].u_dut.module_q == chosen_q.sideband.module_id));
+        gen_copy[k].u_dut.has_tag_q == has_tag && gen_copy[k].u_dut.free_q == may_be_free && gen_copy[k].u_dut.module_q == chosen_q.sideband.module_id));
     OrIsThere_A :
     assert property (@(posedge clk_i) init_q || !held || asked ||
                      (front < late_level && gen_copy[k].u_dut.u_late.mem[late_at] == foreign));

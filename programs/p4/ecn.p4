@@ -1,6 +1,8 @@
-// Marks packets of senders that understand it (ECN) when the queue is longer than a threshold.
+// Marks packets of senders that understand it (ECN) when the queue is longer than a threshold. The depth is what the system program says
+// of the link: v1model's queue depths are not on the pipeline.
 
 #include "include/net.p4"
+#include <sluice.p4>
 
 struct meta_t {}
 
@@ -49,8 +51,9 @@ control Forward(inout headers_t hdr, inout meta_t meta, inout standard_metadata_
 }
 
 control Leave(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
-    action mark_from(bit<19> depth) {
-        if (standard.enq_qdepth >= depth) {
+    link_statistics_t link;
+    action mark_from(bit<16> depth) {
+        if (link.queue_depth >= depth) {
             hdr.ipv4.ecn = 3;
         }
     }
@@ -61,6 +64,7 @@ control Leave(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t 
     }
     apply {
         if (hdr.ipv4.ecn == 1 || hdr.ipv4.ecn == 2) {
+            link_statistics(link);
             threshold.apply();
         }
     }

@@ -1,6 +1,8 @@
-// In-band telemetry: each switch on the way puts its number and its queue's depth into an option of IPv4.
+// In-band telemetry: each switch on the way puts its number and its queue's depth into an option of IPv4. The depth is what the system
+// program says of the link: v1model's queue depths are not on the pipeline.
 
 #include "include/net.p4"
+#include <sluice.p4>
 
 const bit<5> OPTION_MRI = 31;
 
@@ -101,12 +103,13 @@ control Forward(inout headers_t hdr, inout meta_t meta, inout standard_metadata_
 }
 
 control Leave(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    link_statistics_t link;
     action add_trace(bit<32> number) {
         hdr.mri.count = hdr.mri.count + 1;
         hdr.traces.push_front(1);
         hdr.traces[0].setValid();
         hdr.traces[0].number = number;
-        hdr.traces[0].depth = (bit<32>) standard.deq_qdepth;
+        hdr.traces[0].depth = (bit<32>) link.queue_depth;
         hdr.ipv4.ihl = hdr.ipv4.ihl + 2;
         hdr.option.length = hdr.option.length + 8;
         hdr.ipv4.length = hdr.ipv4.length + 8;
@@ -117,6 +120,7 @@ control Leave(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t 
     }
     apply {
         if (hdr.mri.isValid()) {
+            link_statistics(link);
             traced.apply();
         }
     }

@@ -60,11 +60,11 @@ package sluice_pkg;
 
   // Share of one module at one port: GCRA in cost beats, the packet included in its burst. Index: module. The cost of a packet is that of the most bytes that its program can make of it, in beats.
   typedef struct packed {
-    logic [8:0]  growth;
+    logic [11:0] growth;
     logic [23:0] burst;
     logic [27:0] ticks_per_beat;
   } share_row_t;
-  localparam int unsigned ShareRowBits = 61;
+  localparam int unsigned ShareRowBits = 64;
   localparam int unsigned ShareRowWords = 2;
 
   // Room of one port's FIFO for packets beyond their module's share.
@@ -97,6 +97,13 @@ package sluice_pkg;
   } quantum_row_t;
   localparam int unsigned QuantumRowBits = 16;
   localparam int unsigned QuantumRowWords = 1;
+
+  // Which VLANs a module's frames may leave in. Index: module.
+  typedef struct packed {
+    logic any;
+  } vids_row_t;
+  localparam int unsigned VidsRowBits = 1;
+  localparam int unsigned VidsRowWords = 1;
 
   // Sideband of a packet inside the NIC and `tuser` of every output.
   typedef struct packed {
@@ -216,6 +223,12 @@ package sluice_pkg;
   localparam int unsigned FirstRmtReason = 32;
   localparam int unsigned FirstL7Reason = 48;
 
+  // Sets of engines: a bit each.
+  localparam int unsigned EngineXdp = 1;
+  localparam int unsigned EngineRmt = 2;
+  localparam int unsigned EngineL7 = 4;
+  localparam int unsigned AllEngines = 7;
+
   // Nodes of the configuration ring and their tables.
   localparam logic [7:0] NodeSystem = 8'd0;
   localparam logic [7:0] NodeStamp = 8'd1;
@@ -237,6 +250,7 @@ package sluice_pkg;
   localparam logic [7:0] TableQueueDrops = 8'd2;
   localparam logic [7:0] TableQueuePackets = 8'd3;
   localparam logic [7:0] TableQueueBytes = 8'd4;
+  localparam logic [7:0] TableVids = 8'd5;
   localparam int unsigned SnapshotIndexBit = 23;
   localparam int unsigned InfoVersion = 0;
   localparam int unsigned InfoTargetHash = 1;
@@ -244,6 +258,7 @@ package sluice_pkg;
   localparam int unsigned InfoBadMessages = 3;
   localparam int unsigned InfoTimeouts = 4;
   localparam int unsigned InfoWedges = 5;
+  localparam int unsigned InfoEngines = 6;
   localparam int unsigned ControlEpoch = 0;
   localparam int unsigned ControlHold = 1;
   localparam int unsigned ControlWatchdog = 2;

@@ -49,6 +49,7 @@ package sluice_xdp_rows_pkg;
 
   // A module's program. Index: 2 * module + generation.
   typedef struct packed {
+    logic [10:0] growth;
     logic [1:0]  records;
     logic [2:0]  frames;
     logic        serial;
@@ -63,7 +64,7 @@ package sluice_xdp_rows_pkg;
     logic [12:0] start;
     logic        valid;
   } xdp_program_row_t;
-  localparam int unsigned XdpProgramRowBits = 85;
+  localparam int unsigned XdpProgramRowBits = 96;
   localparam int unsigned XdpProgramRowWords = 3;
 
   // A module's part of the queues in front of the cores. Index: module.

@@ -27,6 +27,15 @@ module sluice_l7_expiry
     $fatal(1, "l7_expiry: Entries is %0d, too many for a pass before the count of ticks wraps (%m)", Entries);
   end
 
+  // Ticks that a simulation of an idle NIC leaves out, and the entries that would have had their turn (docs/decisions/idle-jump.md).
+`ifdef VERILATOR
+  logic [31:0] skip_ticks  /*verilator public_flat_rw*/ = '0;
+  logic [31:0] skip_places  /*verilator public_flat_rw*/ = '0;
+`else
+  localparam logic [31:0] skip_ticks = '0;
+  localparam logic [31:0] skip_places = '0;
+`endif
+
   logic [TickBits-1:0] cycle_q;
   logic tick, passes;
 
@@ -42,13 +51,10 @@ module sluice_l7_expiry
       sweep_place_o  <= '0;
     end else begin
       cycle_q <= cycle_q + TickBits'(1);
-      if (tick) now_o <= now_o + L7AgeBits'(1);
-      if (passes) begin
-        sweep_valid_o <= 1'b0;
-        sweep_place_o <= sweep_place_o + PlaceBits'(1);
-      end else if (&cycle_q[1:0]) begin
-        sweep_valid_o <= 1'b1;
-      end
+      now_o <= now_o + L7AgeBits'(tick) + L7AgeBits'(skip_ticks);
+      sweep_place_o <= sweep_place_o + PlaceBits'(passes) + PlaceBits'(skip_places);
+      if (passes) sweep_valid_o <= 1'b0;
+      else if (&cycle_q[1:0]) sweep_valid_o <= 1'b1;
       sweep_urgent_o <= !passes && (sweep_urgent_o || (tick && &now_o[1:0] && sweep_valid_o));
     end
   end

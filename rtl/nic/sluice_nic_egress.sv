@@ -52,6 +52,9 @@ module sluice_nic_egress
     output logic       [IndexBits-1:0] weight_index_o,
     input  logic       [         15:0] weight_i,
 
+    // Modules whose frames may leave in VLANs that nobody owns.
+    output logic [Cfg.modules-1:0] any_vids_o,
+
     input  logic     [31:0] epoch_i,
     input  logic            cfg_valid_i,
     input  cfg_req_t        cfg_req_i,
@@ -82,7 +85,7 @@ module sluice_nic_egress
   end
 
   // Configuration access.
-  logic is_limit, is_quantum, is_drops, is_packets, is_bytes, is_counter, write;
+  logic is_limit, is_quantum, is_vids, is_drops, is_packets, is_bytes, is_counter, write;
   cfg_req_t row_req;
   cfg_status_e status;
   logic [AnswerCycles-1:0] answer_q;
@@ -93,6 +96,7 @@ module sluice_nic_egress
 
   assign is_limit   = cfg_req_i.tab == TableLimit;
   assign is_quantum = cfg_req_i.tab == TableQuantum;
+  assign is_vids    = cfg_req_i.tab == TableVids;
   assign is_drops   = cfg_req_i.tab == TableQueueDrops;
   assign is_packets = cfg_req_i.tab == TableQueuePackets;
   assign is_bytes   = cfg_req_i.tab == TableQueueBytes;
@@ -103,8 +107,17 @@ module sluice_nic_egress
     status = cfg_check(row_req, is_counter, 1'b0, 24'(is_drops ? 4 * Queues : Queues), 4'd2);
     if (is_limit) status = cfg_check(row_req, 1'b1, 1'b1, 24'(Queues), 4'(LimitRowWords));
     if (is_quantum) status = cfg_check(row_req, 1'b1, 1'b1, 24'(Cfg.modules), 4'(QuantumRowWords));
+    if (is_vids) status = cfg_check(row_req, 1'b1, 1'b1, 24'(Cfg.modules), 4'(VidsRowWords));
   end
   assign write = cfg_valid_i && cfg_req_i.write && status == StatusOk;
+
+  // Modules with the right to VLANs that nobody owns.
+  logic [Cfg.modules-1:0] any_vids_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) any_vids_q <= '0;
+    else if (write && is_vids) any_vids_q[cfg_req_i.index[ModuleIndexBits-1:0]] <= cfg_req_i.data[0];
+  end
+  assign any_vids_o = any_vids_q;
 
   // RAMs outlive a reset; what they say about occupancy must not.
   logic clear_q;
@@ -433,6 +446,10 @@ module sluice_nic_egress
     if (is_quantum) begin
       cfg_rsp_o.words = 4'(QuantumRowWords);
       cfg_rsp_o.data  = 256'(quantum);
+    end
+    if (is_vids) begin
+      cfg_rsp_o.words = 4'(VidsRowWords);
+      cfg_rsp_o.data  = 256'(any_vids_q[cfg_req_i.index[ModuleIndexBits-1:0]]);
     end
   end
 

@@ -1,8 +1,9 @@
-/// Judges frames as they will leave each port: no tenant sends into another's VLAN (docs/design/nic.md, "Leaving").
+/// Judges frames as they will leave each port: a tenant sends in VLANs of his own (docs/design/nic.md, "Leaving").
 ///
 /// A packet's verdict comes with bytes 12 to 15 of its first beat. For each port the frame is looked at as ingress there would:
-/// with its outer 0x8100 tag by the owner of the VLAN, without by the owner of untagged frames. Where that is another
-/// module than the packet's, the port is denied. What nobody owns is free. Host queues are not judged.
+/// with its outer 0x8100 tag by the owner of the VLAN, without by the owner of untagged frames. Where that is not the
+/// packet's module, the port is denied. Where it is nobody, the VLAN with which the frame came passes, and with the module's bit of
+/// `any_vids_i` any, and no tag. Host queues are not judged.
 ///
 /// `lookup_*`: a read of the ports' owners, answered by `owner_i` one cycle later; `untagged_i` is a register of each port.
 /// Latency: 1 cycle, as the FIFO that it has in it. Throughput: a packet a cycle. Stall behaviour: `ready_o` falls when
@@ -12,8 +13,9 @@ module sluice_nic_vlan_guard
   import sluice_engine_pkg::*;
   import sluice_nic_pkg::*;
 #(
-    parameter int unsigned Ports = NicCfgDefault.ports,
-    parameter int unsigned Depth = 16
+    parameter int unsigned Ports   = NicCfgDefault.ports,
+    parameter int unsigned Modules = NicCfgDefault.modules,
+    parameter int unsigned Depth   = 16
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -27,10 +29,12 @@ module sluice_nic_vlan_guard
     input  logic     [31:0] outer_i,
     // verilator lint_on UNUSEDSIGNAL
 
-    output logic                    lookup_o,
-    output logic        [     11:0] lookup_vlan_o,
-    input  vlan_owner_t [Ports-1:0] owner_i,
-    input  vlan_owner_t [Ports-1:0] untagged_i,
+    output logic                      lookup_o,
+    output logic        [       11:0] lookup_vlan_o,
+    input  vlan_owner_t [  Ports-1:0] owner_i,
+    input  vlan_owner_t [  Ports-1:0] untagged_i,
+    // Held while packets of the module are on their way.
+    input  logic        [Modules-1:0] any_vids_i,
 
     output logic                    valid_o,
     input  logic                    ready_i,
@@ -44,12 +48,17 @@ module sluice_nic_vlan_guard
     $fatal(1, "nic_vlan_guard: Ports is %0d, expected 1 to %0d (%m)", Ports, DestBits);
   end
 
-  logic push, has_tag;
+  localparam int unsigned IndexBits = (Modules > 1) ? $clog2(Modules) : 1;
+
+  logic push, has_tag, came;
   assign push = valid_i && ready_o;
   assign has_tag = verdict_i.sideband.tag_off ||
       (outer_i[31:16] == VlanEthertype && 32'(verdict_i.sideband.length) >= TagEnd);
   assign lookup_o = push;
   assign lookup_vlan_o = verdict_i.sideband.tag_off ? verdict_i.sideband.tci[11:0] : outer_i[11:0];
+
+  // The tag put back is that of the frame as it came; so is one that stayed and was not written, but for a priority tag.
+  assign came = verdict_i.sideband.tag_off || (has_tag && outer_i[11:0] == verdict_i.sideband.tci[11:0] && outer_i[11:0] != '0);
 
   // "Signal is not used": assertions look at them.
   // verilator lint_off UNUSEDSIGNAL
@@ -71,7 +80,7 @@ module sluice_nic_vlan_guard
   );
 
   // The answer is there when the verdict is first at the head; what is not taken then waits beside the verdicts.
-  logic judged_q, has_tag_q, late_valid, late_push, unused_late_ready;
+  logic judged_q, has_tag_q, free_q, late_valid, late_push, unused_late_ready;
   logic [ModuleBits-1:0] module_q;
   logic [Ports-1:0] foreign, late;
 
@@ -82,13 +91,14 @@ module sluice_nic_vlan_guard
   always_ff @(posedge clk_i) begin
     has_tag_q <= has_tag;
     module_q  <= verdict_i.sideband.module_id;
+    free_q    <= came || any_vids_i[verdict_i.sideband.module_id[IndexBits-1:0]];
   end
 
   always_comb begin
     for (int unsigned p = 0; p < Ports; p++) begin
       vlan_owner_t owner;
       owner = has_tag_q ? owner_i[p] : untagged_i[p];
-      foreign[p] = owner.valid && owner.module_id != module_q;
+      foreign[p] = owner.valid ? owner.module_id != module_q : !free_q;
     end
   end
 

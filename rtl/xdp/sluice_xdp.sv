@@ -1,7 +1,8 @@
 /// The XDP engine: runs the programs of modules on cores (docs/design/hxdp-core.md).
 ///
 /// An engine that is not the first: sluice_engine_pkg, with `token_i` in place of the entrance. A packet whose module has no program
-/// in its generation passes beside, as it came; it waits for packets with a program only as long as one of them is on the output.
+/// in its generation passes beside, as it came; it waits for packets with a program only for as many beats as their tenants have paid for at
+/// the ports (sluice_xdp_out).
 /// The others wait in their module's queue, or are dropped there; from there each goes to the core with the fewest packets. Packets without a
 /// program leave in their order, those of a module with one in the order of their flow. Their verdict and token come when the
 /// program has ended and nobody of their flow is before them.
@@ -77,6 +78,7 @@ module sluice_xdp
   localparam int unsigned UserBits = $bits(route_t) + $bits(sideband_t);
   // Buckets of flows of a module.
   localparam int unsigned Buckets = 16;
+  localparam int unsigned EarnBits = 10;
   // Packets dropped at their queue whose verdict waits.
   localparam int unsigned Drops = 4;
   // Cycles that the map engine and helpers wait for values before the cores leave one out.
@@ -108,6 +110,7 @@ module sluice_xdp
     logic [8*Bytes-1:0] data;
   } beat_t;
 
+  logic [GrowthBits-1:0] growth;
   logic known, known_row, front_ready, front_take, front_first_q, beat_valid, beat_ready;
   beat_t front, beat;
   logic [LookBits-1:0] known_index;
@@ -266,9 +269,9 @@ module sluice_xdp
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Out: packets of either kind in turns.
+  // Out: packets of either kind, each within what was paid for at the ports.
 
-  logic back_valid, back_ready, back_last, busy_q, back_q, back, out_take;
+  logic back_valid, back_ready, back_last, held;
   logic [8*Bytes-1:0] back_data;
   logic [Bytes-1:0] back_keep;
   sideband_t back_side;
@@ -303,28 +306,38 @@ module sluice_xdp
     );
   end
 
-  logic pass_valid;
-  assign pass_valid = beat_valid && !beat.known;
-  // Who has begun, or waits for the output, goes on.
-  assign back = busy_q ? back_q : (back_valid && (!pass_valid || !back_q));
-  assign m_axis_tvalid = back ? back_valid : pass_valid;
-  assign out_take = m_axis_tvalid && m_axis_tready;
-  assign back_ready = back && m_axis_tready;
-  assign pass_ready = !back && m_axis_tready;
-  assign m_axis_tdata = back ? back_data : beat.data;
-  assign m_axis_tkeep = back ? back_keep : beat.keep;
-  assign m_axis_tlast = back ? back_last : beat.last;
-  assign m_axis_side = back ? back_side : beat.side;
-  assign m_axis_route = back ? back_route : beat.route;
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      busy_q <= 1'b0;
-      back_q <= 1'b0;
-    end else if (m_axis_tvalid) begin
-      busy_q <= !(out_take && m_axis_tlast);
-      back_q <= back;
-    end
-  end
+  // What it brings is what its tenant has paid for at the port: the most beats that its program may make of it.
+  logic [14:0] longest;
+  logic [EarnBits-1:0] earned;
+  assign longest = 15'(s_axis_side.length) + ((growth == '0) ? 15'(MostGrown) : 15'(growth) - 15'd1);
+  assign earned  = EarnBits'((((longest > 15'(MaxFrameBytes)) ? 15'(MaxFrameBytes) : longest) + 15'(Bytes - 1)) >> $clog2(
+      Bytes
+  ));
+
+  sluice_xdp_out #(
+      .Width       (UserBits + 9 * Bytes),
+      .LongestBeats((MaxFrameBytes + Bytes - 1) / Bytes),
+      .EarnBits    (EarnBits),
+      .Held        (16384 / Bytes)
+  ) u_out (
+      .clk_i,
+      .rst_ni,
+      .earn_valid_i(front_take && known && front_first_q),
+      .earn_i      (earned),
+      .pass_valid_i(beat_valid && !beat.known),
+      .pass_ready_o(pass_ready),
+      .pass_last_i (beat.last),
+      .pass_i      ({beat.route, beat.side, beat.keep, beat.data}),
+      .back_valid_i(back_valid),
+      .back_ready_o(back_ready),
+      .back_last_i (back_last),
+      .back_i      ({back_route, back_side, back_keep, back_data}),
+      .valid_o     (m_axis_tvalid),
+      .ready_i     (m_axis_tready),
+      .last_o      (m_axis_tlast),
+      .data_o      ({m_axis_route, m_axis_side, m_axis_tkeep, m_axis_tdata}),
+      .waiting_o   (held)
+  );
 
   // Verdicts and tokens: of packets that pass beside, of those that leave their slots, of those dropped at their queues.
   typedef struct packed {
@@ -664,7 +677,12 @@ module sluice_xdp
   );
   assign unload_verdict_data = verdict[verdict_core];
   assign unload_token = verdict_token[verdict_core];
-  assign charge = cost[verdict_core];
+  // A packet takes bundles of a core and beats of the output: what it takes more of is its cost, all cores' bundles beside one beat.
+  logic [14:0] rounded;
+  cost_t beats;
+  assign rounded = 15'(leaving[verdict_core].side.length) + 15'(Bytes - 1);
+  assign beats = (cost_t'(rounded) >> $clog2(Bytes)) * cost_t'(Cores);
+  assign charge = (!unload_verdict_data.dropped && beats > cost[verdict_core]) ? beats : cost[verdict_core];
   assign left = slot_of(verdict_core, verdict_slot[verdict_core]);
 
   sluice_fifo #(
@@ -717,6 +735,7 @@ module sluice_xdp
       .epoch_i,
       .known_index_i     (known_index),
       .known_o           (known_row),
+      .growth_o          (growth),
       // Read as long as it waits: it is looked at behind its first beat.
       .program_valid_i   (in_valid),
       .program_index_i   ({in_side.module_id[LookBits-2:0], in_side.generation}),
@@ -1013,7 +1032,7 @@ module sluice_xdp
   assert property (@(posedge clk_i) disable iff (!rst_ni) enters == (enter_valid != '0));
 `endif
 
-  assign waiting_o = (beat_valid || queues_waiting || core_waiting != '0 || sending) && !(m_axis_tvalid && !m_axis_tready);
+  assign waiting_o = (beat_valid || queues_waiting || core_waiting != '0 || sending || held) && !(m_axis_tvalid && !m_axis_tready);
   assign progress_o = (s_axis_tvalid && s_axis_tready) || (m_axis_tvalid && m_axis_tready) || fetch_valid != '0 || verdict_valid_o;
 
 endmodule

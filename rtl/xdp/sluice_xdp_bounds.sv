@@ -2,7 +2,8 @@
 /// "The packet"; docs/design/xdp-helpers.md).
 ///
 /// `start_i` begins the call `call_i`, which stays until `done_o` is high for one cycle with the answer. A number that is no helper
-/// here, or a first argument that is not the program's context, faults.
+/// here, or a first argument that is not the program's context, faults. A frame never becomes longer than `call_i.most` bytes: a bound
+/// that would make it so does not move, as at the buffer's end.
 ///
 /// Latency: 1 cycle; bounds that move over metadata 2 more a byte of it, and each row of memory that comes into view 1 more,
 /// when nothing else takes the memory's ports. Stall behaviour: one call at a time; `read_valid_o` and `write_valid_o` hold
@@ -52,13 +53,14 @@ module sluice_xdp_bounds
   logic [OffsetBits-1:0] from_q, to_q, count_q, decided_from, decided_to, decided_count;
   logic [OffsetBits-1:0] copy_q, into_q;
   logic down, clears, copies, takes_context;
-  wide_t delta, data, meta, past, moved;
+  wide_t delta, data, meta, past, most, moved;
 
   assign takes_context = call_i.number inside {HelperAdjustHead, HelperAdjustMeta, HelperAdjustTail, HelperLength};
   assign delta = wide_t'($signed(call_i.second[31:0]));
   assign data = wide_t'(call_i.bounds.data);
   assign meta = wide_t'(call_i.bounds.meta);
   assign past = wide_t'(call_i.bounds.past);
+  assign most = wide_t'(call_i.most);
 
   // What the call comes to. [decided_from, decided_to) becomes zero, decided_count bytes of metadata move.
   always_comb begin
@@ -70,7 +72,8 @@ module sluice_xdp_bounds
     case (call_i.number)
       HelperAdjustHead: begin
         moved = data + delta;
-        if (moved < wide_t'(Reserved) + data - meta || moved > past - wide_t'(14)) begin
+        if (moved < wide_t'(Reserved) + data - meta || moved > past - wide_t'(14) ||
+            (moved < data && past - moved > most)) begin
           decided.value = ErrorInvalid;
         end else begin
           decided.bounds.data = OffsetBits'(moved);
@@ -86,7 +89,7 @@ module sluice_xdp_bounds
       end
       HelperAdjustTail: begin
         moved = past + delta;
-        if ((moved > past && moved > wide_t'(MostPast)) || moved < data + wide_t'(14)) begin
+        if ((moved > past && (moved > wide_t'(MostPast) || moved - data > most)) || moved < data + wide_t'(14)) begin
           decided.value = ErrorInvalid;
         end else begin
           decided.bounds.past = OffsetBits'(moved);

@@ -285,6 +285,7 @@ module sluice_xdp_core
     logic [31:0]           ifindex;
     xdp_regions_t          regions;
     depth_t                frames;
+    logic [OffsetBits-1:0] most;
   } fixed_t;
 
   fixed_t taken_fixed;
@@ -314,7 +315,8 @@ module sluice_xdp_core
           module_id: taken_q.module_id,
           ifindex: taken_q.ifindex,
           regions: taken_q.regions,
-          frames: taken_q.frames
+          frames: taken_q.frames,
+          most: taken_q.most
       };
 
   sluice_ram_lut #(
@@ -1397,6 +1399,7 @@ module sluice_xdp_core
           fourth: m_fourth_q,
           fifth: m_fifth,
           bounds: m_kept_q.bounds,
+          most: m_fixed.most,
           low: m_kept_q.low,
           base: m_fixed.base,
           module_id: m_fixed.module_id,

@@ -26,6 +26,7 @@ sluice_xdp_maps_marks.sv
 sluice_xdp_memory.sv
 sluice_xdp_muldiv.sv
 sluice_xdp_order.sv
+sluice_xdp_out.sv
 sluice_xdp_passes.sv
 sluice_xdp_places.sv
 sluice_xdp_queues.sv

@@ -246,6 +246,10 @@ module sluice_xdp_load
     past = OffsetBits'({row - front_rows - 9'(StackRows), 6'd0}) + OffsetBits'(last_bytes);
   end
 
+  // Bytes that the frame may come to have, as its tenant pays for.
+  logic [OffsetBits-1:0] most;
+  assign most = (program_row.growth == '0) ? '1 : past - OffsetBits'(Headroom) + OffsetBits'(program_row.growth) - OffsetBits'(1);
+
   assign slot_valid_o = ends;
   assign slot_o = slot_q;
   assign slot_data_o = '{
@@ -282,6 +286,7 @@ module sluice_xdp_load
           ifindex: ifindex,
           regions: '{base: program_row.regions, writable: program_row.writable, read_only: program_row.read_only},
           frames: program_row.frames,
+          most: most,
           stamp: side_q.stamp,
           came: came_q
       };

@@ -19,6 +19,8 @@ package sluice_xdp_pkg;
   localparam int unsigned MostPast = Headroom + MostGrown;
   // Of a byte in the buffer: headroom and the longest frame.
   localparam int unsigned OffsetBits = 14;
+  // Of the field of a program's row: one more than the bytes by which it may make a frame longer, 0 is no limit.
+  localparam int unsigned GrowthBits = 11;
   // Of a row in memory: 65,536 rows at most.
   localparam int unsigned RowBits = 16;
   localparam int unsigned WorkBits = 25;
@@ -235,6 +237,7 @@ package sluice_xdp_pkg;
     logic [31:0]           ifindex;
     xdp_regions_t          regions;
     depth_t                frames;      // of functions, before its stack
+    logic [OffsetBits-1:0] most;        // bytes that its frame may have
     logic [StampBits-1:0]  stamp;       // ticks when it entered the pipeline
     logic [ClockBits-1:0]  came;        // when it was whole in its queue
   } xdp_start_t;
@@ -291,6 +294,7 @@ package sluice_xdp_pkg;
     logic [63:0]           fourth;
     logic [63:0]           fifth;
     xdp_bounds_t           bounds;
+    logic [OffsetBits-1:0] most;        // bytes that the frame may have
     logic [OffsetBits-1:0] low;         // lowest metadata so far: bytes from there on are the program's
     logic [RowBits-1:0]    base;
     logic [ModuleBits-1:0] module_id;

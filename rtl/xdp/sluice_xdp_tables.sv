@@ -26,9 +26,10 @@ module sluice_xdp_tables
 
     input logic [31:0] epoch_i,
 
-    // Whether there is a program, in the same cycle.
-    input  logic [LookBits-1:0] known_index_i,
-    output logic                known_o,
+    // Whether there is a program and by how much it makes frames longer, as its row says it, in the same cycle.
+    input  logic [  LookBits-1:0] known_index_i,
+    output logic                  known_o,
+    output logic [GrowthBits-1:0] growth_o,
 
     input  logic                            program_valid_i,
     input  logic             [LookBits-1:0] program_index_i,
@@ -124,17 +125,22 @@ module sluice_xdp_tables
       .b_rdata_o(program_o)
   );
 
-  // Of each program's row its first bit.
+  // Of each program's row what is asked for as a packet comes.
+  // "Bits of signal are not used": two fields are.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_program_row_t program_written;
+  // verilator lint_on UNUSEDSIGNAL
+  assign program_written = cfg_req_i.data[XdpProgramRowBits-1:0];
   sluice_ram_lut #(
-      .Width(1),
+      .Width(GrowthBits + 1),
       .Depth(2 * Modules)
   ) u_known (
       .clk_i,
       .we_i   (((cfg_valid_i && is_program) || clears) && writes_row),
       .waddr_i(cfg_req_i.index[LookBits-1:0]),
-      .wdata_i(cfg_req_i.data[0]),
+      .wdata_i({program_written.growth, program_written.valid}),
       .raddr_i(known_index_i),
-      .rdata_o(known_o)
+      .rdata_o({growth_o, known_o})
   );
 
   // Interfaces once more, for packets that come.

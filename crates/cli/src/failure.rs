@@ -1,6 +1,7 @@
 //! How commands fail: one form on stderr, one exit code a kind.
 
 use crate::printable;
+use crate::run::interrupt;
 use std::fmt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,6 +22,8 @@ pub enum Kind {
     Difference,
     /// 2: the input cannot be used.
     BadInput,
+    /// 128 and the signal's number: a signal ended it.
+    Stopped,
 }
 
 impl Failure {
@@ -32,6 +35,16 @@ impl Failure {
     /// The run showed something that must not be.
     pub fn difference(code: &'static str, what: impl ToString) -> Self {
         Self { kind: Kind::Difference, code, what: what.to_string(), help: None }
+    }
+
+    /// A signal ended it before there was anything to report.
+    pub fn stopped(what: impl ToString) -> Self {
+        Self { kind: Kind::Stopped, code: "E0511", what: what.to_string(), help: None }
+    }
+
+    /// Whether a signal ended it.
+    pub fn is_stop(&self) -> bool {
+        self.kind == Kind::Stopped
     }
 
     /// The same with a line that says what to do.
@@ -58,6 +71,7 @@ impl Failure {
         match self.kind {
             Kind::Difference => ExitCode::from(1),
             Kind::BadInput => ExitCode::from(2),
+            Kind::Stopped => interrupt::exit_code(ExitCode::FAILURE),
         }
     }
 }

@@ -26,7 +26,9 @@ fn every_code_in_the_sources_has_a_page_and_every_page_a_code() {
     }
     assert!(codes.len() > 50, "{codes:?}");
     let list = Folder::new().sluice(&["explain", "--list"]).ok();
-    let pages: BTreeSet<String> = list.lines().filter_map(|l| Some(l.split_once(": ")?.0.to_owned())).collect();
+    let named = || list.lines().filter_map(|line| Some(line.split_once(": ")?.0));
+    let is_code = |name: &&str| name.strip_prefix('E').is_some_and(|rest| rest.parse::<u16>().is_ok());
+    let pages: BTreeSet<String> = named().filter(is_code).map(str::to_owned).collect();
     let missing: Vec<_> = codes.difference(&pages).collect();
     assert!(missing.is_empty(), "codes without a page in docs/errors: {missing:?}");
     let stale: Vec<_> = pages.difference(&codes).collect();
@@ -38,4 +40,23 @@ fn a_page_is_printed_whatever_the_case_of_its_code() {
     let folder = Folder::new();
     let page = folder.sluice(&["explain", "e0222"]).ok();
     assert_eq!(page, std::fs::read_to_string(root().join("docs/errors/E0222.md")).unwrap());
+}
+
+#[test]
+fn every_reason_of_a_drop_is_listed_and_explained() {
+    let folder = Folder::new();
+    let list = folder.sluice(&["explain", "--list"]).ok();
+    for reason in sluice_formats::Reason::ALL {
+        let (name, doc) = (reason.name(), reason.doc());
+        assert!(list.lines().any(|line| line == format!("{name}: {doc}")), "{name}");
+        let page = folder.sluice(&["explain", name]).ok();
+        assert!(page.starts_with(&format!("# {name}: {doc}\n")), "{page}");
+        assert!(page.contains(&format!("drop reason={name}")) && page.contains(reason.table().name()), "{page}");
+    }
+    let queue = folder.sluice(&["explain", "tail_limit"]).ok();
+    assert!(queue.contains("a queue of a destination"), "{queue}");
+    let port = folder.sluice(&["explain", "over_share"]).ok();
+    assert!(port.contains("a port, before"), "{port}");
+    let called = folder.sluice(&["explain", "boredom"]);
+    assert!(called.code == 2 && called.err.contains("E0507"), "{}", called.err);
 }

@@ -15,6 +15,7 @@ const RMT: [&str; 5] = ["rmt", "run", "programs/rmt/l3_router.rmt", "--in", "-"]
 fn sluice(folder: &Folder, arguments: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_sluice"))
         .args(arguments)
+        .env("SLUICE_PLUGIN_DIR", root().join("build/plugins"))
         .current_dir(folder.path(""))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -422,4 +423,62 @@ fn a_reader_that_is_slow_after_a_signal_gets_a_whole_capture() {
     std::fs::write(folder.path("left.pcapng"), out).unwrap();
     let packets = read_all(&folder.path("left.pcapng")).unwrap().len();
     assert!(packets > 100 && err.contains(&format!("{packets} packets")), "{packets}: {err}");
+}
+
+/// Whether the simulation of the tiny NIC is there.
+fn has_tiny() -> bool {
+    let there = root().join("build/plugins/libsluice_rtl_tiny.so").exists();
+    if !there {
+        println!("skipped: the plug-in of the tiny NIC is not built");
+    }
+    there || std::env::var_os("SLUICE_REQUIRE_PLUGINS").is_some()
+}
+
+/// What a command says that a signal ends while it works; fails when that takes more than 3 s.
+fn ended_at_work(folder: &Folder, arguments: &[&str]) -> (String, String) {
+    let mut child = sluice(folder, arguments);
+    drop(child.stdin.take());
+    std::thread::sleep(Duration::from_millis(2_500));
+    assert!(child.try_wait().unwrap().is_none(), "{arguments:?} ended by itself");
+    let asked = Instant::now();
+    signal(&child, "TERM");
+    let (out, err, code) = end_of(child);
+    assert!(asked.elapsed() < Duration::from_secs(3), "{arguments:?}: {:?}\n{out}{err}", asked.elapsed());
+    assert_eq!(code, Some(143), "{arguments:?}: {out}{err}");
+    (out, err)
+}
+
+#[test]
+fn a_signal_ends_a_script_while_it_waits_and_says_in_which_line() {
+    if !has_tiny() {
+        return;
+    }
+    let folder = Folder::new();
+    // A NIC with a packet that waits is not idle: all cycles are run.
+    let wait = "block port 2\nsend 0 eth/vlan(vid=7)/arp\nwait 1000000000\nunblock port 2\n";
+    folder.write("wait.pkt", format!("tenant red id=1 vlan=7\ntable red key=dmac default=port 2\n{wait}"));
+    let run = ["script", "wait.pkt", "--target", "tiny", "--device"];
+    let (out, _) = ended_at_work(&folder, &[&run[..], &["both"]].concat());
+    assert!(out.contains("wait.pkt: ended by a signal in line 5 on compare (tiny): 5 statements"), "{out}");
+    let (out, _) = ended_at_work(&folder, &[&run[..], &["rtl", "wait.pkt", "--json"]].concat());
+    let value: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&value["passed"], &value["failed"], &value["not_run_to_the_end"]), (&0.into(), &0.into(), &2.into()));
+    assert_eq!(value["scripts"][0]["ended_by_a_signal"], true);
+}
+
+#[test]
+fn a_signal_ends_a_simulated_run_with_what_was_played() {
+    if !has_tiny() {
+        return;
+    }
+    let folder = Folder::new();
+    let capture = ["--in", "port0=programs/nic/mixed.pcapng"];
+    let run = ["run", "--config", "programs/nic/nic.toml", "--target", "tiny", "--device", "rtl", "--gbps", "0.5"];
+    let out = ["--out", "port1=out.pcapng"];
+    let (out, _) = ended_at_work(&folder, &[&run[..], &capture, &out].concat());
+    assert!(out.contains("interrupted: left are") && out.contains("accounting: closed"), "{out}");
+    let total = out.lines().find(|line| line.starts_with("total")).unwrap();
+    let offered: u64 = total.split_whitespace().nth(1).unwrap().replace(',', "").parse().unwrap();
+    assert!((1..3_000).contains(&offered), "{out}");
+    assert!(!read_all(&folder.path("out.pcapng")).unwrap().is_empty());
 }

@@ -29,14 +29,14 @@ fn shares_are_shown_for_ports_and_destinations() {
     let frames = red["queues"][0]["frames"].as_array().unwrap();
     let rates: Vec<u64> = frames.iter().map(|frame| frame["bits_per_second"].as_u64().unwrap()).collect();
     assert!(rates[0] > 100_000_000 && rates[1] > rates[0], "{rates:?}");
-    assert_eq!(red["xdp"], serde_json::json!({ "weight": 4, "rows": 100, "work": 1000 }));
-    assert_eq!(all["tenants"][1]["xdp"], serde_json::json!({ "weight": 16, "rows": 0, "work": 65536 }));
+    assert_eq!(red["xdp"], serde_json::json!({ "weight": 4, "rows": 100, "work": 1000, "growth": 128 }));
+    assert_eq!(all["tenants"][1]["xdp"], serde_json::json!({ "weight": 16, "rows": 0, "work": 65536, "growth": 128 }));
     let text = f.sluice(&["object", "shares", "--config", "nic.toml"]);
     let line = text.out.lines().find(|line| line.starts_with("red") && line.contains("port0")).unwrap();
     assert!(line.contains("1,999") || line.contains("2,000"), "{line}");
     assert_eq!(text.out.lines().filter(|line| line.starts_with("blue")).count(), 4, "{}", text.out);
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    assert!(text.out.lines().any(|line| words(line) == ["red", "4", "100", "6,400", "1,000"]), "{}", text.out);
+    assert!(text.out.lines().any(|line| words(line) == ["red", "4", "100", "6,400", "1,000", "128"]), "{}", text.out);
 }
 
 #[test]

@@ -89,6 +89,7 @@ fn a_table_that_asks_for_more_entries_than_there_is_room_for_is_warned_of() {
     let f = Folder::new();
     f.write("large.p4", ROUTES.replace("SIZE", "1024"));
     f.write("small.p4", ROUTES.replace("SIZE", "2"));
+    f.write("nine.p4", ROUTES.replace("SIZE", "9"));
     let passes = |arguments: &[&str]| {
         let called = f.sluice(arguments);
         assert_eq!(called.code, 0, "{}", called.err);
@@ -97,7 +98,13 @@ fn a_table_that_asks_for_more_entries_than_there_is_room_for_is_warned_of() {
     let called = passes(&["p4", "compile", "large.p4", "--json", "-o", "large.rmt"]);
     let told: serde_json::Value = serde_json::from_str(&called.out).unwrap();
     let reserved = told["tables"][0]["reserved"].as_u64().unwrap();
-    assert_eq!(told["tables"], serde_json::json!([{ "table": "I.routes", "size": 1024, "reserved": reserved }]));
+    let why = told["tables"][0]["why"].as_str().unwrap().to_owned();
+    assert!(
+        why.contains("an entry takes 2 ternary rows (one for each of 2 ways on which packets come to the table"),
+        "{why}"
+    );
+    let table = serde_json::json!({ "table": "I.routes", "size": 1024, "reserved": reserved, "why": why });
+    assert_eq!(told["tables"], serde_json::json!([table]));
     assert!(0 < reserved && reserved < 1024, "{reserved}");
     let asks = format!("table `I.routes`: entries reserved: {reserved}, asked for: 1024");
     let called = passes(&["p4", "compile", "large.p4", "-o", "large.slob"]);
@@ -129,6 +136,15 @@ fn a_table_that_asks_for_more_entries_than_there_is_room_for_is_warned_of() {
         f.write("nic.toml", config(&format!("{sends}\nobject = \"{object}\"")).replace("tiny", "default"));
         let called = passes(&["run", "--config", "nic.toml"]);
         assert_eq!(called.err.matches(&format!("[E0239] tenant `red`: {asks}")).count(), 1, "{}", called.err);
+        // A tenant who was given more has room for more, or for all.
+        for (object, told) in [(object, Some("entries reserved: 9, asked for: 1024")), ("nine.p4", None)] {
+            let given =
+                format!("{sends}\nobject = \"{object}\"\n[[tenant.rmt.stage]]\nnumber = 1\nternary = 20\nexact = 20");
+            f.write("nic.toml", config(&given).replace("tiny", "default"));
+            let called = f.sluice(&["run", "--config", "nic.toml"]);
+            assert_eq!(told.is_some(), called.err.contains("E0239"), "{}", called.err);
+            assert!(told.is_none_or(|told| called.err.contains(told)), "{}", called.err);
+        }
     }
 }
 
@@ -141,4 +157,59 @@ fn shipped_programs_are_not_warned_of() {
     }
     let called = f.sluice(&["script", "programs/rmt/all.pkt"]);
     assert!(called.code == 0 && !called.err.contains("warning"), "{}", called.err);
+}
+
+const UNUSED: &str = "match_kind { exact }\naction NoAction() { }\ncontrol c(in bit<8> x) {\n    table idle { key = { x: exact; } actions = { NoAction; } }\n    apply { }\n}\n\
+                      const bit<8> large = 300;\n";
+
+#[test]
+fn warnings_of_a_p4_program_are_switched_by_name_and_made_errors() {
+    let f = Folder::new();
+    f.write("a.p4", UNUSED);
+    let check = |flags: &[&str]| f.sluice(&[&["p4", "check", "a.p4"], flags].concat());
+    let plain = check(&[]);
+    assert!(plain.code == 0 && plain.out.contains("a.p4: OK"), "{} {}", plain.code, plain.out);
+    for words in
+        ["warning[E0771]: table `idle` is never applied [-Wunused-table]", "a.p4:4:11", "warning[E0779]", "a.p4:7:22"]
+    {
+        assert!(plain.err.contains(words), "{words}: {}", plain.err);
+    }
+    let less = check(&["-Wno-unused-table"]);
+    assert!(less.code == 0 && !less.err.contains("E0771") && less.err.contains("E0779"), "{}", less.err);
+    assert!(check(&["-Wno-all"]).err.is_empty());
+    let refused = check(&["-Werror"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("error[E0771]") && refused.err.contains("[-Werror=overflow]"), "{}", refused.err);
+    let one = check(&["-Werror=overflow"]);
+    assert_eq!(one.code, 2);
+    assert!(one.err.contains("warning[E0771]") && one.err.contains("error[E0779]"), "{}", one.err);
+    assert_eq!(check(&["-Werror", "-Wno-error=overflow", "-Wno-unused-table"]).code, 0);
+    let unknown = check(&["-Wunused"]);
+    assert!(unknown.code == 2 && unknown.err.contains("`unused` is no warning"), "{} {}", unknown.code, unknown.err);
+
+    let json = |flags: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&check(&[&["--json"], flags].concat()).out).unwrap()
+    };
+    let told = &json(&[])["files"][0];
+    assert_eq!((&told["passed"], told["warnings"].as_array().unwrap().len()), (&true.into(), 2));
+    let first = &told["warnings"][0];
+    assert_eq!(
+        (&first["code"], &first["name"], &first["line"], &first["error"]),
+        (&"E0771".into(), &"unused-table".into(), &4.into(), &false.into())
+    );
+    let refused = json(&["-Werror=unused-table"]);
+    assert_eq!((&refused["passed"], &refused["files"][0]["warnings"][0]["error"]), (&false.into(), &true.into()));
+}
+
+#[test]
+fn a_table_that_gets_less_than_a_tenth_of_its_size_is_warned_of_at_its_line() {
+    let f = Folder::new();
+    f.write("huge.p4", ROUTES.replace("SIZE", "65536"));
+    let called = f.sluice(&["p4", "compile", "huge.p4", "-o", "huge.rmt"]);
+    assert_eq!(called.code, 0, "{}", called.err);
+    assert!(called.err.contains("warning[E0784]: table `I.routes`: entries reserved: "), "{}", called.err);
+    assert!(called.err.contains("huge.p4:10:") && !called.err.contains("E0239"), "{}", called.err);
+    let refused = f.sluice(&["p4", "compile", "huge.p4", "-Werror=small-table", "-o", "other.rmt"]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(!f.path("other.rmt").exists());
 }

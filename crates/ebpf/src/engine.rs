@@ -58,6 +58,8 @@ struct Program {
     interfaces: BTreeMap<u32, u8>,
     /// Most taken back edges and calls of a packet.
     work: u64,
+    /// Bytes by which it may make a frame longer.
+    growth: Option<u16>,
 }
 
 impl XdpEngine {
@@ -110,8 +112,15 @@ impl XdpEngine {
             }
         }
         let (main, interfaces) = (xdp.main as usize, xdp.interfaces.clone());
-        slot.generations[usize::from(generation & 1)] =
-            Some(Program { installed, main, pass, granted, interfaces, work: placed.work.unwrap_or(WORK).into() });
+        slot.generations[usize::from(generation & 1)] = Some(Program {
+            installed,
+            main,
+            pass,
+            granted,
+            interfaces,
+            work: placed.work.unwrap_or(WORK).into(),
+            growth: placed.growth,
+        });
         Ok(())
     }
 
@@ -196,6 +205,9 @@ impl Engine for XdpEngine {
         runtime.world.cpu = 0;
         runtime.world.given = packet.given.iter().copied().collect();
         self.packet.set(packet.frame.bytes());
+        if let Some(bytes) = program.growth {
+            self.packet.limit_growth(bytes.into());
+        }
         let ingress = Ingress { ifindex: program.interface_of(port), queue: 0 };
         let outcome = runtime.run(program.installed, program.main, &mut self.packet, ingress);
         slot.counts.add(outcome.verdict as usize, outcome.instructions);

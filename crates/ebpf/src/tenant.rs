@@ -251,6 +251,11 @@ fn first_entries(maps: &[MapSpec], files: &[(String, String)]) -> Result<Vec<Xdp
     Ok(entries)
 }
 
+/// Bytes by which the programs of a part make a frame longer at most, where that is known: what its tenant need not pay for beyond.
+pub fn growth(xdp: &Xdp) -> Option<u16> {
+    u16::try_from(crate::analysis::growth(&image(xdp).ok()?)?).ok()
+}
+
 /// The image that a device runs.
 pub fn image(xdp: &Xdp) -> Result<Image, TenantError> {
     let program = |p: &XdpProgram| Program {

@@ -86,6 +86,8 @@ pub struct Reading<'a> {
 pub struct P4Options<'a> {
     /// File with the entries of its tables, in STF.
     pub entries: Option<&'a Path>,
+    /// Without such a file: entries that a program in its place has go, and are not kept.
+    pub entries_go: bool,
     /// What of it may be had in part.
     pub allowed: Allowed,
 }
@@ -137,7 +139,7 @@ pub fn decode(path: &Path, bytes: &[u8], reading: &Reading) -> Result<Object, Pr
         }
         Kind::P4 => {
             said_nothing(&reading.xdp).map_err(|what| wrong("E0471", what))?;
-            Tables::decode(path, bytes, reading)?.object()
+            Tables::decode(path, bytes, reading, None)?.object()
         }
     }
 }
@@ -162,6 +164,10 @@ pub fn successor(
             .map_err(|what| (NO_ENTRIES, what))
             .and_then(|()| tenant::successor(name, &bytes, running, keep, sizes).map_err(|e| (e.code(), e.to_string())))
             .map_err(|(code, what)| ProgramFileError { code, what: format!("{file}: {what}") })?,
+        Kind::P4 => {
+            let reading = Reading { p4, ..Reading::new(target, name) };
+            Tables::decode(path, &bytes, &reading, Some(running))?.object()?
+        }
         _ => decode(path, &bytes, &Reading { p4, ..Reading::new(target, name) })?,
     };
     let Some(stays) = what_stays(running, &object) else { return Ok(object) };
@@ -238,6 +244,7 @@ fn said_nothing(options: &tenant::Options) -> Result<(), String> {
 fn said_nothing_of_p4(options: &P4Options<'_>) -> Result<(), String> {
     let given = match options.entries {
         Some(entries) => format!("entries of {}", entries.display()),
+        None if options.entries_go => "that entries go".to_owned(),
         None if options.allowed != Allowed::default() => "what may be had in part".to_owned(),
         None => return Ok(()),
     };

@@ -27,13 +27,18 @@ impl Tables {
         let bytes = bounded::read(path, bounded::MOST_OBJECT)
             .map_err(|e| ProgramFileError { code: "E0305", what: format!("{}: {e}", path.display()) })?;
         match Kind::of(path, &bytes) {
-            Kind::P4 => Self::decode(path, &bytes, reading).map(Some),
+            Kind::P4 => Self::decode(path, &bytes, reading, None).map(Some),
             _ => Ok(None),
         }
     }
 
-    /// The same from the file's bytes.
-    pub(crate) fn decode(path: &Path, bytes: &[u8], reading: &Reading) -> Result<Self, ProgramFileError> {
+    /// The same from the file's bytes. Where nothing is said of entries, those that a running program has are kept.
+    pub(crate) fn decode(
+        path: &Path,
+        bytes: &[u8],
+        reading: &Reading,
+        running: Option<&Object>,
+    ) -> Result<Self, ProgramFileError> {
         let text = String::from_utf8(bytes.to_vec()).map_err(|e| {
             let what = format!("{}: byte {} is no UTF-8 text", path.display(), e.utf8_error().valid_up_to());
             ProgramFileError { code: "E0700", what }
@@ -45,6 +50,25 @@ impl Tables {
         let mut entries = program.reference(Undefined::Zero, 1).map_err(refused)?;
         if let Some(file) = reading.p4.entries {
             fill(&mut entries, file)?;
+        }
+        let running = running.and_then(|object| object.parts.rmt.as_ref());
+        let logical = running.and_then(|part| part.logical.as_deref());
+        if let (Some(logical), Some(part), None, false) = (logical, running, reading.p4.entries, reading.p4.entries_go)
+        {
+            compiled.keep_groups(&mut entries, &part.groups);
+            let gone = compiled.keep_entries(&mut entries, logical).map_err(refused)?;
+            if !gone.is_empty() {
+                let tables = gone.iter().map(|(table, number, why)| match number {
+                    0 => format!("the default action of table `{table}`: {why}"),
+                    number => format!("{number} of table `{table}`: {why}"),
+                });
+                let (file, tables) = (path.display(), tables.collect::<Vec<_>>().join("; "));
+                let what = format!(
+                    "{file}: without entries those of the running program would go ({tables}); expected a file of entries \
+                     ({file},FILE), or the word that they go ({file},none)"
+                );
+                return Err(ProgramFileError { code: NO_ENTRIES, what });
+            }
         }
         let reserved = compiled.reservations(&entries).map_err(refused)?;
         Ok(Self { name: reading.name.to_owned(), compiled, entries, reserved })

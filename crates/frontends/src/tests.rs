@@ -206,7 +206,7 @@ fn a_p4_program_is_compiled_with_the_entries_of_a_file() {
 
 #[test]
 fn an_entry_of_a_running_program_is_one_row_and_its_default_is_all_of_them() {
-    let mut running = Tables::decode(Path::new("t.p4"), P4.as_bytes(), &Reading::new(&TINY, "red")).unwrap();
+    let mut running = Tables::decode(Path::new("t.p4"), P4.as_bytes(), &Reading::new(&TINY, "red"), None).unwrap();
     let reserved = |object: &Object| object.parts.rmt.as_ref().unwrap().logical.as_ref().unwrap().tables[0].reserved;
     let room = reserved(&running.object().unwrap()).unwrap();
     let mut linker = Linker::new(&TINY);

@@ -63,15 +63,31 @@ pub fn classify(port: u8, bytes: &[u8], bad: bool, tables: &Tables) -> Classifie
     Classified { owner: if valid { module } else { SYSTEM_MODULE }, result }
 }
 
-/// Destinations of a packet at which its frame would leave as another tenant's: ports where the VLAN of its outer tag, or the
-/// frames without one, are another module's. `tci` is that of the tag that comes back, if one was taken off.
+/// What stands beside a frame that leaves, and what is judged with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaving {
+    /// Module.
+    pub module: u8,
+    /// PCP, DEI and VLAN ID of the tag that it came with; 0 for untagged frames.
+    pub tci: u16,
+    /// That tag was taken off, and comes back at a port.
+    pub tag_off: bool,
+}
+
+/// Destinations of a packet at which its frame would not leave as its tenant's: ports where the VLAN of its outer tag, or the
+/// frames without one, are not its module's. Where nobody owns them it may have the VLAN that it came with, and any with
+/// the right in `vids`.
 #[inline]
-pub fn foreign(tables: &Tables, destinations: u8, module: u8, tci: Option<u16>, bytes: &[u8]) -> u8 {
-    let outer = tci.or_else(|| begins_with_tag(bytes).then(|| u16::from_be_bytes([bytes[14], bytes[15]])));
+pub fn foreign(tables: &Tables, destinations: u8, leaving: Leaving, bytes: &[u8]) -> u8 {
+    let Leaving { module, tci, tag_off } = leaving;
+    let own = || begins_with_tag(bytes).then(|| u16::from_be_bytes([bytes[14], bytes[15]]));
+    let outer = if tag_off { Some(tci) } else { own() }.map(|tci| tci & 0xfff);
+    let came = outer.is_some_and(|vid| tag_off || vid != 0 && vid == tci & 0xfff);
+    let may_be_free = came || tables.any_vids(module);
     let is_foreign = |port: &u8| {
         let (valid, owner) = match outer {
-            Some(tci) => {
-                let row = tables.vlan(*port, tci & 0xfff);
+            Some(vid) => {
+                let row = tables.vlan(*port, vid);
                 (row.valid, row.module_id)
             }
             None => {
@@ -79,7 +95,10 @@ pub fn foreign(tables: &Tables, destinations: u8, module: u8, tci: Option<u16>, 
                 (policy.untagged_valid, policy.untagged_module)
             }
         };
-        valid && tables.module_exists(owner) && owner != module
+        match valid && tables.module_exists(owner) {
+            true => owner != module,
+            false => !may_be_free,
+        }
     };
     let ports = (0..tables.target().ports as u8).filter(|port| destinations >> port & 1 == 1);
     ports.filter(is_foreign).fold(0, |mask, port| mask | 1 << port)

@@ -3,7 +3,7 @@ use crate::conformance::sender;
 use crate::engines;
 use sluice_device::headers::headers;
 use sluice_device::{Frame, Packet, Passed, Route, Stamped};
-use sluice_formats::rows::{PortPolicyRow, RateRow, VlanRow};
+use sluice_formats::rows::{PortPolicyRow, RateRow, VidsRow, VlanRow};
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Node, Row, Table};
 use sluice_object::linker::rmt::{Placer, Quota};
@@ -283,4 +283,36 @@ fn no_cost_is_no_limit() {
     let mut tables = limited(0, 0);
     assert!((0..100).all(|_| conforms(&mut tables, 3, 5, 9000)));
     assert_eq!(tables.rate_state_mut(3).tat, 0);
+}
+
+/// VLAN 8 of port 0 is module 3's and 9 module 4's; untagged frames there are module 3's, of port 1 nobody's.
+#[test]
+fn a_frame_leaves_in_its_modules_vlans_and_in_the_one_that_it_came_with() {
+    let mut tables = Tables::new(TINY, engines::all(&TINY));
+    let row = |module_id| VlanRow { valid: true, keep_tag: true, module_id, tenant: 9 };
+    put(&mut tables, Node::Port(0), Table::Vlan, 8, &row(3));
+    put(&mut tables, Node::Port(0), Table::Vlan, 9, &row(4));
+    let policy = PortPolicyRow { untagged_valid: true, untagged_module: 3, max_frame: 1518, ..Default::default() };
+    put(&mut tables, Node::Port(0), Table::PortPolicy, 0, &policy);
+    let tagged = |vid: u16| [&[0; 12][..], &[0x81, 0], &vid.to_be_bytes(), &[8, 0]].concat();
+    let bare = || [&[0; 12][..], &[8, 0], &[0; 4]].concat();
+    // What it came with, whether that was taken off, and its bytes as they leave: denied ports, without the right and with it.
+    for (tci, tag_off, bytes, own, any) in [
+        (8, false, tagged(8), 0b00, 0b00),
+        (9, false, tagged(8), 0b10, 0b00),
+        (8, false, tagged(9), 0b11, 0b01),
+        (8, false, tagged(77), 0b11, 0b00),
+        (77, false, tagged(77), 0b00, 0b00),
+        (0xe008, false, tagged(0x2000 | 8), 0b00, 0b00),
+        (77, true, tagged(9), 0b00, 0b00),
+        (9, true, bare(), 0b01, 0b01),
+        (0, false, tagged(0), 0b11, 0b00),
+        (0, false, bare(), 0b10, 0b00),
+    ] {
+        for (right, denied) in [(false, own), (true, any)] {
+            put(&mut tables, Node::Egress, Table::Vids, 3, &VidsRow { any: right });
+            let found = foreign(&tables, 0b0011_0011, Leaving { module: 3, tci, tag_off }, &bytes);
+            assert_eq!(found, denied, "{tci:#x} {tag_off} {bytes:02x?} {right}");
+        }
+    }
 }

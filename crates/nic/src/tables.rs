@@ -8,7 +8,7 @@ use crate::share::Bucket;
 use sluice_device::{Engines, Stamped};
 use sluice_formats::address::{Access, SLICE_INDEX_BIT, SLICE_WORDS, SNAPSHOT_INDEX_BIT, control};
 use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, SYSTEM_MODULE, VLAN_ROWS};
-use sluice_formats::rows::{ExcessRow, GenerationRow, LimitRow, PortPolicyRow, QuantumRow, RateRow, VlanRow};
+use sluice_formats::rows::{ExcessRow, GenerationRow, LimitRow, PortPolicyRow, QuantumRow, RateRow, VidsRow, VlanRow};
 use sluice_formats::{Node, Row, Status, Table, Target};
 
 /// Which generation a module's packets are stamped with, and how many of each are under way.
@@ -44,6 +44,7 @@ pub struct Tables {
     generation: Vec<Generation>,
     limit: Vec<LimitRow>,
     quantum: Vec<u16>,
+    vids: Vec<VidsRow>,
     engines: Engines,
 }
 
@@ -70,6 +71,7 @@ impl Tables {
             generation: vec![Generation::default(); modules],
             limit: vec![LimitRow::default(); target.destinations() as usize * modules],
             quantum: vec![0; modules],
+            vids: vec![VidsRow::default(); modules],
             engines,
         }
     }
@@ -114,6 +116,7 @@ impl Tables {
             Table::Generation => return self.commit(i, (words[0] & 1) as u8),
             Table::Limit => self.limit[i] = Row::of_words(words),
             Table::Quantum => self.quantum[i] = QuantumRow::of_words(words).bytes,
+            Table::Vids => self.vids[i] = Row::of_words(words),
             _ => return Status::BadAddress,
         }
         Status::Ok
@@ -143,6 +146,7 @@ impl Tables {
             }
             Table::Limit => encode(&self.limit[i]),
             Table::Quantum => encode(&QuantumRow { bytes: self.quantum[i] }),
+            Table::Vids => encode(&self.vids[i]),
             _ => return Err(Status::BadAddress),
         })
     }
@@ -281,6 +285,11 @@ impl Tables {
     /// Bytes a module that exists gains a turn; a written 0 counts as 1.
     pub fn quantum(&self, module: u8) -> u32 {
         u32::from(self.quantum[usize::from(module)]).max(1)
+    }
+
+    /// Whether frames of a module that exists may leave in VLANs that nobody owns.
+    pub fn any_vids(&self, module: u8) -> bool {
+        self.vids[usize::from(module)].any
     }
 
     /// Shortest and longest frame a port takes.

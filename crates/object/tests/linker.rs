@@ -109,6 +109,8 @@ fn each_mistake_has_its_code_and_says_what_is_allowed() {
     let mut settings = NicSettings::new(&TINY);
     settings.ports[2].untagged = Some(5);
     refused(linker.nic(settings.clone()), "E0225", "tenant 5");
+    settings.ports[2].untagged = Some(0);
+    refused(linker.nic(settings.clone()), "E0226", "port 2: untagged: found the system tenant");
     settings.ports[2].untagged = None;
     settings.ports[1].min_frame = 9217;
     refused(linker.nic(settings), "E0226", "port 1");

@@ -153,7 +153,7 @@ fn first(logical: &mut Logical) -> &mut LogicalLookup {
 #[test]
 fn what_is_no_table_is_refused_with_its_place() {
     type Spoil = fn(&mut Logical);
-    let cases: [(&str, LogicalKind, Spoil); 23] = [
+    let cases: [(&str, LogicalKind, Spoil); 24] = [
         ("tables[1].name", LogicalKind::Exact, |l| {
             (l.tables[1].name, l.tables[1].alias) = (l.tables[0].name.clone(), l.tables[0].alias.clone());
         }),
@@ -169,6 +169,10 @@ fn what_is_no_table_is_refused_with_its_place() {
             l.tables[0].entries[0].matches[0] = LogicalMatch::Masked { value, mask };
         }),
         ("tables[0].entries[0].matches[0]", LogicalKind::Exact, |l| {
+            let (value, mask) = (LogicalValue::of(1), LogicalValue::of(1));
+            l.tables[0].entries[0].matches[0] = LogicalMatch::Masked { value, mask };
+        }),
+        ("tables[0].entries[0].matches[0]", LogicalKind::Optional, |l| {
             let (value, mask) = (LogicalValue::of(1), LogicalValue::of(1));
             l.tables[0].entries[0].matches[0] = LogicalMatch::Masked { value, mask };
         }),

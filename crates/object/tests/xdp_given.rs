@@ -1,9 +1,11 @@
 //! What tenants are given of the XDP engine: work of a packet, and a part of the queues in front of the cores.
 
 use crate::common::{Rows, tenant};
+use sluice_formats::rows::ShareRow;
 use sluice_formats::target::TINY;
 use sluice_formats::xdp::rows::{XdpCodeRow, XdpProgramRow, XdpShareRow};
 use sluice_formats::{EngineId, Node, Row, Table};
+use sluice_object::linker::rmt::Quota;
 use sluice_object::{
     Action, Destination, Install, KeySpec, LinkError, Linker, Load, Object, Step, TenantSpec, Xdp, XdpCode, XdpProgram,
     XdpRefusal, XdpShare,
@@ -153,4 +155,107 @@ fn a_load_that_gives_more_than_its_tenant_has_is_refused() {
         }
     }
     assert_eq!(before.check(&beside).unwrap_err().code(), "E0231");
+}
+
+/// What the programs add, as if the analysis had said it: the second slot.
+fn bound(xdp: &Xdp) -> Option<u16> {
+    xdp.programs[0].slots.get(1).map(|bytes| *bytes as u16)
+}
+
+/// A program of which so much is known; of none nothing is.
+fn adds(bytes: Option<u16>) -> Object {
+    let mut object = object();
+    let xdp = object.parts.xdp.as_mut().unwrap();
+    xdp.programs[0].slots.extend(bytes.map(u64::from));
+    object
+}
+
+#[test]
+fn what_programs_add_is_charged_from_the_first_that_does_and_never_less() {
+    let charged = |rows: &Rows, module: u8| rows.row::<ShareRow>(Node::Port(0), Table::Share, module.into()).growth;
+    for compile in [None, Some(compiler as _)] {
+        let (linker, mut rows) = (Linker::of(&TINY, &[EngineId::RMT, EngineId::XDP], compile), Rows::new(&TINY));
+        let mut linker = linker.bounded_by(bound);
+        let mut spec = TenantSpec { xdp_growth: Some(128), ..given(7, "red", None, None) };
+        // Beside it what a module of the pipeline may add: a packet comes to both.
+        spec.rmt = Some(Quota { growth: 20, ..Quota::default() });
+        rows.run(&linker.admit(spec).unwrap());
+        rows.run(&linker.admit(given(8, "blue", None, None)).unwrap());
+        let module = linker.tenant(7).unwrap().module;
+        assert_eq!(
+            (charged(&rows, module), linker.growth_of(7)),
+            (20, Some(20)),
+            "nobody pays for what he does not run"
+        );
+        for (bytes, limit, charge) in [
+            (Some(0), 0, 20),
+            (Some(8), 8, 28),
+            (Some(4), 4, 28),
+            (Some(9), 9, 148),
+            (None, 128, 148),
+            (Some(900), 128, 148),
+        ] {
+            let running = linker.tenant(7).unwrap().running.is_some();
+            let load = if running { linker.replace(7, &adds(bytes)) } else { linker.load(7, &adds(bytes)) }.unwrap();
+            let at = |found: &dyn Fn(&Step) -> bool| load.steps.iter().position(found);
+            if let Some(raised) = at(&|step| matches!(step, Step::Write { table: Table::Share, .. })) {
+                assert!(raised < at(&|step| matches!(step, Step::Commit { .. })).unwrap(), "it is paid for too late");
+            }
+            assert_eq!(Load::from_binary(&load.to_binary()).unwrap(), load);
+            assert_eq!(Load::from_json(&load.to_json()).unwrap(), load);
+            rows.run(&load);
+            assert_eq!((charged(&rows, module), linker.growth_of(7)), (charge, Some(charge)), "{bytes:?}");
+            if compile.is_some() {
+                assert_eq!(program(&rows, &linker, 7).growth, limit + 1, "{bytes:?}");
+            }
+        }
+        rows.run(&linker.unload(7).unwrap());
+        assert_eq!(charged(&rows, module), 148, "he may load one again");
+        rows.run(&linker.remove(7).unwrap());
+        assert_eq!(charged(&rows, module), 0);
+    }
+}
+
+#[test]
+fn a_load_cannot_say_that_frames_gain_more_than_its_tenant_is_given() {
+    let mut linker = hardware();
+    let error = linker.admit(TenantSpec { xdp_growth: Some(2047), ..given(7, "red", None, None) }).unwrap_err();
+    assert_eq!((error.code(), error.to_string().contains("0 to 2046 bytes")), ("E0226", true), "{error}");
+    linker.admit(TenantSpec { xdp_growth: Some(100), ..given(7, "red", None, None) }).unwrap();
+    linker.admit(given(8, "blue", None, None)).unwrap();
+    let before = linker.clone();
+    let load = linker.load(7, &object()).unwrap();
+    assert_eq!(before.check(&load), Ok(()));
+    // In the row, and in the program beside it; and the charge of others.
+    for (row, placed, code) in [
+        (Some(102), None, "E0231"),
+        (Some(0), None, "E0231"),
+        (None, Some(Some(101)), "E0231"),
+        (None, Some(None), "E0231"),
+    ] {
+        let mut more = load.clone();
+        for step in &mut more.steps {
+            match step {
+                Step::Write { table: Table::XdpProgram, words, .. } => {
+                    let was = XdpProgramRow::unpack(words).unwrap();
+                    let growth = row.filter(|_| was.valid).unwrap_or(was.growth);
+                    *words = XdpProgramRow { growth, ..was }.pack().unwrap();
+                }
+                Step::Install { install: Some(Install::Xdp(program)), .. } => {
+                    program.growth = placed.unwrap_or(program.growth);
+                }
+                _ => {}
+            }
+        }
+        let error = before.check(&more).unwrap_err();
+        assert_eq!(error.code(), code, "{row:?} {placed:?}");
+        assert!(error.to_string().contains("xdp_growth"), "{error}");
+    }
+    let uncharged = Step::Write {
+        node: Node::Port(0),
+        table: Table::Share,
+        index: 1,
+        words: ShareRow { growth: 7, ..ShareRow::default() }.pack().unwrap(),
+    };
+    assert_eq!(before.check(&Load { steps: vec![uncharged], ..load }).unwrap_err().code(), "E0231");
 }

@@ -1,6 +1,6 @@
 //! What can be wrong with a P4 program. The pages of the codes are docs/errors/E07xx.md.
 
-use crate::front::source::{How, Sources, Span};
+use crate::front::source::{How, Sources, Span, Text};
 use sluice_packet::mistake::{Mistake, Problem as _};
 use sluice_packet::text;
 use std::fmt;
@@ -192,6 +192,11 @@ impl Notes {
         }
     }
 
+    /// Takes note of one mistake in place of all others.
+    pub fn only(&mut self, span: Span, problem: Problem) {
+        self.found = vec![(span, problem)];
+    }
+
     /// Whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
@@ -225,6 +230,11 @@ fn located(span: Span, problem: Problem, sources: &Sources) -> P4Error {
     let text = sources.text(span.text);
     let inside = text::Span { start: span.start as usize, end: span.end as usize };
     let mistake = Mistake::new(&text.name, &text.text, inside, problem);
+    P4Error { mistake, from: come_from(text, sources), notes: Vec::new() }
+}
+
+/// How a text came into the program, from inside outwards.
+pub(crate) fn come_from(text: &Text, sources: &Sources) -> Vec<String> {
     let mut from = Vec::new();
     let mut next = &text.from;
     while let Some((at, how)) = next {
@@ -239,5 +249,5 @@ fn located(span: Span, problem: Problem, sources: &Sources) -> P4Error {
         });
         next = &sources.text(at.text).from;
     }
-    P4Error { mistake, from, notes: Vec::new() }
+    from
 }

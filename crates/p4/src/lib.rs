@@ -24,6 +24,7 @@ pub use front::info::Info;
 pub use front::interpret::Sent;
 pub use front::reference::{Entries, Reference, Undefined};
 pub use front::stf;
+pub use front::warn::{Level, Levels, P4Warning, Warned};
 
 use error::Notes;
 use front::source::{Define, Settings, Sources};
@@ -79,7 +80,7 @@ impl Reader {
         let words = source::preprocess(path, &self.settings, &mut sources, &mut notes);
         let mut tree = ast::Program::default();
         if notes.is_empty() {
-            tree = syntax::parse(words, &mut notes);
+            tree = syntax::parse(words, &sources, &mut notes);
         }
         let mut facts = None;
         if check && notes.is_empty() {
@@ -132,6 +133,12 @@ impl Program {
             count(declaration, &mut counts);
         }
         counts
+    }
+
+    /// What is right in it and hardly meant, in the order of the places; nothing of a program that was only parsed.
+    pub fn warnings(&self) -> Vec<P4Warning> {
+        let facts = self.facts.as_ref();
+        facts.map_or_else(Vec::new, |facts| front::warn::warnings(&self.tree, facts, &self.sources))
     }
 
     /// Has parts of what it asks for be enough.

@@ -2,7 +2,7 @@
 //!
 //! `// error: [E0723] found bool` is the code, and a part of the message. The file is printed, too, and reads back as the same.
 
-use sluice_p4::{P4Error, Reader};
+use sluice_p4::{P4Error, Reader, Warned};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -17,9 +17,14 @@ fn files(folder: &str) -> Vec<PathBuf> {
 
 /// Lines of a file with the code and the part of the message that they expect.
 fn expected(text: &str) -> BTreeMap<usize, (String, String)> {
+    marked(text, "// error: [")
+}
+
+/// The same for another mark.
+fn marked(text: &str, mark: &str) -> BTreeMap<usize, (String, String)> {
     let mut all = BTreeMap::new();
     for (i, line) in text.lines().enumerate() {
-        let Some((_, mark)) = line.split_once("// error: [") else { continue };
+        let Some((_, mark)) = line.split_once(mark) else { continue };
         let (code, part) = mark.split_once(']').expect("a code in brackets");
         all.insert(i + 1, (code.to_string(), part.trim().to_string()));
     }
@@ -93,4 +98,92 @@ fn every_code_has_a_file_that_shows_it() {
     let all = source.split('"').filter(|word| word.len() == 5 && word.starts_with("E07"));
     let missing: Vec<&str> = all.filter(|code| !codes.iter().any(|shown| shown == code)).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn each_kind_of_warning_is_given_where_its_file_says_and_nowhere_else() {
+    let mut wrong = Vec::new();
+    let mut shown = std::collections::BTreeSet::new();
+    for path in files("tests/warn") {
+        let program = Reader::new().check(&path).unwrap_or_else(|errors| panic!("{errors}"));
+        let mut left = marked(&std::fs::read_to_string(&path).unwrap(), "// warning: [");
+        shown.extend(left.values().map(|(code, _)| code.clone()));
+        for warning in program.warnings() {
+            let line = warning.mistake.position.line;
+            match left.remove(&line) {
+                Some((code, part)) if code == warning.code() && warning.to_string().contains(&part) => {}
+                Some((code, part)) => wrong.push(format!("expected [{code}] {part}, found\n{warning}")),
+                None => wrong.push(format!("not expected\n{warning}")),
+            }
+        }
+        let missing = left.iter().map(|(line, (code, part))| format!("{}:{line}: no [{code}] {part}", path.display()));
+        wrong.extend(missing);
+    }
+    assert!(wrong.is_empty(), "{}\n{} differences", wrong.join("\n\n"), wrong.len());
+    // What only the compiler sees is shown in the tests of the command.
+    shown.insert("E0784".to_string());
+    let missing: Vec<&str> = Warned::ALL.iter().map(|(_, code)| *code).filter(|code| !shown.contains(*code)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn shipped_programs_have_no_warnings() {
+    let mut all = Vec::new();
+    for path in files("../../programs/p4") {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/p4/include");
+        let program = Reader::new().folder(folder).define("WIDTH", "16").check(&path).unwrap();
+        all.extend(program.warnings().iter().map(ToString::to_string));
+    }
+    assert!(all.is_empty(), "{}\n{} warnings", all.join("\n\n"), all.len());
+}
+
+/// A program for v1model around the `apply` of its ingress or its deparser.
+fn around(ingress: &str, deparser: &str) -> String {
+    let standard = "inout headers_t hdr, inout meta_t m";
+    format!(
+        "#include <core.p4>\n#include <v1model.p4>\nheader eth_t {{ bit<16> kind; }} header ip_t {{ bit<8> ttl; }}\n\
+         struct headers_t {{ eth_t eth; ip_t ip; }} struct meta_t {{ bit<8> ttl; }}\n\
+         parser P(packet_in b, out headers_t hdr, inout meta_t m, inout standard_metadata_t s) {{\n\
+         state start {{ b.extract(hdr.eth); transition select(hdr.eth.kind) {{ 0x800: ip; _: accept; }} }}\n\
+         state ip {{ b.extract(hdr.ip); transition accept; }} }}\n\
+         control V({standard}) {{ apply {{ }} }}\n\
+         control I({standard}, inout standard_metadata_t s) {{ {ingress} }}\n\
+         control E({standard}, inout standard_metadata_t s) {{ apply {{ }} }}\n\
+         control C({standard}) {{ apply {{ }} }}\n\
+         control D(packet_out b, in headers_t hdr) {{ {deparser} }}\n\
+         V1Switch(P(), V(), I(), E(), C(), D()) main;\n"
+    )
+}
+
+#[test]
+fn each_warning_has_a_page_whose_wrong_example_gives_it_and_whose_right_one_does_not() {
+    const EMITS: &str = "apply { b.emit(hdr.eth); b.emit(hdr.ip); }";
+    for (name, code) in Warned::ALL {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/errors/{code}.md"));
+        let page = std::fs::read_to_string(path).unwrap();
+        assert!(page.starts_with(&format!("# {code}: ")) && page.contains(&format!("(`{name}`)")), "{code}");
+        let example = |after: &str| {
+            let rest = page.split_once(after).unwrap_or_else(|| panic!("{code} has no `{after}`")).1;
+            rest.split_once("```")
+                .and_then(|(_, block)| Some(block.split_once("\n")?.1.split_once("```")?.0))
+                .unwrap()
+                .to_string()
+        };
+        // What the compiler sees is no warning of the checker.
+        if *code == "E0784" {
+            continue;
+        }
+        let gives = |example: String| {
+            let text = match *code {
+                "E0778" | "E0781" => around(&example, EMITS),
+                "E0780" => around("apply { s.egress_spec = 1; }", &example),
+                _ => example,
+            };
+            let program = Reader::new().text("page.p4", text).check(Path::new("page.p4"));
+            let program = program.unwrap_or_else(|errors| panic!("{code}: {errors}"));
+            program.warnings().iter().any(|warning| warning.code() == *code)
+        };
+        assert!(gives(example("\nWrong:\n")), "{code}: the wrong example is not warned of");
+        assert!(!gives(example("\nRight:\n")), "{code}: the right example is warned of");
+    }
 }

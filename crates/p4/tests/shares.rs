@@ -18,7 +18,7 @@ const EXPECTED: &[(&str, [&str; 3])] = &[
     ("link_monitor", ["E0750 line 145", "E0750 line 145", "E0750 line 145"]),
     ("load_balance", ["E0750 line 60", "E0750 line 60", "E0750 line 60"]),
     ("mirror", ["2", "2", "2"]),
-    ("mri", ["E0770 line 69", "E0770 line 69", "E0770 line 69"]),
+    ("mri", ["E0770 line 71", "E0770 line 71", "E0770 line 71"]),
     ("multicast", ["2", "2", "2"]),
     ("options", ["1", "1", "1"]),
     ("qos", ["2", "2", "2"]),

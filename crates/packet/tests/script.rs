@@ -29,7 +29,7 @@ fn a_whole_script_parses_statement_by_statement() {
 device tiny # the small one
 seed 0x10
 nic untagged=drop min_frame=14
-tenant red id=3 vlan=7,8 keep_tag rate=10G burst=16k weight=2 limit=100 reserve=20 xdp_work=1000 xdp_weight=4 xdp_rows=60 l7_weight=5
+tenant red id=3 vlan=7,8 keep_tag rate=10G burst=16k weight=2 limit=100 reserve=20 xdp_work=1000 xdp_growth=200 xdp_weight=4 xdp_rows=60 l7_weight=5
 tenant blue id=4 vlan=9
 table red key=dmac mask=ff:ff:ff:00:00:00 default=host 1 set_dmac=02:00:00:00:00:09
 table blue key=five_tuple mask=src/24,dport,proto default=drop
@@ -52,7 +52,8 @@ send 1 eth / vlan ( ) at=100
     assert_eq!((red.id, &red.vlans[..], red.keep_tag), (3, &[7, 8][..], true));
     assert_eq!(red.rate, Some((10_000_000_000, 16_000)));
     assert_eq!((red.weight, red.limit, red.reserve), (Some(2), Some(100), Some(20)));
-    assert_eq!((red.xdp_work, red.xdp_weight, red.xdp_rows), (Some(1000), Some(4), Some(60)));
+    assert_eq!((red.xdp_work, red.xdp_growth), (Some(1000), Some(200)));
+    assert_eq!((red.xdp_weight, red.xdp_rows), (Some(4), Some(60)));
     assert_eq!(red.l7_weight, Some(5));
     let Command::Table(table) = &commands[5] else { panic!() };
     assert_eq!(table.key, KeyMask::Dmac("ff:ff:ff:0:0:0".parse().unwrap()));
@@ -312,6 +313,7 @@ fn mistakes_are_answered_with_what_was_found_and_what_is_allowed() {
         ("tenant red id=1 vlan=4095", "E0114", "a number from 1 to 4094"),
         ("tenant red vlan=1", "E0116", "no `id=`"),
         ("tenant red id=1 vlan=1 limit=0", "E0114", "the limit is `0`, expected a number from 1 to 65535"),
+        ("tenant red id=1 vlan=1 xdp_growth=x", "E0114", "the growth of a frame is `x`, expected a number from 0"),
         ("tenant red id=1 vlan=1 xdp_work=0", "E0114", "the work of a packet is `0`, expected a number from 1"),
         ("tenant red id=1 vlan=1 xdp_weight=65536", "E0114", "a number from 1 to 65535"),
         ("tenant red id=1 vlan=1 xdp_rows=0", "E0114", "the rows at the XDP engine is `0`"),

@@ -136,27 +136,38 @@ fn the_linker_says_whose_vlan_a_program_writes_and_where() {
         assert!(warnings.iter().all(|w| w.code() == "E0235"));
         warnings.iter().map(Warning::to_string).collect::<Vec<_>>()
     };
-    let on_port1 = "tenant `red`, object `retag`, path 0, deparse row 0: frames leave with VLAN 20 (tenant `blue`'s on port1); \
-                    such a frame is dropped there (foreign_vlan)";
-    assert_eq!(said(shared(&retag(20), keep, [None, None])), [on_port1]);
+    let right = |spec: &mut TenantSpec| (spec.keep_tag, spec.any_vids) = (true, true);
+    let row = "tenant `red`, object `retag`, path 0, deparse row 0: frames leave";
+    let dropped = "such a frame is dropped there (foreign_vlan)";
+    let nowhere = ", and no frame of this row leaves anywhere";
+    let on_port1 = format!("{row} with VLAN 20 (tenant `blue`'s on port1); {dropped}");
+    let on_both = format!("{row} with VLAN 20 (nobody's on port2; tenant `blue`'s on port1); {dropped}");
+    assert_eq!(said(shared(&retag(20), keep, [None, None])), [format!("{on_both}{nowhere}")]);
+    assert_eq!(said(shared(&retag(20), right, [None, None])), [on_port1.clone()]);
     let only_1 = |spec: &mut TenantSpec| {
         spec.keep_tag = true;
         spec.queues.remove(&Destination::Port(2));
     };
-    let lost = format!("{on_port1}, and no frame of this row leaves anywhere");
-    assert_eq!(said(shared(&retag(20), only_1, [None, None])), [lost]);
-    // His own, nobody's, and one whose tag comes back in front.
+    assert_eq!(said(shared(&retag(20), only_1, [None, None])), [format!("{on_port1}{nowhere}")]);
+    // His own, and one whose tag comes back in front.
     assert_eq!(shared(&retag(30), keep, [None, None]), []);
-    assert_eq!(shared(&retag(77), keep, [None, None]), []);
     assert_eq!(shared(&retag(20), |_| (), [None, None]), []);
+    // Nobody's, without the right and with it.
+    let nobodys = format!("{row} with VLAN 77 (nobody's on port1, port2); {dropped}{nowhere}");
+    assert_eq!(said(shared(&retag(77), keep, [None, None])), [nobodys]);
+    assert_eq!(shared(&retag(77), right, [None, None]), []);
     // A tag in front of frames that had none counts; of a tenant without untagged frames it does not.
-    assert_eq!(said(shared(&add, |_| (), [Some(30), None])), [on_port1]);
+    assert_eq!(said(shared(&add, |_| (), [Some(30), None])), [on_both]);
+    assert_eq!(said(shared(&add, |spec| spec.any_vids = true, [Some(30), None])), [on_port1]);
     assert_eq!(shared(&add, |_| (), [Some(20), None]), []);
-    // What leaves without a tag is blue's where untagged frames are.
+    // What leaves without a tag is blue's where untagged frames are, and nobody's elsewhere.
     let untag = text("0x8100", &all("other = other"), "shrink 4 at 12");
     let found = said(shared(&untag, keep, [None, Some(20)]));
-    assert!(found.len() == 1 && found[0].contains("without a tag (tenant `blue`'s on port1)"), "{found:?}");
-    assert_eq!(shared(&untag, keep, [None, Some(30)]), []);
+    let words = "without a tag (nobody's on port2; tenant `blue`'s on port1)";
+    assert!(found.len() == 1 && found[0].contains(words), "{found:?}");
+    let found = said(shared(&untag, keep, [None, Some(30)]));
+    assert!(found.len() == 1 && found[0].contains("without a tag (nobody's on port2)"), "{found:?}");
+    assert_eq!(shared(&untag, right, [None, Some(30)]), []);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 #include "instance.h"
 
+#include "skip.h"
+
 #include <cstring>
 
 namespace sluice {
@@ -82,6 +84,16 @@ uint32_t Instance::run(const sluice_rtl_until &until) {
     if (until.event_bytes != 0 && events_.size() >= until.event_bytes) stop |= SLUICE_RTL_STOP_BUFFER;
   }
   return stop;
+}
+
+bool Instance::skip(uint64_t cycles, bool has_messages) {
+  if (failure_.stopped()) return false;
+  const Entered entered(*this);
+  if (!set_skip(*top_->rootp, cycles, has_messages)) return false;
+  cycle();
+  set_skip(*top_->rootp, 0, has_messages);
+  cycles_ += cycles;
+  return !failure_.stopped();
 }
 
 Counted Instance::cycle() {

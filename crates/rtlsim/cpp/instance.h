@@ -30,6 +30,8 @@ class Instance {
   /// Holds reset for some cycles.
   void reset();
   uint32_t run(const sluice_rtl_until &until);
+  /// A cycle, and time as if so many more had passed.
+  bool skip(uint64_t cycles, bool has_messages);
   int waves(const char *path, uint64_t from, uint64_t to);
 
   uint64_t now() const { return top_->ticks_o; }

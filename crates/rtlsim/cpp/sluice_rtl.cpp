@@ -133,6 +133,15 @@ uint32_t sluice_rtl_run(sluice_rtl *nic, const sluice_rtl_until *until) {
   }
 }
 
+int sluice_rtl_skip(sluice_rtl *nic, uint64_t cycles, int has_messages) {
+  try {
+    return nic->instance.skip(cycles, has_messages != 0) ? 0 : -1;
+  } catch (const std::exception &exception) {
+    nic->instance.failure().stop(exception.what());
+    return -1;
+  }
+}
+
 size_t sluice_rtl_take_events(sluice_rtl *nic, const uint8_t **events) { return nic->instance.events().take(events); }
 
 int sluice_rtl_waves(sluice_rtl *nic, const char *path, uint64_t from, uint64_t to) {

@@ -125,6 +125,10 @@ SLUICE_RTL_EXPORT int sluice_rtl_set_memory(sluice_rtl *nic, uint32_t least, uin
 
 /// Runs; events are appended to the buffer. Returns SLUICE_RTL_STOP_* bits.
 SLUICE_RTL_EXPORT uint32_t sluice_rtl_run(sluice_rtl *nic, const sluice_rtl_until *until);
+/// Runs one cycle and leaves out `cycles` behind it, a multiple of 64 below 2^30: time goes on as if they had been run, of a top in
+/// which nothing moves. Whether nothing does is for the caller to know, and whether the top has a message table, whose time goes on too.
+/// Returns 0, or -1 where the top cannot or has failed.
+SLUICE_RTL_EXPORT int sluice_rtl_skip(sluice_rtl *nic, uint64_t cycles, int has_messages);
 /// All events since the last call; valid until the next call of any function with this handle.
 SLUICE_RTL_EXPORT size_t sluice_rtl_take_events(sluice_rtl *nic, const uint8_t **events);
 

@@ -2,7 +2,7 @@
 //!
 //! Each device: the software NIC, and the RTL beside it in lockstep.
 
-use crate::support;
+use crate::support::{self, BARE_TINY, Build, FULL_TINY, builds};
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_formats::random::Rng;
@@ -12,7 +12,7 @@ use sluice_nic::SoftwareNic;
 use sluice_object::linker::rmt::Placer;
 use sluice_object::{Destination, Linker, NicSettings, Object, TenantSpec, VlanGrant};
 use sluice_rmt::programs::send::Send;
-use sluice_rtlsim::{Comparison, RtlNic, RtlOptions, Variant};
+use sluice_rtlsim::Comparison;
 use std::path::Path;
 
 /// Ticks between two frames of 64 bytes on the wire at 25 Gbit/s: preamble, check sequence and gap are 24 bytes more.
@@ -24,8 +24,8 @@ type Ports = (&'static [u8], &'static [u8]);
 /// The software NIC and the RTL with the model beside it, as far as they are there.
 fn devices(target: &'static Target) -> Vec<Box<dyn Device>> {
     let mut devices: Vec<Box<dyn Device>> = vec![Box::new(SoftwareNic::new(*target))];
-    if support::has(target.name, Variant::Test) {
-        let both = Comparison::open(target.name, RtlOptions::default(), support::waves_folder()).unwrap();
+    for build in builds(&[BARE_TINY]).filter(|build| build.target == target.name) {
+        let both = Comparison::open(build.target, build.options(1), support::waves_folder()).unwrap();
         devices.push(Box::new(both));
     }
     devices
@@ -43,11 +43,11 @@ fn module(name: &str, stage: &str, row: &str, target: &Target) -> Object {
 
 /// A NIC on which tenant 20 has VLAN 20 on every port but 2, tenant 30 VLAN 30 with its tag, tenant 40 what comes to port 0
 /// and leaves port 1 without one.
-fn shared(nic: &mut dyn Device, kept: Object, untagged: Object) {
+fn shared(nic: &mut dyn Device, kept: Object, untagged: Object, any_vids: bool) {
     let target = Target::by_name(nic.capabilities().target.name).unwrap();
     let mut linker = Linker::new(target);
     let mut admit = |id: u16, vlans: Vec<VlanGrant>, keep_tag, object: Option<&Object>| {
-        let mut spec = TenantSpec { vlans, keep_tag, ..TenantSpec::new(id, format!("tenant{id}")) };
+        let mut spec = TenantSpec { vlans, keep_tag, any_vids, ..TenantSpec::new(id, format!("tenant{id}")) };
         spec.queues = [(Destination::Port(1), 40), (Destination::Port(2), 40)].into();
         object.into_iter().for_each(|object| spec.make_room(object));
         run_load(nic, &linker.admit(spec).unwrap(), &mut Vec::new()).unwrap();
@@ -105,19 +105,23 @@ fn a_frame_leaves_no_port_as_another_tenants() {
     let untag = || module("kept", "tag = tag", "shrink 4 at 12", target);
     let as_it_is = || module("kept", "tag = tag", "put tag @12", target);
     // What tenant 30 makes of its tagged frames, what tenant 40 makes of its untagged ones: ports that they leave, and not.
-    let cases: [(Object, Object, [Ports; 2]); 5] = [
+    // Without the right to VLANs that nobody owns, and with it.
+    let cases: [(Object, Object, [Ports; 2], [Ports; 2]); 5] = [
         // VLAN 20 is another tenant's on port 1, and nobody's on port 2.
-        (retag(20), add(20), [(&[2], &[1]), (&[2], &[1])]),
-        (retag(77), add(77), [(&[1, 2], &[]), (&[1, 2], &[])]),
+        (retag(20), add(20), [(&[], &[1, 2]), (&[], &[1, 2])], [(&[2], &[1]), (&[2], &[1])]),
+        (retag(77), add(77), [(&[], &[1, 2]), (&[], &[1, 2])], [(&[1, 2], &[]), (&[1, 2], &[])]),
         // A tenant's own VLAN is free for him only. Priority bits decide nothing.
-        (retag(0xe000 | 30), add(0xe000 | 30), [(&[1, 2], &[]), (&[], &[1, 2])]),
+        (retag(0xe000 | 30), add(0xe000 | 30), [(&[1, 2], &[]), (&[], &[1, 2])], [(&[1, 2], &[]), (&[], &[1, 2])]),
         // Frames without a tag are tenant 40's on port 1, and nobody's on port 2.
-        (untag(), as_it_is(), [(&[2], &[1]), (&[1, 2], &[])]),
-        (as_it_is(), as_it_is(), [(&[1, 2], &[]), (&[1, 2], &[])]),
+        (untag(), as_it_is(), [(&[], &[1, 2]), (&[1], &[2])], [(&[2], &[1]), (&[1, 2], &[])]),
+        (as_it_is(), as_it_is(), [(&[1, 2], &[]), (&[1], &[2])], [(&[1, 2], &[]), (&[1, 2], &[])]),
     ];
-    for (case, (kept, untagged, expected)) in cases.into_iter().enumerate() {
+    let with_right = cases.into_iter().flat_map(|(kept, untagged, own, any)| {
+        [(kept.clone(), untagged.clone(), false, own), (kept, untagged, true, any)]
+    });
+    for (case, (kept, untagged, any_vids, expected)) in with_right.enumerate() {
         for mut nic in devices(target) {
-            shared(nic.as_mut(), kept.clone(), untagged.clone());
+            shared(nic.as_mut(), kept.clone(), untagged.clone(), any_vids);
             for (tag, (left, foreign)) in [Some(30), None].into_iter().zip(expected) {
                 let found = sent(nic.as_mut(), frame(tag));
                 let kind = nic.capabilities().kind;
@@ -133,8 +137,8 @@ fn a_frame_leaves_no_port_as_another_tenants() {
 
 /// Frames that module 2 lost on its way to the queues, of `packets` at 25 Gbit/s on port 1, while module 1 copies each of his on
 /// port 0 to all destinations, at a part of 25 Gbit/s.
-fn lost_beside_copies(config: &str, part: f64, packets: u64, seed: u64) -> u64 {
-    let mut nic = RtlNic::open(config, RtlOptions { seed, ..RtlOptions::default() }).unwrap();
+fn lost_beside_copies(build: Build, part: f64, packets: u64, seed: u64) -> u64 {
+    let mut nic = build.open(build.options(seed));
     let target = nic.capabilities().target;
     support::set_up(&mut nic);
     // Both generations again, with other destinations.
@@ -163,9 +167,9 @@ fn lost_beside_copies(config: &str, part: f64, packets: u64, seed: u64) -> u64 {
 
 #[test]
 fn copies_of_one_tenant_take_no_cycle_of_the_pipeline_from_another() {
-    for (part, packets) in [(1.0, 8_000), (0.5, 8_000)] {
-        if support::has("default", Variant::Test) {
-            assert_eq!(lost_beside_copies("default", part, packets, 7), 0);
+    for build in builds(&[FULL_TINY]) {
+        for (part, packets) in [(1.0, 8_000), (0.5, 8_000)] {
+            assert_eq!(lost_beside_copies(build, part, packets, 7), 0, "{build}");
         }
     }
 }

@@ -10,6 +10,9 @@ Claims
 - no more than Places packets are taken and not charged, and Spare more of modules that have none
 - a choice has a packet, holds until it is taken, and everything that is queued is served
 - a module alone has a packet a cycle while there are places
+- what a module has left of its turns is kept up to a quantum and 16 packets, however many turns it did not use
+- packets of a module whose last ones were dear are taken one at a time until they are paid for; the first cheap ones
+  end that
 - without room nothing is chosen, and modules that have none behind hold up nobody else
 """
 
@@ -259,6 +262,50 @@ async def a_module_alone_has_a_packet_a_cycle(dut):
         taken += await bench.cycle() is not None
     # So many as the servers end.
     assert taken == (8 if not bench.places else min(8, 8 * bench.spare)), taken
+
+
+QUANTUM = 16 * 16
+
+
+@cocotb.test()
+async def turns_that_were_not_used_are_not_hoarded(dut):
+    bench = await Bench(dut, {1: 16, 2: 16}).begin()
+    bench.queues = {1: deque(), 2: deque()}
+    # Three hundred turns, each with one packet of one step.
+    await bench.run(6_000, [1], every=20, cost=1)
+    assert bench.served[1] >= 290
+    cost = 40
+    bench.queues = {1: repeat(cost), 2: repeat(cost)}
+    runs, run = [], 0
+    for _ in range(20_000):
+        taken = await bench.cycle()
+        if taken == 1:
+            run += cost
+        elif taken == 2:
+            runs, run = [*runs, run], 0
+    # Its turn and what it had kept, 16 packets as they counted then, and what is taken before the first are charged.
+    kept = QUANTUM + 16 * 2
+    assert max([*runs, run]) <= kept + 2 * QUANTUM + 16 * cost, max(runs)
+
+
+@cocotb.test()
+async def dear_packets_are_not_taken_before_they_are_paid_for(dut):
+    bench = await Bench(dut, {1: 16, 2: 16}).begin()
+    bench.queues = {1: repeat(200), 2: repeat(200)}
+    await bench.run(6_000)
+    most = 0
+    for _ in range(6_000):
+        await bench.cycle()
+        most = max(most, bench.servers.inside.get(1, 0))
+    # A turn of 256 steps is one packet that counts as 256, and one that is taken before that is known.
+    assert most <= 6, f"{most} packets of 200 steps at once"
+    # Cheap ones from now on: they count for less one by one.
+    bench.queues[1] = repeat(1)
+    await bench.run(12_000)
+    before = dict(bench.served)
+    await bench.run(12_000)
+    done = {m: bench.served[m] - before[m] for m in before}
+    assert done[1] >= 0.4 * min(done[2], 12_000 / 2), done
 
 
 @pytest.mark.parametrize("places, spare", [(12, 4), pytest.param(6, 2, marks=pytest.mark.long), (0, 0)])

@@ -6,6 +6,7 @@ Claims
 - a quantum of 1 with packets of 9,216 bytes still serves everyone, in equal shares; 0 counts as 1
 - a debt outlives an empty queue, unless the module is alone; credit does not
 - no module with packets waits longer than the rounds that repay its debt
+- a module that comes back in debt, and alone, is served at once
 - a choice always has a packet (queued_i), and comes 2 cycles after an idle destination's first packet
 - one choice a cycle: a change of turn between modules without debt costs none, even where each turn has one
   packet, nor does a module that is alone ever wait for a quantum that covers its packets
@@ -210,6 +211,27 @@ async def a_module_alone_is_forgiven_its_debt(dut):
     first = next(i for i, (_, m, _) in enumerate(bench.served[before + 10 :]) if m == 1)
     # What it took since the other came is at most five packets; 50 packets of 9,216 bytes are forgotten.
     assert first * 100 <= PACKETS_OF_ERROR * LONGEST + 2 * 500, first
+
+
+@cocotb.test()
+async def one_that_comes_back_alone_pays_no_debt(dut):
+    # A round gives it 10 bytes: to repay 9,216 would take 900 of them.
+    bench = await Bench(dut, {1: 10, 2: 1500}).begin()
+    for _ in range(3):
+        # It owes, for another one was there when its packet was charged.
+        bench.queues = {1: deque([LONGEST]), 2: repeat(100)}
+        while bench.queues[1] or any(m == 1 for _, m, _ in bench.charges):
+            await bench.cycle()
+        bench.queues = {1: deque(), 2: deque()}
+        for _ in range(20):
+            await bench.cycle()
+        bench.queues[1].append(60)
+        begin = bench.now
+        while bench.queues[1]:
+            await bench.cycle()
+            assert bench.now - begin <= 8, "it repays a debt that nobody is there to profit from"
+        for _ in range(20):
+            await bench.cycle()
 
 
 @cocotb.test()

@@ -1,8 +1,9 @@
 """sluice_nic_vlan_guard.
 
 Claims (docs/design/nic.md, "Leaving")
-- a port is denied exactly where the frame as it leaves would be another module's at its ingress: by its outer 0x8100
-  tag, which is the one put back or that of the bytes, else by who owns untagged frames; what nobody owns is free
+- a port is denied where the frame as it leaves would be another module's at its ingress: by its outer 0x8100
+  tag, which is the one put back or that of the bytes, else by who owns untagged frames
+- and where it would be nobody's, unless the VLAN is the one that it came with or its module may leave in any
 - verdicts leave in order with the judgement of their own, whatever the stalls, and rows change behind them
 - a frame too short for a tag has none, whatever lies behind its end
 """
@@ -16,6 +17,7 @@ from nic.nic_bench import PACKAGES, SIDEBAND, pack_fields
 from sluice_tb import bench_rng, burst_stalls, never, random_stalls, run_bench
 
 PORTS = 4
+MODULES = 64
 OWNER_BITS = 7
 SIDE_BITS = sum(SIDEBAND.values())
 VLANS = (0, 20, 30, 4095)
@@ -24,11 +26,12 @@ VLANS = (0, 20, 30, 4095)
 class Bench:
     async def begin(self, dut, name):
         self.dut, self.rng = dut, bench_rng(name)
-        inputs = ["valid_i", "verdict_i", "outer_i", "owner_i", "untagged_i", "ready_i"]
+        inputs = ["valid_i", "verdict_i", "outer_i", "owner_i", "untagged_i", "any_vids_i", "ready_i"]
         await start(dut, limit=100_000, **dict.fromkeys(inputs, 0))
         # Of each port: the owner of a VLAN, and of untagged frames; None is nobody.
         self.owners = {vlan: [self.anyone() for _ in range(PORTS)] for vlan in VLANS}
         self.untagged = [self.anyone() for _ in range(PORTS)]
+        self.any_vids = self.rng.getrandbits(MODULES)
         self.waiting = deque()  # verdicts inside: what is offered, and the ports denied
         self.asked = None  # what was taken in the cycle before
         self.offer = None
@@ -56,8 +59,16 @@ class Bench:
             vlan, kind = outer & 4095, "own"
         else:
             vlan, kind = None, "short" if ethertype == 0x8100 else "none"
+        came = side["tag_off"] or (vlan is not None and vlan != 0 and vlan == side["tci"] & 4095)
         verdict = rng.getrandbits(128) << SIDE_BITS | pack_fields(SIDEBAND, **side)
-        return {"verdict": verdict, "outer": outer, "vlan": vlan, "module": side["module_id"], "kind": kind}
+        return {
+            "verdict": verdict,
+            "outer": outer,
+            "vlan": vlan,
+            "module": side["module_id"],
+            "came": came,
+            "kind": kind,
+        }
 
     async def cycle(self, offer=True):
         dut, rng = self.dut, self.rng
@@ -74,10 +85,12 @@ class Bench:
         dut.owner_i.value = sum(word << OWNER_BITS * port for port, word in enumerate(answer))
         untagged = [self.owner_word(owner) for owner in self.untagged]
         dut.untagged_i.value = sum(word << OWNER_BITS * port for port, word in enumerate(untagged))
+        dut.any_vids_i.value = self.any_vids
         if self.asked:
             asked = self.asked
             owners = self.untagged if asked["vlan"] is None else self.owners[asked["vlan"]]
-            denied = sum(1 << port for port, owner in enumerate(owners) if owner not in (None, asked["module"]))
+            allowed = [asked["module"], *([None] if asked["free"] else [])]
+            denied = sum(1 << port for port, owner in enumerate(owners) if owner not in allowed)
             self.waiting.append((asked["verdict"], denied))
             self.seen[asked["kind"], bool(denied)] += 1
         await FallingEdge(dut.clk_i)
@@ -91,14 +104,16 @@ class Bench:
         assert int(dut.lookup_o.value) == taken
         if taken and self.offer["vlan"] is not None:
             assert int(dut.lookup_vlan_o.value) == self.offer["vlan"]
-        self.asked = self.offer if taken else None
+        self.asked = None
         if taken:
-            self.offer = None
+            free = self.offer["came"] or bool(self.any_vids >> self.offer["module"] & 1)
+            self.asked, self.offer = self.offer | {"free": free}, None
         await RisingEdge(dut.clk_i)
         # The host changes a row.
         if rng.random() < 0.1:
             self.owners[rng.choice(VLANS)][rng.randrange(PORTS)] = self.anyone()
             self.untagged[rng.randrange(PORTS)] = self.anyone()
+            self.any_vids = rng.getrandbits(MODULES)
 
 
 @cocotb.test()
@@ -130,4 +145,4 @@ async def a_verdict_a_cycle_passes_a_cycle_later(dut):
 
 
 def test_vlan_guard():
-    run_bench("sluice_nic_vlan_guard", packages=PACKAGES, parameters={"Ports": PORTS})
+    run_bench("sluice_nic_vlan_guard", packages=PACKAGES, parameters={"Ports": PORTS, "Modules": MODULES})

@@ -6,11 +6,12 @@ Claims
 - the host's words wait for that and follow, none lost or changed, under any stalls; then both ends are wires
 - `clearing_o` is high from the reset until the last number has come round, and not after
 - a reset in the middle begins it anew
+- what the ring shows while it has no word ends nothing
 """
 
 import cocotb
 import pytest
-from cocotb.triggers import RisingEdge
+from cocotb.triggers import FallingEdge, RisingEdge
 from sluice_tb import StreamSink, StreamSource, bench_rng, burst_stalls, cycles, never, random_stalls, run_bench, start
 
 INPUTS = ["s_valid_i", "s_data_i", "s_last_i", "first_ready_i", "last_valid_i", "last_last_i", "m_ready_i"]
@@ -113,6 +114,20 @@ async def a_reset_in_the_middle_begins_anew(dut, at):
     bench = await Bench().begin(dut, f"again{at}", again=at)
     bench.stall(lambda rng: random_stalls(rng, 0.3))
     await bench.check(bench.messages(4))
+
+
+@cocotb.test()
+async def only_a_word_that_is_there_ends_the_clearing(dut):
+    await start(dut, **dict.fromkeys(INPUTS, 0))
+    dut.first_ready_i.value = dut.last_last_i.value = 1
+    for _ in range(int(dut.Rows.value) + 20):
+        await FallingEdge(dut.clk_i)
+        assert int(dut.clearing_o.value), "ended by a last word that was not valid"
+        await RisingEdge(dut.clk_i)
+    dut.last_valid_i.value = 1
+    await RisingEdge(dut.clk_i)
+    await FallingEdge(dut.clk_i)
+    assert not int(dut.clearing_o.value)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 13, 64])

@@ -4,13 +4,17 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
 use crate::ring_text::{self, Section};
+use crate::run::assign::program_file;
 use crate::run::bring_up::{self, Nic};
-use crate::run::device;
+use crate::run::device::{self, Set};
 use clap::Args;
 use sluice_control::config;
+use sluice_device::DeviceError;
+use sluice_device::device::check_engines_of;
 use sluice_formats::Target;
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_frontends::{P4Options, successor};
+use sluice_nic::engines;
 use sluice_object::ring::{NotOnTheRing, RingWriter};
 use sluice_object::{Linker, Load};
 use std::path::{Path, PathBuf};
@@ -31,9 +35,12 @@ pub struct Ring {
     /// Target, default or tiny; otherwise the one that the description says
     #[arg(long, value_parser = device::target, requires = "config")]
     target: Option<&'static Target>,
-    /// Another program for a tenant, or its first: an object or a *.rmt module
+    /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise those that the description says, for loads all
+    #[arg(long, value_name = "ENGINE,...", value_parser = device::engines)]
+    engines: Option<Set>,
+    /// Another program for a tenant, or its first: an object, a *.rmt module, or a *.p4 program, PROGRAM.p4,ENTRIES with the entries of its tables
     #[arg(long, value_name = "TENANT=FILE", value_parser = replacement, requires = "config")]
-    replace: Vec<(String, PathBuf)>,
+    replace: Vec<Replacement>,
     /// One JSON document instead
     #[arg(short = 'j', long, conflicts_with = "c")]
     json: bool,
@@ -45,9 +52,22 @@ pub struct Ring {
     loads: Vec<PathBuf>,
 }
 
-fn replacement(text: &str) -> Result<(String, PathBuf), String> {
+/// Another program for a tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Replacement {
+    tenant: String,
+    file: PathBuf,
+    /// Entries of a P4 program.
+    entries: Option<PathBuf>,
+}
+
+/// Reads `TENANT=FILE` or `TENANT=PROGRAM.p4,ENTRIES`.
+fn replacement(text: &str) -> Result<Replacement, String> {
     match text.split_once('=') {
-        Some((tenant, file)) if !tenant.is_empty() && !file.is_empty() => Ok((tenant.to_owned(), file.into())),
+        Some((tenant, file)) if !tenant.is_empty() && !file.is_empty() => {
+            let (file, entries) = program_file(file)?;
+            Ok(Replacement { tenant: tenant.to_owned(), file, entries })
+        }
         _ => Err("expected TENANT=FILE, as in red=red-2.json".to_owned()),
     }
 }
@@ -67,14 +87,14 @@ impl Ring {
     }
 
     fn described(&self, path: &Path, writer: &mut RingWriter) -> Result<(&'static Target, Vec<Section>), Failure> {
-        let nic = bring_up::read(path, self.target)?;
+        let nic = bring_up::read(path, self.target, self.engines)?;
         let mut linker = sluice_control::linker_of(&nic.config);
         let loads = config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);
         let mut sections = vec![section("bring_up", nic.target, &loads, writer)?];
-        for (i, (tenant, file)) in self.replace.iter().enumerate() {
+        for (i, replacement) in self.replace.iter().enumerate() {
             let before = linker.warnings();
-            let load = changed(&nic, &mut linker, tenant, file)?;
+            let load = changed(&nic, &mut linker, replacement)?;
             nic.warn(&linker, &before);
             sections.push(section(&format!("change_{}", i + 1), nic.target, &[load], writer)?);
         }
@@ -86,6 +106,10 @@ impl Ring {
         let mut sections = Vec::new();
         for (i, path) in self.loads.iter().enumerate() {
             let load = read_load(path)?;
+            if let Some(Set(models)) = self.engines {
+                let refused = |e: DeviceError| Failure::input(e.code(), format!("{}: {e}", path.display()));
+                check_engines_of(&load, "nic", &engines::ids(models).collect::<Vec<_>>()).map_err(refused)?;
+            }
             let target = target_of(path, &load, found)?;
             sections.push(section(&format!("load_{}", i + 1), target, &[load], writer)?);
             found = Some(target);
@@ -96,11 +120,12 @@ impl Ring {
 }
 
 /// Replaces the program that runs, or loads the first one.
-fn changed(nic: &Nic, linker: &mut Linker, tenant: &str, file: &Path) -> Result<Load, Failure> {
+fn changed(nic: &Nic, linker: &mut Linker, replacement: &Replacement) -> Result<Load, Failure> {
+    let Replacement { tenant, file, entries } = replacement;
     let id = nic.tenant(tenant)?;
     let running = nic.config.tenants.iter().find(|t| t.spec.id == id).and_then(|t| t.object.as_ref());
-    let object = successor(file, running, &[], &[], P4Options::default(), nic.target)
-        .map_err(|e| Failure::input(e.code, e.what))?;
+    let p4 = P4Options { entries: entries.as_deref(), ..P4Options::default() };
+    let object = successor(file, running, &[], &[], p4, nic.target).map_err(|e| Failure::input(e.code, e.what))?;
     let runs = linker.tenant(id)?.running.is_some();
     Ok(if runs { linker.replace(id, &object)? } else { linker.load(id, &object)? })
 }

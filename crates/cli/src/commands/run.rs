@@ -7,7 +7,8 @@ use crate::output::Output;
 use crate::p4::AllowArgs;
 use crate::run::assign::{self, Input, Moment, OutputFile, Replacement};
 use crate::run::bring_up::{self, Nic};
-use crate::run::device::{self, Choice, TopChoice};
+use crate::run::device::{self, Choice, Set, TopChoice};
+use crate::run::entry_counts;
 use crate::run::host::Host;
 use crate::run::interrupt;
 use crate::run::live::{self, Until};
@@ -26,6 +27,7 @@ use sluice_formats::EngineId;
 use sluice_formats::Target;
 use sluice_frontends::{Allowed, P4Options, successor};
 use sluice_object::Linker;
+use sluice_rtlsim::Top;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -45,7 +47,7 @@ const GIGABITS: f64 = 25.0;
   sluice run --config programs/nic/nic.toml --in programs/nic/mixed.pcapng \\
       --out port1=out/port1.pcapng --out host0=out/host0.pcapng
   sluice run --config programs/nic/nic.toml --in port0=programs/nic/mixed.pcapng \\
-      --replace red=programs/nic/red-2.json@50% --device both --json
+      --replace red=programs/nic/red-2.json@50% --device both --engines rmt --json
   tcpdump -w - | sluice run --config programs/nic/nic.toml --in port0=- --out port1=- | tcpdump -r -")]
 pub struct Run {
     /// Description of the NIC and its tenants (docs/guide/nic-toml.md)
@@ -68,6 +70,9 @@ pub struct Run {
     /// Target, default or tiny; otherwise the one that the description says
     #[arg(long, value_parser = device::target)]
     target: Option<&'static Target>,
+    /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise those that the description says
+    #[arg(long, value_name = "ENGINE,...", value_parser = device::engines)]
+    engines: Option<Set>,
     /// Replaces a tenant's program (object, *.rmt, *.p4 or XDP object file; PROGRAM.p4,ENTRIES with the entries of its tables) before a packet or after a part of all packets
     #[arg(long, value_name = "TENANT=FILE@MOMENT", value_parser = assign::replacement)]
     replace: Vec<Replacement>,
@@ -123,18 +128,12 @@ impl Run {
             let what = "--top: the model is that of the whole NIC, expected --device rtl or both";
             return Err(Failure::input("E0502", what));
         }
-        let has_maps = self.top.top().engine_ids().contains(&EngineId::XDP);
-        if self.events.is_some() && self.device == Choice::Rtl && !has_maps {
-            let what = "--events: XDP programs tell them, and this top has no XDP engine; expected --top nic or xdp, or --device model";
-            return Err(Failure::input("E0502", what));
-        }
-        if self.socket.is_some() && self.device == Choice::Rtl && !has_maps {
-            let what = "--socket: this top has no XDP engine, whose maps it serves; expected --top nic or xdp, or --device model";
-            return Err(Failure::input("E0502", what));
-        }
+        self.top.check(self.engines)?;
         interrupt::listen();
         // All that can be wrong with the input is found before anything is written or run.
-        let nic = bring_up::read(&self.config, self.target)?;
+        let nic = bring_up::read(&self.config, self.target, self.engines)?;
+        let top = self.top.top(nic.config.engines);
+        self.check_maps(top)?;
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));
         self.check_apart(&nic, &inputs, &outputs)?;
         self.check_tells(&nic)?;
@@ -169,10 +168,14 @@ impl Run {
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(&outputs, read)?;
         rehearse(&nic, &changes)?;
-        let model = (self.device != Choice::Rtl).then(|| device::model(nic.target));
+        let engines = nic.config.engines;
+        let model = (self.device != Choice::Rtl).then(|| match self.gbps {
+            Some(_) => device::model_at_line_rate(nic.target, engines),
+            None => device::model(nic.target, engines),
+        });
         let rtl = match self.device {
             Choice::Model => None,
-            choice => Some(device::rtl(choice, self.top.top(), nic.target, self.seed(), self.waves.as_deref())?),
+            choice => Some(device::rtl(choice, top, nic.target, self.seed(), self.waves.as_deref())?),
         };
         let mut sinks = Some(Sinks::create(&outputs, nic.target)?);
         // What a device refuses is told before any of them plays: until then outputs are as they were.
@@ -241,14 +244,15 @@ impl Run {
         let read = inputs.iter().map(|input| input.file.as_path());
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(outputs, read)?;
-        let mut device = device::model(nic.target);
+        let mut device = device::model(nic.target, nic.config.engines);
         let linker = nic.start(&mut *device)?;
         nic.warn(&linker, &[]);
         let bindings = live::open(nic, &self.inputs, &self.outputs)?;
         let progress = Progress::new("live", None);
         let mut host = Host::open(&linker, self.events.as_deref(), self.socket.as_deref(), rings::of(nic, &linker)?)?;
         let until = Until { packets: self.limit.unwrap_or(u64::MAX), time: None };
-        let (played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
+        let (mut played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
+        played.entries = entry_counts::of_tenants(&mut *device, &linker, &[]);
         drop(progress);
         self.report(
             &Report {
@@ -283,6 +287,21 @@ impl Run {
         let read = is_file.then(|| std::fs::File::open(events).and_then(|mut file| file.read_exact(&mut begin)));
         if read.is_some() && !captures::is_standard(events) && &begin != b"{\"" {
             let what = format!("--events: {} holds something else than events, expected a new file", events.display());
+            return Err(Failure::input("E0502", what));
+        }
+        Ok(())
+    }
+
+    /// Events and maps are those of XDP programs.
+    fn check_maps(&self, top: &Top) -> Result<(), Failure> {
+        let has_maps = top.engine_ids().contains(&EngineId::XDP);
+        let no_maps = self.device == Choice::Rtl && !has_maps;
+        if self.events.is_some() && no_maps {
+            let what = "--events: XDP programs tell them, and this top has no XDP engine; expected --top nic or xdp, or --device model";
+            return Err(Failure::input("E0502", what));
+        }
+        if self.socket.is_some() && no_maps {
+            let what = "--socket: this top has no XDP engine, whose maps it serves; expected --top nic or xdp, or --device model";
             return Err(Failure::input("E0502", what));
         }
         Ok(())
@@ -396,7 +415,8 @@ impl Run {
             let running = configured.and_then(|t| t.object.as_ref());
             let (keep, sizes) = (&self.keep_maps, &self.max_entries);
             let allowed = if is_p4(replacement) { allowed.clone() } else { Allowed::default() };
-            let p4 = P4Options { entries: replacement.entries.as_deref(), allowed };
+            let (entries, entries_go) = (replacement.entries.as_deref(), replacement.entries_go);
+            let p4 = P4Options { entries, entries_go, allowed };
             let object = successor(&replacement.file, running, keep, sizes, p4, nic.target)
                 .map_err(|e| Failure::input(e.code, e.what))?;
             changes.push(Change { before, tenant, object });

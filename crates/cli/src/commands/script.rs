@@ -4,13 +4,14 @@ use crate::apart;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
-use crate::run::device::{self, Choice, TopChoice};
+use crate::run::device::{self, Choice, Set, TopChoice};
 use crate::run::interrupt;
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_control::scripts::{FailedStatement, Report, run_script};
 use sluice_device::Device;
 use sluice_formats::Target;
+use sluice_nic::engines;
 use sluice_packet::script::Script;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -36,6 +37,9 @@ pub struct ScriptArgs {
     /// Target, default or tiny; scripts for the other one are skipped
     #[arg(long, value_parser = device::target, default_value = "default")]
     target: &'static Target,
+    /// Engines of the NIC: rmt and, after commas, xdp, l7 or both [default: all]
+    #[arg(long, value_name = "ENGINE,...", value_parser = device::engines)]
+    engines: Option<Set>,
     /// Waves of the RTL, FST; with one script
     #[arg(long, value_name = "FILE")]
     waves: Option<PathBuf>,
@@ -56,6 +60,7 @@ impl ScriptArgs {
                 "--top: the model is that of the whole NIC, expected --device rtl or both",
             ));
         }
+        self.top.check(self.engines)?;
         let scripts = self.files.iter().map(|file| Script::read(file)).collect::<Result<Vec<_>, _>>();
         let scripts = scripts.map_err(|e| Failure::input(e.code(), e))?;
         let read: Vec<PathBuf> = scripts.iter().flat_map(apart::of_script).collect();
@@ -78,14 +83,19 @@ impl ScriptArgs {
             }
             reports.push(report);
         }
-        let failed = reports.iter().filter(|r| !r.passed()).count();
+        let stopped = reports.iter().filter(|r| r.stopped.is_some() && r.failures.is_empty()).count();
+        let failed = reports.iter().filter(|r| !r.failures.is_empty()).count();
         let skipped = reports.iter().filter(|r| r.skipped.is_some()).count();
-        let passed = reports.len() - failed - skipped;
+        let passed = reports.len() - failed - skipped - stopped;
+        let not_run = scripts.len() - reports.len() + stopped;
         if self.json {
             let scripts: Vec<Value> = reports.iter().map(report_json).collect();
-            out.json(&json!({ "passed": passed, "failed": failed, "skipped": skipped, "scripts": scripts }))?;
+            out.json(&json!({
+                "passed": passed, "failed": failed, "skipped": skipped, "not_run_to_the_end": not_run, "scripts": scripts,
+            }))?;
         } else if scripts.len() > 1 {
-            out.line(format!("{passed} passed, {failed} failed, {skipped} skipped"))?;
+            let rest = if not_run > 0 { format!(", {not_run} not run to the end") } else { String::new() };
+            out.line(format!("{passed} passed, {failed} failed, {skipped} skipped{rest}"))?;
         }
         let code = match reports.iter().any(Report::unusable) {
             true => 2,
@@ -95,11 +105,16 @@ impl ScriptArgs {
     }
 
     fn run_one(&self, script: &Script) -> Result<Report, Failure> {
+        let engines = self.engines.map_or(engines::ALL, |engines| engines.0);
         let mut device: Box<dyn Device> = match self.device {
-            Choice::Model => device::model(self.target),
-            choice => {
-                device::rtl(choice, self.top.top(), self.target, script.seed().unwrap_or(1), self.waves.as_deref())?
-            }
+            Choice::Model => device::model(self.target, engines),
+            choice => device::rtl(
+                choice,
+                self.top.top(engines),
+                self.target,
+                script.seed().unwrap_or(1),
+                self.waves.as_deref(),
+            )?,
         };
         Ok(run_script(script, &mut *device))
     }
@@ -122,6 +137,7 @@ fn report_json(report: &Report) -> Value {
         "target": report.target,
         "passed": report.passed() && report.skipped.is_none(),
         "skipped": report.skipped,
+        "ended_by_a_signal": report.stopped.is_some(),
         "sent": report.sent,
         "received": report.received,
         "messages": report.messages,

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::run::bring_up;
-use crate::run::device;
+use crate::run::device::{self, Set};
 use crate::table::{Table, group};
 use clap::Args;
 use serde_json::json;
@@ -11,7 +11,7 @@ use sluice_control::config;
 use sluice_formats::Target;
 use sluice_object::linker::delivery::Delivery;
 use sluice_object::linker::shares::{Assured, PortShares};
-use sluice_object::{Destination, Linker, XdpShare};
+use sluice_object::{Destination, Linker, TenantSpec, XdpShare};
 use std::path::PathBuf;
 
 /// Bytes of frames whose rates are shown.
@@ -21,8 +21,9 @@ const LENGTHS: [u32; 3] = [64, 512, 1518];
 ///
 /// At a port: bits a second and burst of the frames that are stored, and how long they wait for the pipeline at most. At a
 /// destination: the rates at which frames of 64, 512 and 1518 bytes, one at a time, are sure to find room in the tenant's
-/// queue, all his ports together. Beyond that he gets what is free. At the XDP engine in hardware: weight, reserved rows of the
-/// queue in front of it, and how much work a packet may make.
+/// queue, all his ports together. Beyond that he gets what is free. `growth` are the bytes by which his programs may
+/// make a packet longer, which his ports charge. At the XDP engine in hardware: weight, reserved rows of the queue in front of it,
+/// how much work a packet may make, and the bytes that a frame may gain (`xdp_growth`).
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice object shares --config programs/nic/nic.toml")]
 pub struct Shares {
@@ -32,6 +33,9 @@ pub struct Shares {
     /// Target, default or tiny; otherwise the one that the description says
     #[arg(long, value_parser = device::target)]
     target: Option<&'static Target>,
+    /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise those that the description says
+    #[arg(long, value_name = "ENGINE,...", value_parser = device::engines)]
+    engines: Option<Set>,
     /// One JSON document instead
     #[arg(short = 'j', long)]
     json: bool,
@@ -51,18 +55,22 @@ struct Of {
     ports: Vec<AtPort>,
     queues: Vec<(Destination, Delivery)>,
     xdp: AtXdp,
+    /// Bytes by which all his programs make a packet longer at most: what his ports charge.
+    growth: u16,
 }
 
 /// What a tenant is given of the XDP engine.
 struct AtXdp {
     share: XdpShare,
     work: u32,
+    /// Bytes by which his XDP programs may make a frame longer; none is any number.
+    growth: Option<u16>,
 }
 
 impl Shares {
     /// Prints it.
     pub fn run(&self, out: &mut Output) -> Result<(), Failure> {
-        let nic = bring_up::read(&self.config, self.target)?;
+        let nic = bring_up::read(&self.config, self.target, self.engines)?;
         let mut linker = sluice_control::linker_of(&nic.config);
         config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);
@@ -83,25 +91,30 @@ fn of(linker: &Linker, id: u16) -> Result<Of, Failure> {
     };
     let ports = linker.ports_of(id).map(at).collect();
     let to = |d: &Destination| Some((*d, linker.delivery(id, *d).ok().flatten()?));
-    let xdp = AtXdp { share: tenant.spec.xdp_share.unwrap_or_default(), work: tenant.spec.packet_work() };
+    let TenantSpec { xdp_share, xdp_growth, .. } = tenant.spec;
+    let xdp =
+        AtXdp { share: xdp_share.unwrap_or_default(), work: tenant.spec.packet_work(), growth: xdp_growth };
     let queues = tenant.spec.queues.keys().filter_map(to).collect();
-    Ok(Of { id, name: tenant.spec.name.clone(), ports, queues, xdp })
+    let growth = linker.growth_of(id).unwrap_or(0);
+    Ok(Of { id, name: tenant.spec.name.clone(), ports, queues, xdp, growth })
 }
 
 fn text(target: &Target, all: &[Of]) -> String {
     let megabits = |bits: u64| group(bits / 1_000_000);
-    let mut ports = Table::new(["tenant", "from", "Mbit/s", "burst bytes", "waits, ticks"]).left(1);
+    let mut ports = Table::new(["tenant", "from", "Mbit/s", "burst bytes", "waits, ticks", "growth"]).left(1);
     let mut queues = Table::new(["tenant", "to", "packets", "cells", "Mbit/s of 64 B", "512 B", "1518 B"]).left(1);
-    let mut xdp = Table::new(["tenant", "weight", "rows", "bytes", "work of a packet"]).left(1);
+    let mut xdp = Table::new(["tenant", "weight", "rows", "bytes", "work of a packet", "growth"]).left(1);
     for one in all {
         let XdpShare { weight, rows } = one.xdp.share;
         let bytes = u64::from(rows) * u64::from(target.bus_bytes);
         let work = u64::from(one.xdp.work);
-        xdp.row([one.name.clone()].into_iter().chain([weight.into(), rows.into(), bytes, work].map(group)));
+        let growth = one.xdp.growth.map_or_else(|| "any".to_owned(), |bytes| group(bytes.into()));
+        let numbers = [weight.into(), rows.into(), bytes, work].map(group);
+        xdp.row([one.name.clone()].into_iter().chain(numbers).chain([growth]));
         for AtPort { port, assured, wait } in &one.ports {
             let burst = group(u64::from(assured.burst_beats * target.bus_bytes));
             let rate = megabits(assured.bits_per_second(target));
-            ports.row([one.name.clone(), port.to_string(), rate, burst, group(*wait)]);
+            ports.row([one.name.clone(), port.to_string(), rate, burst, group(*wait), group(one.growth.into())]);
         }
         for (to, delivery) in &one.queues {
             let room = [u64::from(delivery.packets), u64::from(delivery.cells)].map(group);
@@ -109,7 +122,7 @@ fn text(target: &Target, all: &[Of]) -> String {
             queues.row([one.name.clone(), to.to_string()].into_iter().chain(room).chain(rates));
         }
     }
-    let part = "its part of the XDP engine in hardware: reserved rows of the queue, back edges and calls";
+    let part = "its part of the XDP engine in hardware: reserved rows of the queue, back edges and calls, bytes that a frame may gain";
     format!("stored at its ports\n{ports}\ntaken by its queues, frames one at a time\n{queues}\n{part}\n{xdp}")
 }
 
@@ -138,7 +151,13 @@ fn document(target: &Target, all: &[Of]) -> serde_json::Value {
             "id": one.id,
             "ports": one.ports.iter().map(port).collect::<Vec<_>>(),
             "queues": one.queues.iter().map(queue).collect::<Vec<_>>(),
-            "xdp": { "weight": one.xdp.share.weight, "rows": one.xdp.share.rows, "work": one.xdp.work },
+            "growth": one.growth,
+            "xdp": {
+                "weight": one.xdp.share.weight,
+                "rows": one.xdp.share.rows,
+                "work": one.xdp.work,
+                "growth": one.xdp.growth,
+            },
         })
     };
     json!({ "target": target.name, "tenants": all.iter().map(tenant).collect::<Vec<_>>() })

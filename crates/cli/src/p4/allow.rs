@@ -46,6 +46,7 @@ impl AllowArgs {
         let allowed = self.allowed()?;
         let mut program = read.reader().check(path).map_err(|errors| failure(&errors))?;
         program.allow(allowed);
+        read.warn.tell(&program)?;
         Ok(program)
     }
 }

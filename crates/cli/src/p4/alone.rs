@@ -5,7 +5,7 @@ use sluice_device::run_load::run_load;
 use sluice_device::{Device, DeviceError, Event, Offer, Verdict};
 use sluice_formats::limits::{FORMAT_VERSION, MAX_FRAME_BYTES, VLAN_ETHERTYPE};
 use sluice_formats::row::Row;
-use sluice_formats::rows::{LimitRow, PortPolicyRow, VlanRow};
+use sluice_formats::rows::{LimitRow, PortPolicyRow, VidsRow, VlanRow};
 use sluice_formats::{Node, Table};
 use sluice_object::linker::rmt::{Placer, Quota, RmtError, RowWrite};
 use sluice_object::{Load, RmtPart, Step};
@@ -33,6 +33,8 @@ pub struct Alone {
     placer: Option<Placer>,
     /// Counters when it was loaded last, by stage and logical number.
     hits: BTreeMap<(usize, u16), u64>,
+    /// Packets to no destination since somebody asked.
+    nowhere: u64,
 }
 
 impl Alone {
@@ -46,7 +48,7 @@ impl Alone {
         } else {
             Box::new(RtlNic::open(target, options).map_err(unavailable)?)
         };
-        Ok(Self { device, compiled, placer: None, hits: BTreeMap::new() })
+        Ok(Self { device, compiled, placer: None, hits: BTreeMap::new(), nowhere: 0 })
     }
 
     /// Writes rows, those of one list behind those of the list before.
@@ -76,7 +78,9 @@ impl Alone {
         };
         let vlan = VlanRow { valid: true, keep_tag: false, module_id: module, tenant: VLAN };
         let limit = LimitRow { cells: target.cells as u16, reserve: 0 };
-        let mut steps = Vec::new();
+        // One program has the device for itself, whatever tags it writes.
+        let any = VidsRow { any: true }.pack().expect("every value fits its field");
+        let mut steps = vec![write(Node::Egress, Table::Vids, module.into(), any)];
         for port in 0..target.ports {
             let node = Node::Port(port as u8);
             steps.push(write(node, Table::PortPolicy, 0, policy.pack().expect("every value fits its field")));
@@ -142,6 +146,10 @@ fn refused(errors: &P4Errors) -> CarrierError {
 }
 
 impl Carrier for Alone {
+    fn nowhere(&mut self) -> u64 {
+        std::mem::take(&mut self.nowhere)
+    }
+
     fn load(&mut self, entries: &Reference) -> Result<(), CarrierError> {
         let unit = self.compiled.unit(entries).map_err(|errors| refused(&errors))?;
         let part = unit.part(self.compiled.target());
@@ -217,6 +225,7 @@ impl Carrier for Alone {
                     let what = format!("the port drops a packet of {} bytes: {}", bytes.len(), reason.name());
                     return Err(CarrierError { code: "E0795", what });
                 }
+                Verdict::Dropped { reason, .. } => self.nowhere += u64::from(reason.name() == "no_destination"),
                 _ => {}
             }
         }

@@ -1,14 +1,14 @@
 //! `sluice p4 compile`: programs as modules of the rmt pipeline.
 
 use super::allow::AllowArgs;
-use super::{PlaceArgs, REFUSED, ReadArgs, failure, mistake_json, refused};
+use super::{PlaceArgs, REFUSED, ReadArgs, failure, mistake_json, refused, warn};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
 use crate::printable;
 use clap::Args;
 use serde_json::{Value, json};
-use sluice_p4::{Compiled, Program, Reservation, Undefined};
+use sluice_p4::{Compiled, P4Warning, Program, Reference, Reservation, Undefined};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -66,19 +66,28 @@ impl Compile {
             }
             Err(errors) => return refused(out, &failure(&errors)),
         };
-        let (bytes, reserved) = match self.bytes(&program, &compiled, &mut times) {
+        let entries = self.entries(&program)?;
+        let (bytes, reserved, small) = match self.bytes(&entries, &compiled, &mut times) {
             Ok(made) => made,
             Err(why) => return refused(out, &why),
         };
+        let small = self.read.warn.shown(small);
+        warn::tell(&small)?;
         if self.time {
             printable::tell(times.text());
         }
         if self.json {
-            let table = |r: &Reservation| json!({ "table": r.table, "size": r.size, "reserved": r.reserved });
+            let table =
+                |r: &Reservation| json!({ "table": r.table, "size": r.size, "reserved": r.reserved, "why": r.why });
             let tables: Vec<Value> = reserved.iter().map(table).collect();
-            out.json(&json!({ "passed": true, "stages": compiled.stages(), "tables": tables }))?;
+            let warnings: Vec<Value> =
+                self.read.warn.of(&program).iter().chain(&small).map(warn::warning_json).collect();
+            out.json(&json!({ "passed": true, "stages": compiled.stages(), "tables": tables, "warnings": warnings }))?;
         } else {
-            reserved.iter().for_each(|reserved| printable::tell(told(&self.program, reserved)));
+            // What is said of a table already is not said again.
+            let is_small = |r: &&Reservation| u64::from(r.reserved) * 10 < u64::from(r.size) && !small.is_empty();
+            let others = reserved.iter().filter(|r| !is_small(r));
+            others.for_each(|reserved| printable::tell(told(&self.program, reserved)));
         }
         out.flush()?;
         if self.output.is_some() || !self.json {
@@ -87,37 +96,42 @@ impl Compile {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What is written, and the entries that rows are reserved for.
-    fn bytes(
-        &self,
-        program: &Program,
-        compiled: &Compiled,
-        times: &mut Times,
-    ) -> Result<(Vec<u8>, Vec<Reservation>), Failure> {
+    /// The program's own entries, and those of the file.
+    fn entries(&self, program: &Program) -> Result<Reference, Failure> {
         let mut entries = program.reference(Undefined::Zero, 1).map_err(|errors| failure(&errors))?;
         if let Some(file) = &self.entries {
             sluice_frontends::fill(&mut entries, file).map_err(|e| Failure::input(e.code, e.what))?;
         }
+        Ok(entries)
+    }
+
+    /// What is written, and the entries that rows are reserved for.
+    fn bytes(&self, entries: &Reference, compiled: &Compiled, times: &mut Times) -> Result<Made, Failure> {
         let ending = self.output.as_deref().and_then(Path::extension).and_then(|e| e.to_str());
         let bytes = if let Some(ending @ ("json" | "slob")) = ending {
             let name = self.program.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-            let object = compiled.object(&name, &entries).map_err(|errors| failure(&errors))?;
+            let object = compiled.object(&name, entries).map_err(|errors| failure(&errors))?;
             if ending == "json" { object.to_json().into_bytes() } else { object.to_binary() }
         } else {
-            let unit = compiled.unit(&entries).map_err(|errors| failure(&errors))?;
+            let unit = compiled.unit(entries).map_err(|errors| failure(&errors))?;
             sluice_rmt::text::print(&unit, &self.place.target).into_bytes()
         };
-        let reserved = compiled.reservations(&entries).map_err(|errors| failure(&errors))?;
+        let reserved = compiled.reservations(entries).map_err(|errors| failure(&errors))?;
+        let small = compiled.small_tables(entries).map_err(|errors| failure(&errors))?;
         times.pass("entries and output");
-        Ok((bytes, reserved))
+        Ok((bytes, reserved, small))
     }
 }
 
+/// What is written, what is reserved, and warnings of tables that get little.
+type Made = (Vec<u8>, Vec<Reservation>, Vec<P4Warning>);
+
 /// What is reserved for a table; a warning where it is less than the table asks for.
-fn told(program: &Path, Reservation { table, size, reserved }: &Reservation) -> String {
+fn told(program: &Path, Reservation { table, size, reserved, why }: &Reservation) -> String {
     let program = program.display();
     if size > reserved {
-        format!("warning[E0239]: {program}: table `{table}`: entries reserved: {reserved}, asked for: {size}")
+        let why = why.as_ref().map_or_else(String::new, |why| format!("; {why}"));
+        format!("warning[E0239]: {program}: table `{table}`: entries reserved: {reserved}, asked for: {size}{why}")
     } else {
         format!("{program}: table `{table}`: entries reserved: {reserved}")
     }

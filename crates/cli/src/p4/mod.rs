@@ -10,8 +10,10 @@ pub mod info;
 pub mod print;
 pub mod run;
 pub mod test;
+mod warn;
 
 pub use allow::AllowArgs;
+pub use warn::WarnArgs;
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -32,6 +34,8 @@ pub struct ReadArgs {
     /// Macro, with value 1 if none is given; may be given again
     #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = macro_of)]
     defines: Vec<(String, String)>,
+    #[command(flatten)]
+    pub warn: WarnArgs,
 }
 
 impl ReadArgs {

@@ -111,9 +111,12 @@ impl Run {
                 Device::Model => Box::new(Model::new(compiled)),
                 device => Box::new(Alone::rtl(compiled, device != Device::Rtl, 1)?),
             };
-            new.load(&reference).map_err(|error| Failure::input(error.code, error.what))?;
+            if let Err(error) = new.load(&reference) {
+                return refused(out, &Failure::input(error.code, error.what));
+            }
             carrier = Some(new);
         }
+        reference.bound_ports(None);
         let tally = self.play(&mut reference, &mut carrier)?;
         self.report(out, &tally, &ports)?;
         Ok(ExitCode::from(u8::from(!tally.failures.is_empty())))

@@ -13,6 +13,7 @@ use crate::run::device::{self, Choice};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sluice_control::scripts::run_script;
+use sluice_nic::engines;
 use sluice_p4::stf::{Report, Script};
 use sluice_p4::{Model, PortMap, Program, Traffic, Undefined};
 use sluice_packet::script as packet;
@@ -153,9 +154,17 @@ impl Test {
             }
             let word = if report.passed() { "passed" } else { "failed" };
             let Report { packets, sent, expected, .. } = &report;
-            out.line(format!("{name}: {word}, packets in {packets}, out {sent}, expectations {expected}"))?;
+            let nowhere = match report.nowhere {
+                0 => String::new(),
+                nowhere => format!(", to ports that are not there (no_destination) {nowhere}"),
+            };
+            out.line(format!("{name}: {word}, packets in {packets}, out {sent}{nowhere}, expectations {expected}"))?;
         }
-        Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+        Ok(match (report.passed(), report.refused) {
+            (true, _) => ExitCode::SUCCESS,
+            (false, true) => ExitCode::from(REFUSED),
+            (false, false) => ExitCode::from(1),
+        })
     }
 
     /// Runs a packet script, which loads the program, on the model or on the pipeline in RTL.
@@ -177,7 +186,7 @@ impl Test {
         }
         let target = self.place.target.nic();
         let mut device = match choice {
-            Choice::Model => device::model(target),
+            Choice::Model => device::model(target, engines::ALL),
             choice => device::rtl(choice, &top::RMT, target, self.seed.unwrap_or(1), None)?,
         };
         let report = run_script(&script, &mut *device);
@@ -226,10 +235,12 @@ fn report_json(name: &str, device: Device, report: &Report, seed: u64, ports: &P
         "script": name,
         "device": device.name(),
         "passed": report.passed(),
+        "refused": report.refused,
         "seed": seed,
         "port_map": ports_json(ports),
         "packets": report.packets,
         "sent": report.sent,
+        "no_destination": report.nowhere,
         "expectations": report.expected,
         "failures": failures,
         "traces": traces,

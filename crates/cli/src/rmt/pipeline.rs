@@ -39,7 +39,9 @@ impl Module {
         // It gets all that it needs.
         let demanded: Vec<Destination> = std::mem::take(&mut object.demands).queues.into_keys().collect();
         let all = (0..target.destinations() as u8).filter_map(|number| Destination::from_number(number, target));
-        let destinations = if demanded.is_empty() { all.collect() } else { demanded };
+        // A P4 program demands those that it and its entries name, and may send to others.
+        let is_p4 = object.parts.rmt.as_ref().is_some_and(|part| part.logical.is_some());
+        let destinations = if demanded.is_empty() || is_p4 { all.collect() } else { demanded };
         Ok(Self { number: 0, name: object.name.clone(), object, destinations })
     }
 
@@ -77,6 +79,7 @@ pub fn bring_up(device: &mut dyn Device, modules: &[Module], target: &'static Ta
         let mut spec = TenantSpec::new(module.number.into(), format!("module{}", module.number));
         spec.vlans.extend((module.number > 0).then_some(VlanGrant { port: None, vlan: module.number.into() }));
         spec.queues = module.destinations.iter().map(|destination| (*destination, 1)).collect();
+        spec.any_vids = true;
         spec.make_room(&module.object);
         let admission = linker.admit(spec)?;
         let limits = Load { steps: limits(module, target), label: "queues".to_owned(), ..admission.clone() };

@@ -11,6 +11,7 @@ use crate::run::device::{self, Choice};
 use crate::run::interrupt;
 use crate::run::play::failed;
 use crate::run::progress::Progress;
+use crate::xdp::options::packet_number;
 use clap::Args;
 use sluice_device::{Device, Event, Offer};
 use sluice_formats::Target;
@@ -52,7 +53,8 @@ pub struct RmtRun {
           conflicts_with = "trace")]
     repeat: u32,
     /// Shows what every stage does with this packet of the capture, the first being 0
-    #[arg(long, value_name = "PACKET", conflicts_with_all = ["json", "waves", "device", "seed"])]
+    #[arg(long, value_name = "PACKET", conflicts_with_all = ["json", "waves", "device", "seed"],
+          value_parser = packet_number)]
     trace: Option<u64>,
     /// Seed of the RTL's initial values [default: 1]
     #[arg(long)]

@@ -30,6 +30,8 @@ pub struct Replacement {
     pub file: PathBuf,
     /// Entries of a P4 program.
     pub entries: Option<PathBuf>,
+    /// Said in their place: those of the running program go.
+    pub entries_go: bool,
     /// When.
     pub at: Moment,
 }
@@ -61,6 +63,9 @@ pub fn output(text: &str) -> Result<OutputFile, String> {
     Ok(OutputFile { from: destination(name)?, file: file_of(file)? })
 }
 
+/// In place of a file of entries: those that the running program has go.
+const NO_ENTRIES: &str = "none";
+
 /// Reads `TENANT=FILE@MOMENT` or `TENANT=PROGRAM.p4,ENTRIES@MOMENT`.
 pub fn replacement(text: &str) -> Result<Replacement, String> {
     let form = "expected TENANT=FILE@MOMENT, as in red=red-2.json@50%";
@@ -69,12 +74,18 @@ pub fn replacement(text: &str) -> Result<Replacement, String> {
     if tenant.is_empty() {
         return Err(form.to_owned());
     }
-    // Names of other files may have commas.
-    let (file, entries) = match file.split_once(".p4,") {
-        Some((program, entries)) => (format!("{program}.p4"), Some(file_of(entries)?)),
-        None => (file.to_owned(), None),
-    };
-    Ok(Replacement { tenant: tenant.to_owned(), file: file_of(&file)?, entries, at: self::moment(moment)? })
+    let (file, entries) = program_file(file)?;
+    let entries_go = entries.as_deref().is_some_and(|entries| entries.as_os_str() == NO_ENTRIES);
+    let entries = entries.filter(|_| !entries_go);
+    Ok(Replacement { tenant: tenant.to_owned(), file, entries, entries_go, at: self::moment(moment)? })
+}
+
+/// Reads `FILE` or `PROGRAM.p4,ENTRIES`. Names of other files may have commas.
+pub fn program_file(text: &str) -> Result<(PathBuf, Option<PathBuf>), String> {
+    match text.split_once(".p4,") {
+        Some((program, entries)) => Ok((format!("{program}.p4").into(), Some(file_of(entries)?))),
+        None => Ok((file_of(text)?, None)),
+    }
 }
 
 fn moment(text: &str) -> Result<Moment, String> {
@@ -109,6 +120,9 @@ mod tests {
         assert_eq!((replaced.file, replaced.at), ("a@b.json".into(), Moment::Share(0.125)));
         let replaced = replacement("red=a.p4,b.stf@0").unwrap();
         assert_eq!((replaced.file, replaced.entries), ("a.p4".into(), Some("b.stf".into())));
+        assert!(!replaced.entries_go);
+        let replaced = replacement("red=a.p4,none@0").unwrap();
+        assert_eq!((replaced.entries, replaced.entries_go), (None, true));
         assert_eq!(replacement("red=a,b.json@0").unwrap().file, PathBuf::from("a,b.json"));
         assert!(replacement("red=a.p4,@0").is_err());
         assert_eq!(replacement("7=b.json@9").unwrap().at, Moment::Packet(9));

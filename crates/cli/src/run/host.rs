@@ -44,6 +44,11 @@ impl Host {
         self.rings.iter_mut().try_for_each(|ring| ring.serve(device))
     }
 
+    /// Instead of [`Host::finish`], where the device was left in the middle of its work.
+    pub fn leave(&mut self) -> Result<(), Failure> {
+        self.events.as_mut().map_or(Ok(()), Events::finish)
+    }
+
     /// After the last packet.
     pub fn finish(&mut self, device: &mut dyn Device) -> Result<(), Failure> {
         self.rings.iter_mut().try_for_each(|ring| ring.serve(device))?;

@@ -3,6 +3,7 @@
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use sluice_device::stop;
 use sluice_packet::bounded;
 use std::io::Write;
 use std::process::ExitCode;
@@ -18,6 +19,10 @@ static WATCHING: Once = Once::new();
 
 /// Signals within this time of the first are the same wish: a terminal that closes sends two, an impatient hand more.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// So long after a signal what waits in a device may go on; then it is left where it is. With what a device does between two
+/// looks, and the report, a command has ended within 3 seconds.
+const TO_FINISH: Duration = Duration::from_secs(1);
 
 /// From now on a signal asks for an end in order.
 pub fn listen() {
@@ -42,6 +47,7 @@ pub fn watch() {
                     None => {
                         first = Some(Instant::now());
                         ASKED.store(signal, Ordering::Relaxed);
+                        stop::within(TO_FINISH);
                         // A terminal that has gone hears nothing more.
                         let text =
                             "\nending: packets in flight are finished and outputs written; again to stop at once";

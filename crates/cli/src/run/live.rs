@@ -15,7 +15,7 @@ use crate::printable;
 use crate::xdp::engine_counts;
 use serde_json::{Value, json};
 use sluice_control::NicConfig;
-use sluice_device::{Device, Event, Verdict};
+use sluice_device::{Device, DeviceError, Event, Verdict};
 use sluice_nic::ports::{Bindings, LinkReport, LinkState, LiveCounts, PortError, Watch, run_live};
 use sluice_object::Destination;
 use sluice_packet::capture::output::{self, unmake_folders};
@@ -167,8 +167,14 @@ pub fn run(
     if let Some(failure) = lost {
         return Err(failure);
     }
-    device.quiesce().map_err(failed)?;
-    host.finish(device)?;
+    let left = match device.quiesce() {
+        Err(DeviceError::Stopped) => true,
+        result => result.map(|()| false).map_err(failed)?,
+    };
+    match left {
+        true => host.leave()?,
+        false => host.finish(device)?,
+    }
     deliver_rest(device, &mut bindings, &mut counts)?;
     let written = bindings.finish().map_err(port)?;
     watches.iter().for_each(tell);
@@ -176,17 +182,19 @@ pub fn run(
     let wall = start.elapsed();
     let counters = device.counters().map_err(failed)?;
     let engine = engine_counts::of_modules(device, counters.modules.keys().copied());
-    let open = counters.modules.iter().find(|(_, c)| !c.closes() || c.in_flight != 0);
+    let open = counters.modules.iter().find(|(_, c)| !c.closes() || (c.in_flight != 0 && !left));
     let played = Played {
         open_account: open.map(|(module, c)| format!("module {module}: {c:?}")),
         offered: counts.received,
         tally: Tally::default(),
         counters,
         engine,
+        entries: Vec::new(),
         wall,
         changes: Vec::new(),
         rings: host.rings.clone(),
         interrupted: interrupt::asked(),
+        left,
         has_cycles: device.capabilities().has_cycles,
     };
     let written = written.into_iter().map(|w| Written { from: w.from, path: w.path, packets: w.packets }).collect();

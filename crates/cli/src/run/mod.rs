@@ -3,6 +3,7 @@
 pub mod assign;
 pub mod bring_up;
 pub mod device;
+pub mod entry_counts;
 pub mod events;
 pub mod host;
 pub mod interrupt;

@@ -1,5 +1,6 @@
 //! Plays arrivals through a device, replaces programs on the way, and keeps what comes out.
 
+use super::entry_counts::{self, EntryCount};
 use super::host::Host;
 use super::interrupt;
 use super::pace::Clock;
@@ -58,6 +59,8 @@ pub struct Played {
     pub counters: Counters,
     /// What an XDP engine in hardware has counted, by module.
     pub engine: BTreeMap<u8, EngineCounts>,
+    /// Packets that met entries of P4 programs.
+    pub entries: Vec<EntryCount>,
     /// Wall time from the first packet to the last outcome.
     pub wall: Duration,
     /// Replacements.
@@ -68,6 +71,8 @@ pub struct Played {
     pub rings: Vec<RunRing>,
     /// It was ended by Ctrl-C.
     pub interrupted: bool,
+    /// It was ended so soon that packets were left in flight, or before they began to arrive.
+    pub left: bool,
     /// It has hardware cycles.
     pub has_cycles: bool,
 }
@@ -106,11 +111,49 @@ impl Play<'_> {
     pub fn run(mut self, source: &mut Source) -> Result<Played, Failure> {
         let mut state = State::default();
         let start = Instant::now();
+        let replaced: Vec<u16> = self.changes.iter().map(|change| change.tenant).collect();
+        // What a signal leaves where it is shows in the report as in flight.
+        let is_left = match self.run_to_the_end(source, &mut state) {
+            Ok(()) => false,
+            Err(failure) if failure.is_stop() => true,
+            Err(failure) => return Err(failure),
+        };
+        self.take_events(&mut state)?;
+        match is_left {
+            true => self.host.leave()?,
+            false => self.host.finish(self.device)?,
+        }
+        let wall = start.elapsed();
+        let counters = self.device.counters().map_err(failed)?;
+        let engine = engine_counts::of_modules(self.device, counters.modules.keys().copied());
+        let entries = entry_counts::of_tenants(self.device, self.linker, &replaced);
+        let open_account = match is_left {
+            true => Tally::audit_left(&counters).err(),
+            false => state.tally.audit(&counters, state.offered).err(),
+        };
+        Ok(Played {
+            engine,
+            entries,
+            open_account,
+            offered: state.offered,
+            tally: state.tally,
+            counters,
+            wall,
+            changes: state.changed,
+            rings: self.host.rings.clone(),
+            interrupted: interrupt::asked(),
+            left: is_left,
+            has_cycles: self.device.capabilities().has_cycles,
+        })
+    }
+
+    /// Plays, and lets everything come out.
+    fn run_to_the_end(&mut self, source: &mut Source, state: &mut State) -> Result<(), Failure> {
         let mut changes = std::mem::take(&mut self.changes).into_iter().peekable();
         let (mut ended, mut fault) = (false, None);
         while !ended && !interrupt::asked() {
             while let Some(change) = changes.next_if(|c| c.before <= state.offered) {
-                self.change(&change, &mut state)?;
+                self.change(&change, state)?;
             }
             let until = changes.peek().map_or(self.limit, |c| c.before.min(self.limit));
             let batch = if state.under_way.is_empty() { BATCH } else { SMALL_BATCH };
@@ -130,41 +173,22 @@ impl Play<'_> {
             }
             output::begin();
             ended |= state.offered + batch.len() as u64 == self.limit;
-            self.play(batch, &mut state)?;
+            self.play(batch, state)?;
             self.progress.at(state.offered);
         }
-        let interrupted = interrupt::asked();
-        if !interrupted && fault.is_none() {
+        if !interrupt::asked() && fault.is_none() {
             // At the very end, as 100%, the program is replaced and no packet sees it.
             for change in changes {
                 if change.before > state.offered {
                     fault = Some(not_reached(change.before, state.offered));
                     break;
                 }
-                self.change(&change, &mut state)?;
+                self.change(&change, state)?;
             }
         }
         self.device.quiesce().map_err(failed)?;
-        self.take(&mut state)?;
-        self.host.finish(self.device)?;
-        if let Some(fault) = fault {
-            return Err(fault);
-        }
-        let wall = start.elapsed();
-        let counters = self.device.counters().map_err(failed)?;
-        let engine = engine_counts::of_modules(self.device, counters.modules.keys().copied());
-        Ok(Played {
-            engine,
-            open_account: state.tally.audit(&counters, state.offered).err(),
-            offered: state.offered,
-            tally: state.tally,
-            counters,
-            wall,
-            changes: state.changed,
-            rings: self.host.rings.clone(),
-            interrupted,
-            has_cycles: self.device.capabilities().has_cycles,
-        })
+        self.take(state)?;
+        fault.map_or(Ok(()), Err)
     }
 
     fn offer(&mut self, arrival: Arrival) -> Offer {
@@ -190,12 +214,17 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Takes what has happened.
+    /// Takes what has happened, and lets the host do its part.
     fn take(&mut self, state: &mut State) -> Result<(), Failure> {
+        self.take_events(state)?;
+        self.host.serve(self.device)
+    }
+
+    fn take_events(&mut self, state: &mut State) -> Result<(), Failure> {
         loop {
             let events = self.device.poll(EVENTS);
             if events.is_empty() {
-                return self.host.serve(self.device);
+                return Ok(());
             }
             for event in events {
                 match event {
@@ -227,6 +256,7 @@ pub fn not_reached(before: u64, played: u64) -> Failure {
 pub fn failed(error: DeviceError) -> Failure {
     match error {
         DeviceError::NoPort { .. } | DeviceError::FrameLength { .. } => Failure::input("E0508", error),
+        DeviceError::Stopped => Failure::stopped(error),
         error if error.is_refusal() => Failure::input(error.code(), error),
         error => Failure::difference("E0505", error),
     }

@@ -1,5 +1,6 @@
 //! What a run came to, as a table and as JSON.
 
+use super::entry_counts;
 use super::live::Seen;
 use super::play::Played;
 use super::rings::RunRing;
@@ -10,7 +11,8 @@ use crate::table::{Table, group};
 use crate::xdp::engine_counts;
 use serde_json::{Value, json};
 use sluice_device::{EngineCounts, ModuleCounters};
-use sluice_object::Linker;
+use sluice_formats::Target;
+use sluice_object::{Destination, Linker};
 
 /// Runs of one command: on the model, on the RTL, or on both.
 pub struct Report<'a> {
@@ -103,6 +105,10 @@ impl Report<'_> {
             let lines = self.engine(&row).map(|counts| engine_counts::text(counts, None));
             lines.into_iter().flatten().try_for_each(|line| out.line(format!("engine, {}: {line}", row.name)))?;
         }
+        let entries = self.shown().map_or(&[][..], |played| &played.entries);
+        for row in self.rows() {
+            entry_counts::text(entries, row.id, &row.name).into_iter().try_for_each(|line| out.line(line))?;
+        }
         for ring in self.shown().map(|played| &played.rings).into_iter().flatten() {
             out.line(ring.text())?;
         }
@@ -137,14 +143,15 @@ impl Report<'_> {
         if self.compared {
             out.line("compared: model and rtl agree in every packet, byte and counter")?;
         }
-        if self.shown().is_some_and(|played| played.interrupted) {
-            out.line("interrupted: what was in flight has been finished")?;
+        if let Some(played) = self.shown().filter(|played| played.interrupted) {
+            out.line(interrupted(played))?;
         }
         if self.open_account().is_none() {
             let has_rings = self.shown().is_some_and(|played| !played.rings.is_empty());
             let consumed = if has_rings { " + consumed" } else { "" };
+            let left = if self.shown().is_some_and(|played| played.left) { " + in flight" } else { "" };
             out.line(format!(
-                "accounting: closed; offered + copies = forwarded + delivered{consumed} + dropped for every tenant"
+                "accounting: closed; offered + copies = forwarded + delivered{consumed} + dropped{left} for every tenant"
             ))?;
         }
         for w in self.written {
@@ -163,6 +170,7 @@ impl Report<'_> {
                 "wall_seconds": played.wall.as_secs_f64(),
                 "ticks": span(played),
                 "interrupted": played.interrupted,
+                "left_in_flight": left_in_flight(played),
                 "wedges": played.counters.wedges,
                 "replacements": played.changes.iter().map(|c| json!({
                     "label": c.label, "begun_at_packet": c.before, "done_by_packet": c.done, "ticks": c.ticks,
@@ -191,10 +199,23 @@ impl Report<'_> {
         let mut value = serde_json::to_value(&row.counters).unwrap_or_default();
         value["id"] = json!(row.id);
         value["name"] = json!(row.name);
+        value["dropped_by_destination"] = self.dropped_at(row);
         value["packets_per_second"] = json!(self.model.and_then(|played| self.packets_per_second(row, played)));
         value["engine"] = json!(self.engine(row).map(|counts| engine_counts::value(counts, None)));
+        let entries = self.shown().map_or(&[][..], |played| &played.entries);
+        value["entries"] = entry_counts::value(entries, row.id);
         value["cycles_per_packet"] = json!(self.rtl.and_then(|played| cycles(row, played)));
         value
+    }
+
+    /// Drops of copies at destinations, by name and reason; nothing of live interfaces, whose outcomes are not kept.
+    fn dropped_at(&self, row: &Row) -> Value {
+        let Some(shown) = self.shown().filter(|_| self.live.is_none()) else { return Value::Null };
+        let sums = row.module.map_or_else(|| shown.tally.total(), |module| shown.tally.module(module));
+        let target = Target::by_name(self.target);
+        let name = |number: u8| Some(Destination::from_number(number, target?)?.to_string());
+        let named = sums.dropped_at().iter().filter_map(|(number, reasons)| Some((name(*number)?, json!(reasons))));
+        named.collect::<serde_json::Map<_, _>>().into()
     }
 
     /// What an XDP engine in hardware has counted of a tenant.
@@ -210,6 +231,20 @@ impl Report<'_> {
         let seconds = played.wall.as_secs_f64();
         (offered > 0 && seconds > 0.0).then(|| (offered as f64 / seconds) as u64)
     }
+}
+
+/// Packets and copies without an outcome in a run that was left, beside those that had not begun to arrive.
+fn left_in_flight(played: &Played) -> u64 {
+    if played.left { played.counters.modules.values().map(|c| c.in_flight).sum() } else { 0 }
+}
+
+fn interrupted(played: &Played) -> String {
+    if !played.left {
+        return "interrupted: what was in flight has been finished".to_owned();
+    }
+    let arrived: u64 = played.counters.modules.values().map(|c| c.offered).sum();
+    let (waiting, inside) = (played.offered.saturating_sub(arrived), left_in_flight(played));
+    format!("interrupted: left are {} packets in flight, and {} that had not arrived", group(inside), group(waiting))
 }
 
 /// Mean cycles of the row's packets in the NIC.

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 #[derive(Default)]
 pub struct Sinks {
     files: BTreeMap<Destination, Sink>,
-    /// Nanoseconds that tick 0 stands for.
-    origin: u64,
+    /// The first packet's stamp in nanoseconds, and the tick that it stands for.
+    origin: (u64, u64),
 }
 
 struct Sink {
@@ -68,7 +68,7 @@ impl Sinks {
 
     /// From now on the tick `start` stands for `stamp`.
     pub fn start(&mut self, stamp: u64, start: u64) {
-        self.origin = stamp.saturating_sub(nanoseconds(start));
+        self.origin = (stamp, start);
     }
 
     /// Keeps a packet that has left. Its stamp is the tick of its first beat out, or of its
@@ -81,7 +81,9 @@ impl Sinks {
         };
         let Some(sink) = self.files.get_mut(&from) else { return Ok(()) };
         let tick = outcome.first_out.or(outcome.stamp).unwrap_or(0);
-        let stamp = self.origin + nanoseconds(tick);
+        let (stamp, start) = self.origin;
+        // Not by way of the stamp of tick 0: that may be before the capture's zero.
+        let stamp = stamp.saturating_add(nanoseconds(tick.saturating_sub(start)));
         Ok(sink.writer.write(&Packet::new(stamp, outcome.bytes))?)
     }
 
@@ -109,4 +111,40 @@ pub struct Written {
     pub path: PathBuf,
     /// Packets in it.
     pub packets: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_formats::target::TINY;
+    use sluice_packet::capture::read_all;
+
+    /// The tick at which a NIC is up is above the first stamp of a capture that begins at 0.
+    #[test]
+    fn stamps_count_from_the_first_packets_also_where_that_is_below_the_nics_latency() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("out.pcapng");
+        let from = Destination::Port(1);
+        for first in [0, 100, 1_000_000] {
+            let mut sinks = Sinks::create(&[OutputFile { from, file: file.clone() }], &TINY).unwrap();
+            sinks.start(first, 15_000);
+            let left = Outcome {
+                id: 0,
+                verdict: Verdict::Forwarded { port: 1 },
+                module: 1,
+                tenant: None,
+                generation: None,
+                stamp: None,
+                bytes: vec![0; 60],
+                queue: 0,
+                tag: 0,
+                first_in: Some(15_000),
+                first_out: Some(15_010),
+                last_out: Some(15_012),
+            };
+            sinks.take(left).unwrap();
+            sinks.finish().unwrap();
+            assert_eq!(read_all(&file).unwrap()[0].stamp, first + 40);
+        }
+    }
 }

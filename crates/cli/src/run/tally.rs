@@ -18,6 +18,8 @@ pub struct Sums {
     delivered: u64,
     consumed: u64,
     dropped: BTreeMap<Reason, u64>,
+    /// Copies that were dropped at a destination, by its number.
+    dropped_at: BTreeMap<u8, BTreeMap<Reason, u64>>,
     /// Ticks from first beat in to last beat out, of packets that left, where there are cycles.
     ticks: u64,
     timed: u64,
@@ -26,6 +28,11 @@ pub struct Sums {
 }
 
 impl Sums {
+    /// Copies that were dropped at each destination, by its number and by reason.
+    pub fn dropped_at(&self) -> &BTreeMap<u8, BTreeMap<Reason, u64>> {
+        &self.dropped_at
+    }
+
     /// Mean cycles from the first beat in to the last beat out.
     pub fn cycles_per_packet(&self) -> Option<f64> {
         (self.timed > 0).then(|| self.ticks as f64 / self.timed as f64)
@@ -40,7 +47,12 @@ impl Tally {
             Verdict::Forwarded { .. } => sums.forwarded += 1,
             Verdict::Delivered { .. } => sums.delivered += 1,
             Verdict::Consumed { .. } => sums.consumed += 1,
-            Verdict::Dropped { reason, .. } => *sums.dropped.entry(reason).or_default() += 1,
+            Verdict::Dropped { reason, destination } => {
+                *sums.dropped.entry(reason).or_default() += 1;
+                if let Some(destination) = destination {
+                    *sums.dropped_at.entry(destination).or_default().entry(reason).or_default() += 1;
+                }
+            }
         }
         let (Some(first), Some(last)) = (outcome.first_in, outcome.last_out) else { return };
         let seen = sums.seen.get_or_insert((first, last));
@@ -65,6 +77,10 @@ impl Tally {
             for (reason, count) in &one.dropped {
                 *all.dropped.entry(*reason).or_default() += count;
             }
+            for (destination, reasons) in &one.dropped_at {
+                let at = all.dropped_at.entry(*destination).or_default();
+                reasons.iter().for_each(|(reason, count)| *at.entry(*reason).or_default() += count);
+            }
             all.ticks += one.ticks;
             all.timed += one.timed;
             all.seen = match (all.seen, one.seen) {
@@ -73,6 +89,13 @@ impl Tally {
             };
             all
         })
+    }
+
+    /// Why the counters of a device that was left in the middle of its work are not closed: a packet may have been counted whose
+    /// last beat has not left.
+    pub fn audit_left(counters: &Counters) -> Result<(), String> {
+        let open = counters.modules.iter().find(|(_, c)| !c.closes());
+        open.map_or(Ok(()), |(module, c)| Err(format!("module {module}: {}", equation(c))))
     }
 
     /// Why the counters are not closed: against themselves, the outcomes, and `offered`.

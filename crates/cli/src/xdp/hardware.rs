@@ -72,7 +72,7 @@ impl Hardware {
         let target = run.target;
         let choice = if both { Choice::Both } else { Choice::Rtl };
         let mut spec = TenantSpec::new(TENANT, "program");
-        spec.keep_tag = true;
+        (spec.keep_tag, spec.any_vids) = (true, true);
         spec.xdp_work = run.work;
         spec.vlans = (0..VLAN_ROWS as u16).map(|vlan| VlanGrant { port: Some(0), vlan }).collect();
         let ports = (0..target.ports as u8).map(Destination::Port);
@@ -96,6 +96,7 @@ impl Hardware {
             files: Vec::new(),
             file: run.object.display().to_string(),
             target,
+            engines: sluice_nic::engines::ALL,
             settings,
             tenants: vec![TenantConfig { spec, object: Some(object), routes: None, rings: Vec::new() }],
             ports: vec![PortBinding::default(); target.ports as usize],

@@ -70,7 +70,7 @@ impl XdpRun {
         let nic = self.nic(&image)?;
         let mut beside = self.state.as_deref().is_some_and(captures::is_standard).then(Output::stderr);
         let out = beside.as_mut().unwrap_or(out);
-        let mut device = device::model(nic.target);
+        let mut device = device::model(nic.target, nic.config.engines);
         let linker = nic.start(&mut *device)?;
         let module = linker.tenant(TENANT).map_err(|e| Failure::input(e.code(), e))?.module;
         let bindings = live::bind(&nic.config)?;
@@ -126,6 +126,7 @@ impl XdpRun {
             files: Vec::new(),
             file: self.object.display().to_string(),
             target,
+            engines: sluice_nic::engines::ALL,
             settings: NicSettings::new(target),
             tenants: Vec::new(),
             ports: vec![PortBinding::default(); target.ports as usize],
@@ -134,7 +135,7 @@ impl XdpRun {
         let mut spec = TenantSpec::new(TENANT, self.object.file_stem().unwrap_or_default().to_string_lossy());
         // Nobody waits for this program but itself: it may work as it may in the kernel.
         spec.xdp_work = self.work.or(Some(MOST_WORK));
-        spec.keep_tag = true;
+        (spec.keep_tag, spec.any_vids) = (true, true);
         let queue = (Linker::new(target).grantable_cells() as usize / (self.iface.len() + 1)) as u16;
         let mut interfaces = BTreeMap::new();
         let bound: Vec<&String> = self.iface.iter().map(|i| &i.name).chain(&self.tap).collect();

@@ -10,6 +10,7 @@ pub mod engine_events;
 pub mod hardware;
 pub mod live;
 pub mod object;
+pub mod options;
 pub mod packets;
 pub mod paths;
 pub mod prepare;

@@ -5,16 +5,15 @@ use super::counts::Counts;
 use super::hardware::{Hardware, Seen};
 use super::live;
 use super::object;
+use super::options::packet_number;
 use super::packets::{Arrived, PacketLog};
 use super::paths::ByPath;
 use super::prepare::{Prepare, named};
 use super::report::{Ran, Report};
 use super::sink::Sink;
 use super::trace::{Programs, Trace};
-use crate::apart;
 use crate::captures::{self, Capture};
 use crate::failure::Failure;
-use crate::files;
 use crate::output::Output;
 use crate::run::device::target;
 use crate::run::interrupt;
@@ -66,7 +65,7 @@ pub struct XdpRun {
     pub(super) program: Option<String>,
     /// Capture to play, `-` is standard input; several are played one after the other
     #[arg(long = "in", value_name = "CAPTURE")]
-    inputs: Vec<PathBuf>,
+    pub(super) inputs: Vec<PathBuf>,
     /// Interfaces whose packets the program gets, instead of captures; the first has index 1
     #[arg(long, value_name = "IFACE[=IFINDEX]", value_delimiter = ',', value_parser = live::interface,
           conflicts_with_all = ["inputs", "output", "ifindex", "queue", "cpu", "cpus", "seed", "trace"])]
@@ -83,7 +82,7 @@ pub struct XdpRun {
     pub(super) socket: Option<PathBuf>,
     /// Capture of what leaves: interfaces pass, tx, redirect in .pcapng; `-` is standard output
     #[arg(long = "out", value_name = "CAPTURE")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Entries of a map, before the first packet (docs/guide/xdp.md)
     #[arg(long = "map", value_name = "NAME=FILE", value_parser = named_file)]
     pub(super) maps: Vec<(String, PathBuf)>,
@@ -100,10 +99,10 @@ pub struct XdpRun {
     queue: u32,
     /// Processor that the program runs on
     #[arg(long, value_name = "N", default_value_t = 0)]
-    cpu: u32,
+    pub(super) cpu: u32,
     /// Processors of per-CPU maps
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
-    cpus: u32,
+    pub(super) cpus: u32,
     /// Seed of the program's random numbers, and of the simulation's initial values
     #[arg(long, default_value_t = 1)]
     pub(super) seed: u64,
@@ -113,7 +112,7 @@ pub struct XdpRun {
     /// What became of each packet: verdict, instructions, path through programs and destination, a JSON
     /// object a line; `-` is standard output, the report then goes to standard error
     #[arg(long, value_name = "FILE", conflicts_with = "iface")]
-    packets: Option<PathBuf>,
+    pub(super) packets: Option<PathBuf>,
     /// Most taken back edges and calls of a packet [default: 16777216; with --device rtl or both 65536]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_WORK)))]
     pub(super) work: Option<u32>,
@@ -122,16 +121,16 @@ pub struct XdpRun {
     pub(super) limit: Option<u64>,
     /// What carries the program out
     #[arg(long, value_enum, default_value_t = Executor::Interpreter, conflicts_with = "iface")]
-    device: Executor,
+    pub(super) device: Executor,
     /// Target of the engine, default or tiny, with --device rtl or both
     #[arg(long, value_parser = target, default_value = "default")]
     pub(super) target: &'static NicTarget,
     /// Lanes of the cores, with --device bundles: 1, 2 or 4 [default: 2]
     #[arg(long, value_name = "N")]
-    lanes: Option<usize>,
+    pub(super) lanes: Option<usize>,
     /// Prints every instruction, or bundle, of every packet or of one, with its registers; the first packet is 0
-    #[arg(long, value_name = "PACKET", num_args = 0..=1)]
-    trace: Option<Option<u64>>,
+    #[arg(long, value_name = "PACKET", num_args = 0..=1, value_parser = packet_number)]
+    pub(super) trace: Option<Option<u64>>,
     /// Prints packets, bundles and cycles of each path that packets went
     #[arg(long, conflicts_with = "iface")]
     by_path: bool,
@@ -149,7 +148,7 @@ struct Watching {
 
 /// What carries a program out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Executor {
+pub(super) enum Executor {
     /// The interpreter, instruction by instruction: the specification
     #[value(name = "model", alias = "interpreter")]
     Interpreter,
@@ -181,43 +180,10 @@ fn named_file(text: &str) -> Result<(String, PathBuf), String> {
 impl XdpRun {
     /// Plays and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        if self.inputs.is_empty() && self.iface.is_empty() {
-            let what = "no packets: expected --in CAPTURE, or --iface IFACE for live interfaces";
-            return Err(Failure::input("E0490", what).help("sluice xdp run FILE.o --in capture.pcapng"));
-        }
-        for (at, (map, _)) in self.maps.iter().enumerate() {
-            if self.maps[..at].iter().any(|(before, _)| before == map) {
-                return Err(Failure::input("E0502", format!("--map: `{map}` is given twice, expected one file")));
-            }
-        }
-        if self.lanes.is_some() && self.device != Executor::Bundles {
-            let has =
-                if self.device == Executor::Interpreter { "the interpreter has none" } else { "the engine has 2" };
-            return Err(Failure::input("E0490", format!("--lanes: {has}, expected --device bundles with it")));
-        }
-        if self.trace == Some(None) && self.json {
-            let what = "--trace: with --json it is of one packet, expected --trace PACKET".to_owned();
-            return Err(Failure::input("E0490", what));
-        }
-        if self.trace.is_some() && matches!(self.device, Executor::Rtl | Executor::Both) {
-            let what = "--trace: the engine in hardware does not tell its bundles, expected --device bundles or model";
-            return Err(Failure::input("E0821", what));
-        }
-        let by_model = [("--out", &self.output), ("--packets", &self.packets), ("--state", &self.state)];
-        if let Some((option, _)) = by_model.iter().find(|(_, file)| self.device == Executor::Rtl && file.is_some()) {
-            let what = format!("{option}: the interpreter writes it, expected --device both or model with it");
-            return Err(Failure::input("E0490", what));
-        }
-        self.check_apart()?;
-        apart::check_named("--socket", self.socket.as_deref())?;
-        self.state.as_deref().map(files::check_write).transpose()?;
+        self.check_options()?;
         interrupt::listen();
         if !self.iface.is_empty() {
             return self.run_live(out);
-        }
-        if self.cpu >= self.cpus {
-            let what = format!("--cpu {}: there are {} (--cpus), allowed: 0 to {}", self.cpu, self.cpus, self.cpus - 1);
-            return Err(Failure::input("E0490", what));
         }
         let mut image = object::read(&self.object)?;
         self.prepare.apply(&mut image, &self.object)?;
@@ -225,26 +191,12 @@ impl XdpRun {
             *spec = as_libbpf_creates(spec, self.cpus);
         }
         let programs = object::choose(&image, &self.object, self.section.as_deref(), self.program.as_deref())?;
-        let single = [("--out", self.output.is_some()), ("--state", self.state.is_some())];
-        if let Some((option, _)) = single.iter().find(|(_, given)| *given && programs.len() > 1) {
-            let what = format!("{option}: {} has {} programs, expected one", self.object.display(), programs.len());
-            return Err(Failure::input("E0490", what).help("say which with --section or --program"));
-        }
-        if let Some(pipe) = self.inputs.iter().find(|path| captures::is_pipe(path) && programs.len() > 1) {
-            let what = format!("{}: a pipe is read once, {} programs read it", pipe.display(), programs.len());
-            return Err(Failure::input("E0502", what).help("say which with --section or --program"));
-        }
+        self.check_programs(programs.len())?;
         if self.device == Executor::Rtl {
             return self.run_rtl(&image, &programs, out);
         }
         let packets = self.count()?;
         let mut log = None;
-        let written = [("--out", &self.output), ("--packets", &self.packets), ("--state", &self.state)];
-        let standard = written.into_iter().find(|(_, file)| file.as_deref().is_some_and(captures::is_standard));
-        if let Some((option, _)) = standard.filter(|_| self.trace.is_some()) {
-            let what = format!("{option} -: --trace writes to standard output too, expected a file or no --trace");
-            return Err(Failure::input("E0490", what));
-        }
         let mut runs = Vec::new();
         let mut on_engine = Vec::new();
         let mut written = None;
@@ -288,7 +240,7 @@ impl XdpRun {
             runs.push(Ran { name, section, counts, runtime, paths, traced });
         }
         let report = Report { object: &self.object, runs, written, state: self.state.as_deref() };
-        let mut beside = standard.is_some().then(Output::stderr);
+        let mut beside = self.on_standard_output().map(|_| Output::stderr());
         log.map(PacketLog::finish).transpose()?;
         let report_to = beside.as_mut().unwrap_or(out);
         if self.json {
@@ -375,29 +327,6 @@ impl XdpRun {
     }
 
     /// Refuses outputs that would overwrite a file that is read, or each other.
-    fn check_apart(&self) -> Result<(), Failure> {
-        captures::check_standard(self.inputs.iter().map(|file| ("--in", file.as_path())))?;
-        let written = [("--out", &self.output), ("--packets", &self.packets), ("--state", &self.state)];
-        captures::check_standard(written.iter().filter_map(|(option, file)| Some((*option, file.as_deref()?))))?;
-        let inputs = self.inputs.iter().filter(|file| !captures::is_standard(file));
-        let read = inputs.chain([&self.object]).chain(self.maps.iter().map(|(_, file)| file));
-        let mut taken: Vec<(files::Identity, &str)> =
-            read.chain(&self.routes).map(|file| (files::identity(file), "is read")).collect();
-        let file = |file: &Option<PathBuf>| file.clone().filter(|file| !captures::is_standard(file));
-        let (output, packets, state) = (file(&self.output), file(&self.packets), file(&self.state));
-        for (option, file) in [("--out", &output), ("--state", &state), ("--packets", &packets)] {
-            let Some(file) = file else { continue };
-            let identity = files::identity(file);
-            if let Some((_, why)) = taken.iter().find(|(other, _)| *other == identity) {
-                let what = format!("{option}: {} {why}, expected a file of its own", file.display());
-                return Err(Failure::input("E0502", what));
-            }
-            let why = if option == "--out" { "is written by --out" } else { "is written by --state" };
-            taken.push((identity, why));
-        }
-        Ok(())
-    }
-
     fn install(&self, runtime: &mut Runtime, image: &Image) -> Result<Installed, Failure> {
         runtime.world.cpu = self.cpu;
         let usual = if matches!(self.device, Executor::Rtl | Executor::Both) { u64::from(WORK) } else { WORK_LIMIT };

@@ -24,6 +24,7 @@ pub(super) struct ConfigFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct DeviceTable {
     pub target: Spanned<String>,
+    pub engines: Option<Spanned<Vec<String>>>,
     #[serde(default)]
     pub watchdog: u32,
 }
@@ -49,6 +50,15 @@ pub(super) enum DoubleTag {
     Drop,
 }
 
+/// VLANs in which a tenant's frames may leave.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Vids {
+    #[default]
+    Own,
+    Any,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HostTable {
@@ -64,10 +74,12 @@ pub(super) struct TenantTable {
     pub id: u16,
     pub vlans: Spanned<Vec<Spanned<VlanEntry>>>,
     pub keep_tag: Option<Spanned<bool>>,
+    pub vids: Option<Vids>,
     pub rate: Option<u64>,
     pub burst: Option<u32>,
     pub share: Option<ShareTable>,
     pub xdp_work: Option<u32>,
+    pub xdp_growth: Option<u16>,
     pub xdp_share: Option<XdpShareTable>,
     pub quantum: Option<u16>,
     pub max_entries: Option<Spanned<u32>>,

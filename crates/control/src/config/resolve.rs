@@ -1,14 +1,19 @@
 //! From the file's words to what the linker takes.
 
 use super::error::{ConfigError, ConfigProblem};
-use super::file::{ConfigFile, DoubleTag, HostTable, P4Hash, P4Table, PortTable, RingTable, TableTable, TenantTable};
+use super::file::{
+    ConfigFile, DoubleTag, HostTable, P4Hash, P4Table, PortTable, RingTable, TableTable, TenantTable, Vids,
+};
 use super::grants::NOBODY;
 use super::quota::l7_given;
 use super::{HostBinding, NicConfig, PortBinding, RingConfig, TenantConfig};
 use sluice_device::rings::{LEAST_BUFFER, MOST_BUFFER};
 use sluice_formats::l7::target::{LEAST_RING_LOG, MOST_RING_LOG};
+use sluice_formats::limits::SYSTEM_TENANT;
+use sluice_formats::xdp::target::GROWTH;
 use sluice_formats::{EngineId, Target, target};
 use sluice_frontends::{self as frontends, Allowed, P4Options, Reading};
+use sluice_nic::engines::{self, Models};
 use sluice_object::linker::rmt::RmtError;
 use sluice_object::{
     Destination, KeyKind, KeySpec, L7Given, LinkError, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec,
@@ -46,6 +51,7 @@ impl Resolver<'_> {
             let allowed = target::ALL.map(|t| t.name).join(", ");
             self.wrong(name.span(), "device.target", format!("`{}`", name.get_ref()), &allowed)
         })?;
+        let engines = self.engines(file.device.engines.as_ref())?;
         let mut settings = NicSettings::new(target);
         settings.watchdog = file.device.watchdog;
         let mut ports = vec![PortBinding::default(); target.ports as usize];
@@ -70,11 +76,37 @@ impl Resolver<'_> {
             }
             names.push(name);
         }
-        let tenants = self.tenants(&file, target, &settings)?;
+        let tenants = self.tenants(&file, target, engines, &settings)?;
         let inputs = file.port.iter().filter_map(|port| Some(port.input.as_ref()?.get_ref().as_path()));
         let named = file.tenant.iter().flat_map(TenantTable::files).chain(inputs);
         let files = named.map(|named| self.folder.join(named)).collect();
-        Ok(NicConfig { file: self.file.to_owned(), target, settings, tenants, ports, hosts, files })
+        Ok(NicConfig { file: self.file.to_owned(), target, engines, settings, tenants, ports, hosts, files })
+    }
+
+    /// The engines that the NIC has; without a word all.
+    fn engines(&self, given: Option<&Spanned<Vec<String>>>) -> Result<Models, ConfigError> {
+        let Some(given) = given else { return Ok(engines::ALL) };
+        let ids: Option<Vec<EngineId>> = given.get_ref().iter().map(|name| EngineId::from_name(name)).collect();
+        ids.and_then(|ids| engines::set(&ids)).ok_or_else(|| {
+            let found = given.get_ref().iter().map(|name| format!("`{}`", name.escape_default())).collect::<Vec<_>>();
+            self.wrong(given.span(), "device.engines", found.join(", "), "`rmt`, and beside it `xdp`, `l7` or both")
+        })
+    }
+
+    /// Refuses a tenant's share of an engine that the NIC does not have.
+    fn check_engines(&self, table: &TenantTable, models: Models) -> Result<(), ConfigError> {
+        let xdp = table.xdp_work.is_some() || table.xdp_share.is_some();
+        for (engine, given) in [(EngineId::XDP, xdp), (EngineId::L7, table.l7.is_some())] {
+            if given && !engines::ids(models).any(|id| id == engine) {
+                let has = engines::ids(models).map(EngineId::name).collect::<Vec<_>>().join(", ");
+                let what =
+                    format!("is given a share of the engine {engine}, which this device does not have; it has {has}");
+                let tenant = table.name.get_ref().clone();
+                let problem = ConfigProblem::Object { tenant, what, code: Some("E0238") };
+                return Err(ConfigError::at(self.file, self.text, table.name.span(), problem));
+            }
+        }
+        Ok(())
     }
 
     fn number(&self, number: &Spanned<u8>, what: &str, count: u32, seen: &mut Vec<u8>) -> Result<usize, ConfigError> {
@@ -104,6 +136,10 @@ impl Resolver<'_> {
                 let allowed = format!("drop, or a tenant: {}", names.join(", "));
                 self.wrong(untagged.span(), "untagged", format!("`{}`", untagged.get_ref()), &allowed)
             })?;
+            if tenant.id == SYSTEM_TENANT {
+                let allowed = "drop, or a tenant that is not the system: its module has no packets of its own";
+                return Err(self.wrong(untagged.span(), "untagged", format!("`{}`", untagged.get_ref()), allowed));
+            }
             policy.untagged = Some(tenant.id);
         }
         policy.drop_double_tag = port.double_tag == Some(DoubleTag::Drop);
@@ -181,13 +217,15 @@ impl Resolver<'_> {
         &self,
         file: &ConfigFile,
         target: &'static Target,
+        models: Models,
         settings: &NicSettings,
     ) -> Result<Vec<TenantConfig>, ConfigError> {
-        let engines: Vec<EngineId> = EngineId::all().collect();
+        let engines: Vec<EngineId> = engines::ids(models).collect();
         let mut linker = Linker::of(target, &engines, None);
         let mut tenants = Vec::new();
         for table in &file.tenant {
             let tenant = self.tenant(table, &file.port, target)?;
+            self.check_engines(table, models)?;
             let name = tenant.spec.name.clone();
             let refused = |error: LinkError| {
                 let what = error.to_string();
@@ -229,6 +267,7 @@ impl Resolver<'_> {
         let mut spec = TenantSpec::new(table.id, name);
         spec.vlans = self.vlans(table, ports)?;
         spec.keep_tag = self.keep_tag(table)?;
+        spec.any_vids = table.vids == Some(Vids::Any);
         spec.rate = match (table.rate, table.burst) {
             (None, None) => None,
             (Some(bits_per_second), Some(burst_bytes)) => Some(Rate { bits_per_second, burst_bytes }),
@@ -239,6 +278,7 @@ impl Resolver<'_> {
         };
         spec.share = table.share.as_ref().map(|share| Rate { bits_per_second: share.rate, burst_bytes: share.burst });
         spec.xdp_work = table.xdp_work;
+        spec.xdp_growth = Some(table.xdp_growth.unwrap_or(GROWTH));
         spec.xdp_share = table.xdp_share.as_ref().map(|share| {
             let usual = XdpShare::default();
             XdpShare { weight: share.weight.unwrap_or(usual.weight), rows: share.rows.unwrap_or(usual.rows) }
@@ -334,7 +374,7 @@ impl Resolver<'_> {
                 let file = self.folder.join(path.get_ref());
                 let entries = table.entries.as_ref().map(|entries| self.folder.join(entries.get_ref()));
                 let allowed = table.p4.as_ref().map(|p4| allowed(p4.get_ref())).unwrap_or_default();
-                let p4 = P4Options { entries: entries.as_deref(), allowed };
+                let p4 = P4Options { entries: entries.as_deref(), allowed, ..P4Options::default() };
                 let reading = Reading { p4, ..Reading::new(target, name) };
                 Some(frontends::read(&file, &reading).map_err(|e| {
                     let problem = problem(format!("object {}", e.what), Some(e.code));

@@ -109,6 +109,7 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
         (format!("{tenant}rate = 9\nburst = 9\n"), "E0226", 4, "bits_per_second"),
         (format!("{tenant}queues = {{ port7 = 9 }}\n"), "E0221", 4, "port7"),
         (format!("{tenant}xdp_work = 0\n"), "E0226", 4, "xdp_work: found 0, allowed: 1 to 16777216"),
+        (format!("{tenant}xdp_growth = 2047\n"), "E0226", 4, "xdp_growth: found 2047, allowed: 0 to 2046"),
         (format!("{tenant}xdp_share = {{ weight = 0 }}\n"), "E0226", 4, "xdp_share.weight: found 0"),
         (
             format!("{tenant}xdp_share = {{ rows = 505 }}\n"),
@@ -210,6 +211,12 @@ fn what_a_tenant_is_given_and_no_packet_can_meet_is_refused_at_its_line() {
             "E0304",
             7,
             "keep_tag: found true, allowed: with a VLAN",
+        ),
+        (
+            system("vlans = []\n") + &untagged.replace("red", "system"),
+            "E0304",
+            9,
+            "untagged: found `system`, allowed: drop, or a tenant that is not the system",
         ),
         (system("vlans = []\nkeep_tag = true\n"), "E0304", 7, "keep_tag: found true, allowed: with a VLAN"),
         (table("{ to = [] }"), "E0303", 9, "`to` without a destination, allowed: \"drop\""),

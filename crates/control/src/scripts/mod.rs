@@ -176,14 +176,16 @@ pub struct Report {
     pub dropped: u64,
     /// What failed.
     pub failures: Vec<FailedStatement>,
+    /// A signal ended it in this statement, or after the last one: nothing that comes later was looked at.
+    pub stopped: Option<Option<Statement>>,
     /// What the linker warns of, each once, with the statement behind which it did.
     pub warnings: Vec<(Statement, Warning)>,
 }
 
 impl Report {
-    /// Whether nothing failed.
+    /// Whether nothing failed and all was looked at.
     pub fn passed(&self) -> bool {
-        self.failures.is_empty()
+        self.failures.is_empty() && self.stopped.is_none()
     }
 }
 
@@ -213,7 +215,12 @@ impl fmt::Display for Report {
         if let Some(why) = &self.skipped {
             return write!(f, "{}: skipped on {}: {why}", self.file, self.device);
         }
-        let verdict = if self.passed() { "ok" } else { "FAILED" };
+        let verdict = match &self.stopped {
+            _ if !self.failures.is_empty() => "FAILED".to_owned(),
+            None => "ok".to_owned(),
+            Some(None) => "ended by a signal after the last statement".to_owned(),
+            Some(Some(statement)) => format!("ended by a signal in line {}", statement.position.line),
+        };
         write!(
             f,
             "{}: {verdict} on {} ({}): {} statements, {} packets sent, {} came out, {} dropped",
@@ -250,30 +257,34 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         messages: 0,
         dropped: 0,
         failures: Vec::new(),
+        stopped: None,
         warnings: Vec::new(),
     };
     if !is_for(script, &target) {
         report.skipped = Some(format!("the script is for another target than {}", target.name));
         return report;
     }
-    let xdp = |s: &Statement| matches!(s.command, Command::Xdp(_));
-    if !device.capabilities().engines.contains(&EngineId::XDP) && script.statements.iter().any(xdp) {
-        report.skipped = Some("the device has no XDP engine".to_owned());
-        return report;
-    }
-    let rmt = |s: &Statement| match &s.command {
-        Command::Rmt(_) | Command::Table(_) | Command::Load { .. } | Command::Rules { .. } => true,
-        Command::Xdp(xdp) => xdp.rmt.is_some(),
-        _ => false,
-    };
-    if !device.capabilities().engines.contains(&EngineId::RMT) && script.statements.iter().any(rmt) {
-        report.skipped = Some("the device has no rmt pipeline".to_owned());
-        return report;
-    }
-    let rules = |s: &Statement| matches!(s.command, Command::Rules { .. } | Command::Ring { .. });
-    if !device.capabilities().engines.contains(&EngineId::L7) && script.statements.iter().any(rules) {
-        report.skipped = Some("the device has no l7 engine".to_owned());
-        return report;
+    // An engine alone shows what it can. On a NIC the linker refuses what asks for an engine that is not there.
+    if !device.capabilities().queues {
+        let xdp = |s: &Statement| matches!(s.command, Command::Xdp(_));
+        if !device.capabilities().engines.contains(&EngineId::XDP) && script.statements.iter().any(xdp) {
+            report.skipped = Some("the device has no XDP engine".to_owned());
+            return report;
+        }
+        let rmt = |s: &Statement| match &s.command {
+            Command::Rmt(_) | Command::Table(_) | Command::Load { .. } | Command::Rules { .. } => true,
+            Command::Xdp(xdp) => xdp.rmt.is_some(),
+            _ => false,
+        };
+        if !device.capabilities().engines.contains(&EngineId::RMT) && script.statements.iter().any(rmt) {
+            report.skipped = Some("the device has no rmt pipeline".to_owned());
+            return report;
+        }
+        let rules = |s: &Statement| matches!(s.command, Command::Rules { .. } | Command::Ring { .. });
+        if !device.capabilities().engines.contains(&EngineId::L7) && script.statements.iter().any(rules) {
+            report.skipped = Some("the device has no l7 engine".to_owned());
+            return report;
+        }
     }
     let blocks = |s: &Statement| matches!(s.command, Command::Block(_) | Command::Unblock(_));
     if !device.capabilities().queues && script.statements.iter().any(blocks) {
@@ -283,7 +294,12 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
     let mut runner = match Runner::new(script, device) {
         Ok(runner) => runner,
         Err(failed) => {
-            report.failures.push(*failed);
+            match failed.failure {
+                ScriptFailure::Device(DeviceError::Stopped) => {
+                    report.stopped = Some(script.statements.first().cloned())
+                }
+                _ => report.failures.push(*failed),
+            }
             return report;
         }
     };
@@ -299,7 +315,13 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
                 | Command::Xdp(_)
                 | Command::Nic(_)
         );
-        if let Err(failure) = runner.run(&statement.command) {
+        let result = runner.run(&statement.command);
+        if let Err(ScriptFailure::Device(DeviceError::Stopped)) = result {
+            report.stopped = Some(Some(statement.clone()));
+            ended_early = true;
+            break;
+        }
+        if let Err(failure) = result {
             ended_early = !failure.is_expectation();
             report.failures.push(FailedStatement { statement: Some(statement.clone()), failure });
             if ended_early {
@@ -312,8 +334,12 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         }
     }
     if !ended_early {
-        let left = runner.finish().into_iter().map(|failure| FailedStatement { statement: None, failure });
-        report.failures.extend(left);
+        for failure in runner.finish() {
+            match failure {
+                ScriptFailure::Device(DeviceError::Stopped) => report.stopped = Some(None),
+                failure => report.failures.push(FailedStatement { statement: None, failure }),
+            }
+        }
     }
     (report.sent, report.received, report.dropped) = runner.seen.totals();
     report.messages = runner.messages.taken;

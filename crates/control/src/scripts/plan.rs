@@ -55,7 +55,8 @@ impl Need {
             None => quota,
         });
         // What the system module sends, it sends for tenants, to their queues.
-        if object.demands.queues.is_empty() && !part.system {
+        // A P4 program demands those that it and its entries name, and may send to others.
+        if (object.demands.queues.is_empty() || part.logical.is_some()) && !part.system {
             self.destinations.extend(everywhere(target));
         } else {
             self.destinations.extend(object.demands.queues.keys().copied());

@@ -8,8 +8,9 @@ use super::tables::{TableState, action, changed, read_object, read_rules, rmt_ob
 use super::traffic::Seen;
 use super::{FailedStatement, ScriptFailure};
 use sluice_device::run_load::run_load;
-use sluice_device::{Device, Event, ModuleCounters, Offer, ProgramEvent};
+use sluice_device::{Device, DeviceError, Event, ModuleCounters, Offer, ProgramEvent, stop};
 use sluice_formats::limits::SYSTEM_TENANT;
+use sluice_formats::xdp::target::GROWTH;
 use sluice_formats::{Reason, Target, l7, target};
 use sluice_frontends::Tables;
 use sluice_object::{Destination, L7Given, Linker, Load, Object, TenantSpec, VlanGrant, Warning, XdpShare};
@@ -248,6 +249,9 @@ impl<'a> Runner<'a> {
     /// What is left after the last statement.
     pub fn finish(&mut self) -> Vec<ScriptFailure> {
         let rest = self.rest();
+        if let Err(stopped @ ScriptFailure::Device(DeviceError::Stopped)) = rest {
+            return vec![stopped];
+        }
         let none = rest.and_then(|()| self.expect_none()).err();
         let accounting = self.device.counters().map_err(ScriptFailure::from).and_then(|counters| {
             let open = counters.modules.iter().find(|(_, c)| !c.closes());
@@ -267,6 +271,7 @@ impl<'a> Runner<'a> {
         let mut spec = TenantSpec::new(tenant.id, tenant.name.clone());
         spec.vlans = tenant.vlans.iter().map(|vlan| VlanGrant { port: None, vlan: *vlan }).collect();
         spec.keep_tag = tenant.keep_tag;
+        spec.any_vids = tenant.any_vids;
         let rate = |of: Option<(u64, u64)>| {
             let Some((bits_per_second, burst)) = of else { return Ok(None) };
             let burst_bytes = u32::try_from(burst).map_err(|_| {
@@ -286,6 +291,7 @@ impl<'a> Runner<'a> {
         let reserve = tenant.reserve.map_or(0, |cells| cells as u16);
         spec.reserves = spec.queues.keys().filter(|_| reserve > 0).map(|d| (*d, reserve)).collect();
         spec.xdp_work = tenant.xdp_work;
+        spec.xdp_growth = Some(tenant.xdp_growth.unwrap_or(GROWTH));
         if tenant.xdp_weight.is_some() || tenant.xdp_rows.is_some() {
             let usual = XdpShare::default();
             spec.xdp_share = Some(XdpShare {
@@ -317,7 +323,10 @@ impl<'a> Runner<'a> {
     fn granted_module(&self, rmt: &Rmt) -> Result<(Object, Option<Tables>), ScriptFailure> {
         let (mut object, tables) = rmt_object(&self.script.file, rmt, self.target)?;
         let granted = &self.linker.tenant(self.id(&rmt.tenant)?)?.spec.queues;
-        object.demands.queues.retain(|destination, _| granted.contains_key(destination));
+        // What a P4 program demands is what its entries send to.
+        if object.parts.rmt.as_ref().is_none_or(|part| part.logical.is_none()) {
+            object.demands.queues.retain(|destination, _| granted.contains_key(destination));
+        }
         Ok((object, tables))
     }
 
@@ -348,6 +357,7 @@ impl<'a> Runner<'a> {
     fn entry(&mut self, tenant: &str, entry: &str) -> Result<(), ScriptFailure> {
         let id = self.id(tenant)?;
         let object = changed(self.p4.get_mut(tenant), tenant, entry)?;
+        self.linker.check_sends(id, &object)?;
         let Some(part) = &object.parts.rmt else { return Ok(()) };
         match self.linker.rmt_change(id, part)? {
             Some(load) => {
@@ -445,6 +455,7 @@ impl<'a> Runner<'a> {
             }
             offers.push(Offer { port: send.port, bytes: send.bytes.clone(), at, bad: false });
             if offers.len() == POLL {
+                stop::check()?;
                 self.device.offer_owned(std::mem::take(&mut offers))?;
             }
         }

@@ -85,7 +85,7 @@ pub(super) fn rmt_object(
     target: &Target,
 ) -> Result<(Object, Option<Tables>), ScriptFailure> {
     let (file, entries) = (beside(script, &rmt.file), rmt.entries.as_ref().map(|file| beside(script, file)));
-    let p4 = P4Options { entries: entries.as_deref(), allowed: allowed(&rmt.parts) };
+    let p4 = P4Options { entries: entries.as_deref(), allowed: allowed(&rmt.parts), ..P4Options::default() };
     let reading = Reading { p4, ..Reading::new(target, &rmt.tenant) };
     let tables = Tables::read(&file, &reading)?;
     let mut object = match &tables {

@@ -42,6 +42,7 @@ fn what_the_nic_cannot_have_ends_the_script_in_words() {
     for (text, code, words) in [
         ("nic speed=9", "E0310", "found `speed`, allowed: port, untagged"),
         ("nic untagged=red", "E0310", "the name of a tenant declared before"),
+        ("rmt system ../../programs/rmt/system.rmt\nnic untagged=system", "E0226", "found the system tenant"),
         ("nic port=4 min_frame=60", "E0310", "0 to 3"),
         ("nic min_frame=9217", "E0310", "14 to 9216"),
         ("nic min_frame=100 max_frame=90", "E0226", "max_frame"),
@@ -79,7 +80,14 @@ fn what_a_device_was_asked_for_and_does_not_have_is_no_finding() {
         DeviceError::NoQueues { device: "rtl-rmt" },
         DeviceError::NoMaps { device: "rtl" },
         DeviceError::NoProgram { module: 1 },
-        DeviceError::NoEngine { label: "load red".to_owned(), step: 0, engine: EngineId::XDP, device: "rtl" },
+        DeviceError::NoEngine {
+            label: "load red".to_owned(),
+            step: 0,
+            what: "a program",
+            engine: EngineId::XDP,
+            device: "rtl",
+            has: "rmt".to_owned(),
+        },
         DeviceError::Version { label: "load red".to_owned(), found: 1, allowed: 2 },
     ] {
         assert!(!finding(refused.clone()), "{refused:?}");

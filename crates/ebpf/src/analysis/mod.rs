@@ -10,6 +10,7 @@ pub mod branch;
 mod call;
 mod fixpoint;
 mod graph;
+mod growth;
 pub mod num;
 mod prints;
 pub mod range;
@@ -26,6 +27,7 @@ mod warn;
 #[cfg(test)]
 mod testing;
 
+pub use growth::growth;
 pub use prints::{print_format, print_formats, print_slots, written};
 pub use regions::{Access, AccessKind, At, Call, MAX_SLOTS, Regions, analyze, operands};
 pub use report::Listing;

@@ -53,6 +53,10 @@ fn adjust_head(cpu: &mut Cpu<'_>, [ctx, delta, ..]: [u64; 5]) -> Result<u64, Fau
     if moved < i64::from(RESERVED + data - meta) || moved > i64::from(end) - MIN_FRAME {
         return Ok(Errno::INVAL.result());
     }
+    // What the tenant has not paid for there is no room for either.
+    if delta < 0 && i64::from(end) - moved > i64::from(packet.most()) {
+        return Ok(Errno::INVAL.result());
+    }
     let (moved, moved_meta) = (moved as u32, (i64::from(meta) + delta) as u32);
     // Metadata stays in front of the frame.
     packet.set_bounds(meta.min(moved_meta), data, end);
@@ -83,7 +87,8 @@ fn adjust_tail(cpu: &mut Cpu<'_>, [ctx, delta, ..]: [u64; 5]) -> Result<u64, Fau
     let (data, end) = (i64::from(packet.data()), i64::from(packet.end()));
     let moved = end + i64::from(delta as i32);
     // A frame that came longer than the limit keeps its length or shrinks.
-    if moved > end.max(i64::from(packet.limit())) || moved < data + MIN_FRAME {
+    let most = i64::from(packet.limit()).min(data + i64::from(packet.most()));
+    if moved > end.max(most) || moved < data + MIN_FRAME {
         return Ok(Errno::INVAL.result());
     }
     // Bytes that come into view are zero.

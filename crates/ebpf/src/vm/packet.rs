@@ -25,12 +25,14 @@ pub struct Packet {
     low: u32,
     /// Highest `end` since [`Packet::set`].
     high: u32,
+    /// Bytes that the frame may have.
+    most: u32,
 }
 
 impl Packet {
     /// A frame with fresh headroom and tailroom, all zero.
     pub fn new(frame: &[u8]) -> Self {
-        let mut packet = Self { buffer: Vec::new(), meta: 0, data: 0, end: 0, low: 0, high: 0 };
+        let mut packet = Self { buffer: Vec::new(), meta: 0, data: 0, end: 0, low: 0, high: 0, most: u32::MAX };
         packet.set(frame);
         packet
     }
@@ -49,6 +51,17 @@ impl Packet {
         self.buffer[HEADROOM as usize..end].copy_from_slice(frame);
         (self.meta, self.data, self.end) = (HEADROOM, HEADROOM, end as u32);
         (self.low, self.high) = (HEADROOM, end as u32);
+        self.most = u32::MAX;
+    }
+
+    /// The frame becomes no more than so many bytes longer than it is now.
+    pub fn limit_growth(&mut self, bytes: u32) {
+        self.most = (self.end - self.data).saturating_add(bytes);
+    }
+
+    /// Bytes that the frame may have: a bound that would make it longer does not move.
+    pub fn most(&self) -> u32 {
+        self.most
     }
 
     /// The frame.

@@ -28,5 +28,5 @@ events! { QUEUE: Table::QueueDrops, 16, 4;
     /// The shared buffer has no room for the whole packet.
     TailBuffer "tail_buffer" = 2, drop, "the shared buffer had no room for the whole packet";
     /// The frame would leave the port as another tenant's.
-    ForeignVlan "foreign_vlan" = 3, drop, "the frame would leave the port as another tenant's";
+    ForeignVlan "foreign_vlan" = 3, drop, "the frame would leave the port in a VLAN, or without a tag, that is not its tenant's";
 }

@@ -57,8 +57,8 @@ row! {
         ticks_per_beat: u32 = 28,
         /// Burst in ticks.
         burst: u32 = 24,
-        /// Bytes by which the module's programs make a packet longer at most.
-        growth: u16 = 9,
+        /// Bytes by which the module's programs make a packet longer at most, those of all engines together.
+        growth: u16 = 12,
     }
 }
 
@@ -101,6 +101,15 @@ row! {
     QuantumRow, "quantum_row" {
         /// Bytes added at the start of a turn, 1 or more for a module that may send.
         bytes: u16 = 16,
+    }
+}
+
+row! {
+    /// Which VLANs a module's frames may leave in. Index: module.
+    #[derive(Copy, Hash)]
+    VidsRow, "vids_row" {
+        /// Any that nobody owns at the port, and no tag; otherwise its own, and the one that the frame came with.
+        any: bool = 1,
     }
 }
 
@@ -234,6 +243,7 @@ pub(crate) static ROWS: &[RowInfo] = rows![
     GenerationRow,
     LimitRow,
     QuantumRow,
+    VidsRow,
     SidebandRow,
     PortTraceRow,
     MergeTraceRow,

@@ -64,6 +64,8 @@ tables! { None;
         QueuePackets "queue_packets" = 3: counter(), queues, "packets that left, by queue";
         /// Bytes that left a queue (without the tag taken off), by queue.
         QueueBytes "queue_bytes" = 4: counter(), queues, "bytes that left, by queue";
+        /// `VidsRow` by module.
+        Vids "vids" = 5: row::<VidsRow>(), modules, "`vids_row` by module";
     }
 }
 
@@ -81,8 +83,10 @@ pub mod info {
     pub const TIMEOUTS: u32 = 4;
     /// Times the watchdog saw work and no progress.
     pub const WEDGES: u32 = 5;
+    /// Engines that the device has, a bit each ([`EngineId::bit`](crate::EngineId::bit)).
+    pub const ENGINES: u32 = 6;
     /// Rows in this table.
-    pub const ROWS: u32 = 6;
+    pub const ROWS: u32 = 7;
 }
 
 /// Indices of `Table::Control`, each one word.

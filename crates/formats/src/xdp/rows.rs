@@ -82,6 +82,8 @@ row! {
         frames: u8 = 3,
         /// Room for a record of a ring buffer that the packet's memory has, in 512 bytes.
         records: u8 = 2,
+        /// One more than the bytes by which it may make a frame longer; 0 is what the packet's buffer has room for.
+        growth: u16 = 11,
     }
 }
 

@@ -12,6 +12,10 @@ pub const CORE_STEPS: usize = 5;
 pub const WORK: u32 = 1 << 16;
 /// The most that a tenant may be given.
 pub const MOST_WORK: u32 = 1 << 24;
+/// Bytes by which a tenant's programs make a frame longer at most, unless he is given another number.
+pub const GROWTH: u16 = 128;
+/// The most that a tenant may be given.
+pub const MOST_GROWTH: u16 = (1 << 11) - 2;
 /// Channels of the trace of steps.
 pub const STEPS: usize = CORES * CORE_STEPS;
 /// Most bytes of a key.

@@ -4,6 +4,7 @@
 //! (`PACKET_AUXDATA`). The kept crates for AF_PACKET do not ask for it, and a NIC that tells its
 //! tenants apart by VLAN cannot do without: hence these few system calls, and nothing else here.
 
+use super::claim::Claim;
 use super::{Input, LinkState, PortError, Received, Sink, Source};
 use std::ffi::CString;
 use std::fs::File;
@@ -25,6 +26,8 @@ pub struct PacketSocket {
     socket: File,
     name: String,
     buffer: Vec<u8>,
+    /// Nobody else's NIC has the interface.
+    _claim: Claim,
 }
 
 impl PacketSocket {
@@ -35,6 +38,8 @@ impl PacketSocket {
             move |error| PortError::Interface { name, what, error }
         };
         let index = interface_index(name).map_err(failed("is not there"))?;
+        let claim = Claim::take(index).map_err(failed("claim"))?;
+        let claim = claim.ok_or_else(|| PortError::Taken { name: name.to_owned() })?;
         let socket = open_socket().map_err(failed("AF_PACKET (needs CAP_NET_RAW)"))?;
         let one: libc::c_int = 1;
         set_option(&socket, libc::PACKET_AUXDATA, &one).map_err(failed("PACKET_AUXDATA"))?;
@@ -49,7 +54,7 @@ impl PacketSocket {
         membership.mr_ifindex = index;
         membership.mr_type = libc::PACKET_MR_PROMISC as libc::c_ushort;
         set_option(&socket, libc::PACKET_ADD_MEMBERSHIP, &membership).map_err(failed("promiscuous mode"))?;
-        Ok(Self { socket: File::from(socket), name: name.to_owned(), buffer: vec![0; BUFFER_BYTES] })
+        Ok(Self { socket: File::from(socket), name: name.to_owned(), buffer: vec![0; BUFFER_BYTES], _claim: claim })
     }
 
     fn failed(&self, what: &'static str, error: io::Error) -> PortError {

@@ -5,6 +5,8 @@
 mod af_packet;
 mod bindings;
 mod capture;
+#[cfg(all(feature = "live", target_os = "linux"))]
+mod claim;
 mod copy;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod link;
@@ -85,6 +87,15 @@ pub enum PortError {
         /// The system's answer.
         error: std::io::Error,
     },
+    /// Another NIC has the interface, or another port of this one.
+    #[error(
+        "interface `{name}`: another sluice process has it, or another port of this one: each frame would be taken twice; an \
+         interface belongs to one port of one NIC"
+    )]
+    Taken {
+        /// Its name.
+        name: String,
+    },
     /// The device between the ports.
     #[error(transparent)]
     Device(#[from] sluice_device::DeviceError),
@@ -103,6 +114,7 @@ impl PortError {
             Self::Capture(error) => error.code(),
             Self::Device(error) => error.code(),
             Self::Interface { .. } | Self::NotBuilt { .. } => "E0308",
+            Self::Taken { .. } => "E0313",
         }
     }
 }

@@ -25,7 +25,7 @@ mod writes;
 pub use compare::Mismatch;
 
 use crate::bank::CounterBank;
-use crate::forward::{self, Accepted, Classified};
+use crate::forward::{self, Accepted, Classified, Leaving};
 use crate::room::{Asked, Room, Urgency};
 use crate::tables::Tables;
 use behind::Behind;
@@ -437,8 +437,8 @@ impl Replay {
         packet.number = self.through;
         packet.unjudged = destinations;
         let frame = &packet.inside.frame;
-        let tci = frame.tag_off().then_some(packet.inside.tci);
-        packet.foreign = forward::foreign(&self.tables, destinations, module, tci, frame.bytes());
+        let leaving = Leaving { module, tci: packet.inside.tci, tag_off: frame.tag_off() };
+        packet.foreign = forward::foreign(&self.tables, destinations, leaving, frame.bytes());
         self.judging.push_back(row.id);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::options::Service;
 use super::reader::Reader;
 use crate::drr::Drr;
-use crate::forward;
+use crate::forward::{self, Leaving};
 use crate::room::{Asked, Room, Urgency};
 use crate::tables::Tables;
 use sluice_device::Packet;
@@ -84,8 +84,8 @@ impl Egress {
         let cells = self.target.beats(packet.frame.bytes().len() as u32);
         let module = packet.module;
         let asked = Asked { module, urgency: Urgency::of(packet.route.queue), cells };
-        let tci = packet.frame.tag_off().then_some(packet.tci);
-        let foreign = forward::foreign(tables, destinations, module, tci, packet.frame.bytes());
+        let leaving = Leaving { module, tci: packet.tci, tag_off: packet.frame.tag_off() };
+        let foreign = forward::foreign(tables, destinations, leaving, packet.frame.bytes());
         let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.slots.push(None);
             (self.slots.len() - 1) as u32

@@ -1,7 +1,7 @@
-//! Loads of the software NIC: one step after the other, while packets flow.
+//! Loads of the software NIC: one step after the other, while packets flow. Those of different engines do not wait for each other.
 
 use crate::tables::Tables;
-use sluice_device::{DeviceError, OpId, StepError};
+use sluice_device::{DeviceError, Footprint, OpId, StepError};
 use sluice_formats::{Node, Status, Table};
 use sluice_object::{Load, Step};
 use std::collections::VecDeque;
@@ -27,13 +27,25 @@ pub(super) enum Progress {
     Ended(OpId, Result<(), DeviceError>),
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Loads {
-    next: u64,
-    queue: VecDeque<(OpId, Load, usize)>,
+/// A load that runs or waits.
+#[derive(Debug)]
+struct Pending {
+    op: OpId,
+    load: Load,
+    /// The next step.
+    at: usize,
+    footprint: Footprint,
     ready_at: u64,
     /// A write was answered with `busy`: only what happens elsewhere lets it go on.
     busy: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Loads {
+    next: u64,
+    /// In the order in which they came.
+    queue: VecDeque<Pending>,
+    ready_at: u64,
 }
 
 impl Loads {
@@ -43,7 +55,8 @@ impl Loads {
         if self.queue.is_empty() {
             self.ready_at = self.ready_at.max(now + 1);
         }
-        self.queue.push_back((op, load, 0));
+        let (footprint, ready_at) = (Footprint::of(&load), self.ready_at.max(now + 1));
+        self.queue.push_back(Pending { op, load, at: 0, footprint, ready_at, busy: false });
         op
     }
 
@@ -51,57 +64,67 @@ impl Loads {
         self.queue.is_empty()
     }
 
-    /// The label of the load that is under way.
+    /// The label of the load that has been under way for longest.
     pub fn label(&self) -> Option<&str> {
-        self.queue.front().map(|(_, load, _)| load.label.as_str())
+        self.queue.front().map(|pending| pending.load.label.as_str())
     }
 
-    /// Does the next step, if its time has come and what it waits for is there. `is_inside` says
+    /// Whether a load waits for none before it.
+    fn runs(&self, number: usize) -> bool {
+        let footprint = &self.queue[number].footprint;
+        self.queue.iter().take(number).all(|earlier| footprint.is_beside(&earlier.footprint))
+    }
+
+    /// Does the next step of a load, if its time has come and what it waits for is there. `is_inside` says
     /// whether any packet of a module is in the device.
     pub fn step(&mut self, now: u64, step_ticks: u64, tables: &mut Tables, is_inside: impl Fn(u8) -> bool) -> Progress {
-        let Some((op, load, at)) = self.queue.front_mut() else { return Progress::Waits };
-        if self.ready_at > now {
-            return Progress::Waits;
+        for number in 0..self.queue.len() {
+            if self.queue[number].ready_at > now || !self.runs(number) {
+                continue;
+            }
+            let pending = &mut self.queue[number];
+            let Some(step) = pending.load.steps.get(pending.at) else { return self.end(number, Ok(())) };
+            match carry_out(step, tables, &is_inside) {
+                Ok(Done::NotYet) => pending.busy = matches!(step, Step::Write { .. }),
+                Ok(done) => {
+                    pending.at += 1;
+                    pending.busy = false;
+                    pending.ready_at = now + step_ticks.max(1);
+                    return Progress::Stepped(done);
+                }
+                Err(error) => {
+                    let failed = DeviceError::Step { label: pending.load.label.clone(), step: pending.at, error };
+                    return self.end(number, Err(failed));
+                }
+            }
         }
-        let Some(step) = load.steps.get(*at) else {
-            let op = *op;
-            self.queue.pop_front();
-            return Progress::Ended(op, Ok(()));
-        };
-        let done = match carry_out(step, tables, is_inside) {
-            Ok(Done::NotYet) => {
-                self.busy = matches!(step, Step::Write { .. });
-                return Progress::Waits;
-            }
-            Ok(done) => done,
-            Err(error) => {
-                let failed = DeviceError::Step { label: load.label.clone(), step: *at, error };
-                let op = *op;
-                self.busy = false;
-                self.queue.pop_front();
-                return Progress::Ended(op, Err(failed));
-            }
-        };
-        *at += 1;
-        self.busy = false;
-        self.ready_at = now + step_ticks.max(1);
-        Progress::Stepped(done)
+        Progress::Waits
     }
 
-    /// When the next step can be done, unless it waits for packets.
+    /// A load has ended: those that waited for it begin no earlier than its next step would have.
+    fn end(&mut self, number: usize, result: Result<(), DeviceError>) -> Progress {
+        let Some(ended) = self.queue.remove(number) else { return Progress::Waits };
+        self.ready_at = self.ready_at.max(ended.ready_at);
+        for later in self.queue.iter_mut().skip(number).filter(|later| !later.footprint.is_beside(&ended.footprint)) {
+            later.ready_at = later.ready_at.max(ended.ready_at);
+        }
+        Progress::Ended(ended.op, result)
+    }
+
+    /// When a step can be done next, unless all wait for packets.
     pub fn next_event(&self, tables: &Tables, is_inside: impl Fn(u8) -> bool) -> Option<u64> {
-        let (_, load, at) = self.queue.front()?;
-        let waits = match load.steps.get(*at) {
+        let waits = |pending: &Pending| match pending.load.steps.get(pending.at) {
             Some(Step::WaitDrained { module, generation }) => !drained(tables, *module, *generation),
             Some(Step::Commit { module, generation }) => {
                 let wanted = tables.module_exists(*module) && tables.generation(*module).current != *generation;
                 wanted && !drained(tables, *module, *generation)
             }
             Some(Step::WaitQueuesEmpty { module }) => is_inside(*module),
-            Some(Step::Write { .. }) => self.busy,
+            Some(Step::Write { .. }) => pending.busy,
             _ => false,
         };
-        (!waits).then_some(self.ready_at)
+        let running = self.queue.iter().enumerate().filter(|(number, _)| self.runs(*number));
+        running.filter(|(_, pending)| !waits(pending)).map(|(_, pending)| pending.ready_at).min()
     }
 }
 

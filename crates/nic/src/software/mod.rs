@@ -22,11 +22,11 @@ use loads::{Done, Loads, Progress};
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{
     Capabilities, Counters, Device, DeviceError, Engines, Event, Frame, Maps, Offer, OpId, Outcome, Packet, Passed,
-    ReadError, Rings, Route, Sent, Stamped, Verdict, Waited,
+    ReadError, Rings, Route, Sent, Stamped, Verdict, Waited, stop,
 };
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::limits::{FORMAT_VERSION, SEQUENCE_MASK, TICK_BITS, TICK_PS, packet_id};
-use sluice_formats::{Node, Reason, Table, Target};
+use sluice_formats::{EngineId, Node, Reason, Table, Target};
 use sluice_object::Load;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -61,6 +61,11 @@ impl SoftwareNic {
     /// A NIC after reset.
     pub fn with_options(target: Target, options: Options) -> Self {
         Self::with_engines(target, options, engines::all(&target))
+    }
+
+    /// A smaller NIC, with some of the engines.
+    pub fn having(target: Target, models: engines::Models) -> Self {
+        Self::with_engines(target, Options::default(), engines::these(models, &target))
     }
 
     /// The same with engines that are given, in the order in which a packet meets them.
@@ -328,10 +333,19 @@ impl SoftwareNic {
             info::VERSION => u64::from(FORMAT_VERSION),
             info::TARGET_HASH => u64::from(self.target().hash()),
             info::TICKS => self.now & TICK_MASK,
+            info::ENGINES => EngineId::set(self.capabilities.engines.iter().copied()).into(),
             // No ring, so no lost messages; no clock, so no watchdog.
             _ => 0,
         }
     }
+}
+
+/// Ticks with an event between two looks at whether work is to end.
+const STOP_LOOKS: u32 = 64;
+
+fn look_at_stop(looks: &mut u32) -> Result<(), DeviceError> {
+    *looks = looks.wrapping_add(1);
+    if looks.is_multiple_of(STOP_LOOKS) { stop::check() } else { Ok(()) }
 }
 
 /// Packets that are in the device and have no verdict yet.
@@ -444,7 +458,9 @@ impl Device for SoftwareNic {
     fn advance(&mut self, ticks: u64) -> Result<(), DeviceError> {
         let end = self.now.saturating_add(ticks);
         self.tick();
+        let mut looks = 0_u32;
         while self.now < end {
+            look_at_stop(&mut looks)?;
             self.now = self.next_event().map_or(end, |t| t.min(end));
             self.tick();
         }
@@ -464,11 +480,13 @@ impl Device for SoftwareNic {
 
     fn quiesce(&mut self) -> Result<(), DeviceError> {
         let start = self.now;
+        let mut looks = 0;
         loop {
             self.tick();
             if self.is_idle() {
                 return Ok(());
             }
+            look_at_stop(&mut looks)?;
             match self.next_event() {
                 Some(next) => self.now = next,
                 None => {

@@ -8,7 +8,7 @@ use crate::install::Install;
 use crate::load::{Load, Step};
 use sluice_formats::address::{Access, control};
 use sluice_formats::limits::{FORMAT_VERSION, SYSTEM_TENANT};
-use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VlanRow};
+use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VidsRow, VlanRow};
 use sluice_formats::{EngineId, Node, Row, Table};
 use std::collections::HashSet;
 
@@ -36,6 +36,7 @@ impl Linker {
             current: tenant.map_or(0, |t| self.generations[usize::from(t.module)]),
             live: tenant.is_some_and(|t| t.running.is_some()),
             drained: [false; 2],
+            growths: Vec::new(),
             batch: HashSet::new(),
         };
         for (step, s) in load.steps.iter().enumerate() {
@@ -66,6 +67,8 @@ struct Checker<'a> {
     live: bool,
     /// No packet of this generation is in flight, and none can come.
     drained: [bool; 2],
+    /// Bytes by which the XDP programs that the load has brought make frames longer.
+    growths: Vec<u16>,
     /// Rows written since the last other step.
     batch: HashSet<(Node, Table, u32)>,
 }
@@ -120,7 +123,12 @@ impl Checker<'_> {
             Some(install) if install.engine() != engine => {
                 Err(Space(format!("a program of the engine {} for the engine {engine}", install.engine())))
             }
-            Some(install) => space.check_install(tenant, generation, install),
+            Some(install) => {
+                space.check_install(tenant, generation, install)?;
+                let Install::Xdp(placed) = install;
+                self.growths.extend(placed.growth);
+                Ok(())
+            }
             None => Ok(()),
         }
     }
@@ -152,7 +160,7 @@ impl Checker<'_> {
             }
             Table::Share | Table::Excess => {
                 let leaving = self.tenant.map(|t| t.spec.id);
-                if self.linker.is_share_row(leaving, node.index(), table, index, words) {
+                if self.linker.is_share_row(leaving, &self.growths, (node.index(), table, index), words) {
                     return Ok(());
                 }
                 Err(Space(format!(
@@ -164,6 +172,15 @@ impl Checker<'_> {
             Table::Quantum => {
                 let granted = self.own_row(table, index)?.spec.quantum;
                 at_most("quantum", unpack::<QuantumRow>(words)?.bytes, granted)
+            }
+            Table::Vids => {
+                let granted = self.own_row(table, index)?.spec.any_vids;
+                match unpack::<VidsRow>(words)?.any && !granted {
+                    true => {
+                        Err(Space("the right to VLANs that nobody owns, which the tenant was not given".to_owned()))
+                    }
+                    false => Ok(()),
+                }
             }
             Table::Limit => self.limit(index, unpack(words)?),
             _ => Err(Space(format!("table {} is not written", table.name()))),

@@ -49,6 +49,12 @@ pub fn pipeline(target: &Target) -> u64 {
     LATENCY + DATA_BEATS + CREDITS * u64::from(target.beats(GROWTH))
 }
 
+/// Ticks that packets with an XDP program may keep others at the engine's output (rtl/xdp/sluice_xdp_out.sv), at most: `Held` beats.
+fn behind_xdp(target: &Target) -> u64 {
+    const HELD_BYTES: u32 = 16_384;
+    (HELD_BYTES / target.bus_bytes).into()
+}
+
 impl Delivery {
     /// Ticks of a round of all turns in which the tenant sends packets of so many bytes, at most and over many rounds: a destination
     /// reads a beat in as many ticks as there are destinations, and the host may take one of `MAINTENANCE`. What a turn overdraws
@@ -123,7 +129,9 @@ impl Linker {
             target: self.target,
             packets: self.target.queue_packets,
             cells: u32::from(row.cells) - u32::from(row.reserve),
-            held: waits.max().unwrap_or(0) + pipeline(self.target),
+            held: waits.max().unwrap_or(0)
+                + pipeline(self.target)
+                + if self.has_xdp() { behind_xdp(self.target) } else { 0 },
             quantum: tenant.spec.quantum.into(),
             others: others.len() as u64,
             turns: others.iter().map(|(quantum, _)| quantum).sum(),

@@ -75,6 +75,8 @@ impl Linker {
                 w.install(space.engine(), module, new, placed.install);
             }
         }
+        // What the new program may add to packets is paid for before the first of them comes.
+        self.write_shares(w)?;
         self.commit(&tenant, w)?;
         let running = Running { object: object.name.clone(), key: object.key, engines: object.parts.engines() };
         if let Some(t) = self.tenants.get_mut(&id) {
@@ -126,6 +128,21 @@ impl Linker {
         }
     }
 
+    /// Refuses destinations that an object or its entries send to and where the tenant has no queue.
+    pub fn check_sends(&self, id: u16, object: &Object) -> Result<(), LinkError> {
+        self.check_sends_of(self.tenant(id)?, object)
+    }
+
+    fn check_sends_of(&self, tenant: &Tenant, object: &Object) -> Result<(), LinkError> {
+        let name = &object.name;
+        let is_p4 = object.parts.rmt.as_ref().is_some_and(|part| part.logical.is_some());
+        let what = match is_p4 {
+            true => format!("object `{name}`, an action of the program, or of an entry"),
+            false => format!("object `{name}`, demands.queues"),
+        };
+        grants::check(self.target, &tenant.spec, &what, object.demands.destinations())
+    }
+
     fn check_demands(&self, tenant: &Tenant, object: &Object) -> Result<(), LinkError> {
         if let TargetNeed::Exact { name, hash } = &object.target
             && *hash != self.target.hash()
@@ -138,8 +155,7 @@ impl Linker {
         }
         self.check_engines(object)?;
         let spec = &tenant.spec;
-        let what = format!("object `{}`, demands.queues", object.name);
-        grants::check(self.target, spec, &what, object.demands.destinations())?;
+        self.check_sends_of(tenant, object)?;
         let lacking = |what: String, asked: u64, given: u64| {
             let (object, tenant) = (object.name.clone(), spec.name.clone());
             Err(LinkError::Demand { object, what, asked, tenant, given })

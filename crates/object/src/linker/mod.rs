@@ -35,7 +35,7 @@ pub use unsafe_order::{unsafe_live_bank, unsafe_order};
 pub use warnings::Warning;
 pub use xdp::{Fit, WEIGHT as XDP_WEIGHT, XdpError, XdpShare};
 
-use crate::xdp::XdpCompiler;
+use crate::xdp::{XdpBound, XdpCompiler};
 use engine::Engines;
 use rmt::{Placer, StageLeft};
 use shares::PortShares;
@@ -87,6 +87,13 @@ impl Linker {
             shares: vec![PortShares::default(); target.ports as usize],
             engines: Engines::new(target, engines, compile),
         }
+    }
+
+    /// The same, which asks by how much XDP programs make frames longer, and charges no more than that.
+    #[must_use]
+    pub fn bounded_by(mut self, bound: XdpBound) -> Self {
+        self.engines.xdp.bound_by(bound);
+        self
     }
 
     /// The target it places for.

@@ -61,6 +61,11 @@ impl Linker {
                 return wrong(format!("port {p}: frame lengths"), format!("{min} to {max}"), allowed);
             }
         }
+        // The system module meets everybody's packets and parses none of its own.
+        if let Some((p, _)) = settings.ports.iter().enumerate().find(|(_, port)| port.untagged == Some(SYSTEM_TENANT)) {
+            let what = format!("port {p}: untagged");
+            return wrong(what, "the system tenant".to_owned(), "a tenant that is not the system, or none".to_owned());
+        }
         let mut next = Self { settings, ..self.clone() };
         let mut w = Writer::default();
         next.write_shares(&mut w)?;

@@ -12,12 +12,16 @@ use sluice_formats::rows::{ExcessRow, ShareRow};
 use sluice_formats::{Node, Row, Table, Target};
 use std::collections::BTreeMap;
 
+/// The most that a row's `growth` says.
+const MOST_GROWTH: u16 = (1 << 12) - 1;
 /// A beat each tick.
 pub(super) const WHOLE: u64 = 1 << 32;
 /// The pipeline gives at most one cycle in so many to the host's reads.
 pub(super) const MAINTENANCE: u64 = 256;
 /// The smallest rate that a row expresses: its `ticks_per_beat` has 28 bits, 16 of them behind the point.
 const LEAST_RATE: u64 = WHOLE >> 12;
+/// Where there are XDP programs, packets that have used up what was paid for them take one beat in so many (rtl/xdp/sluice_xdp_out.sv).
+const XDP_FLOOR: u64 = 64;
 
 /// What the tenants of one port are assured of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,6 +73,13 @@ struct Budget {
     service: u64,
 }
 
+/// Who has frames where, with the bytes by which each makes a packet longer at most.
+struct There<'a> {
+    ports: Vec<Vec<(&'a Tenant, u16)>>,
+    /// Beats in 2^32 ticks that packets with an XDP program may take of the others, whatever was paid.
+    floor: u64,
+}
+
 impl TenantSpec {
     /// The share that was asked for, as beats; none is an even part of what the others leave.
     pub(super) fn asked_share(&self, target: &Target) -> Result<Option<Assured>, LinkError> {
@@ -107,7 +118,7 @@ impl Linker {
 
     /// Divides the ports among their tenants anew, and writes the rows that change.
     pub(super) fn write_shares(&mut self, w: &mut Writer) -> Result<(), LinkError> {
-        let next = self.plan_shares(None)?;
+        let next = self.plan_shares(None, None)?;
         for (port, (old, new)) in self.shares.iter().zip(&next).enumerate() {
             let node = Node::Port(port as u8);
             for module in 0..self.target.modules as u8 {
@@ -125,7 +136,15 @@ impl Linker {
     }
 
     /// Whether a row is what the ports' tenants are assured of, those of now or without one that goes.
-    pub(super) fn is_share_row(&self, leaving: Option<u16>, port: u8, table: Table, index: u32, words: &[u32]) -> bool {
+    ///
+    /// `growths` are those of XDP programs that the load brings for the tenant.
+    pub(super) fn is_share_row(
+        &self,
+        leaving: Option<u16>,
+        growths: &[u16],
+        (port, table, index): (u8, Table, u32),
+        words: &[u32],
+    ) -> bool {
         let says = |shares: &PortShares| {
             let row = match table {
                 Table::Share => shares.rows.get(&(index as u8)).copied().unwrap_or_default().pack(),
@@ -133,14 +152,29 @@ impl Linker {
             };
             row.is_ok_and(|row| row == words)
         };
-        let after = leaving.and_then(|id| self.plan_shares(Some(id)).ok());
-        [Some(&self.shares), after.as_ref()].into_iter().flatten().filter_map(|s| s.get(usize::from(port))).any(says)
+        if self.shares.get(usize::from(port)).is_some_and(says) {
+            return true;
+        }
+        let Some(tenant) = leaving.and_then(|id| self.tenants.get(&id)) else { return false };
+        let without = self.plan_shares(Some(tenant.spec.id), None).into_iter();
+        let xdp = |growth: &u16| (tenant.module, self.engines.xdp.charged_with(tenant.module, &tenant.spec, *growth));
+        let with = growths.iter().filter_map(|growth| self.plan_shares(None, Some(xdp(growth))).ok());
+        without.chain(with).filter_map(|s| s.get(usize::from(port)).cloned()).any(|shares| says(&shares))
     }
 
-    fn plan_shares(&self, without: Option<u16>) -> Result<Vec<PortShares>, LinkError> {
+    /// The shares without a tenant, or with another charge for XDP programs of a module.
+    fn plan_shares(&self, without: Option<u16>, xdp: Option<(u8, u16)>) -> Result<Vec<PortShares>, LinkError> {
+        let of = |t: &Tenant| match xdp.filter(|(module, _)| *module == t.module) {
+            Some((_, growth)) => Some(growth),
+            None => self.engines.xdp.charged(t.module),
+        };
+        let has_xdp = |t: &Tenant| Some(t.spec.id) != without && of(t).is_some();
+        let floor = if self.tenants.values().any(has_xdp) { WHOLE / XDP_FLOOR } else { 0 };
+        let grown = |t| (t, self.grown(t, of(t).unwrap_or(0)));
         let ports = 0..self.target.ports as usize;
-        let there: Vec<Vec<&Tenant>> = ports.map(|port| self.tenants_at(port, without)).collect();
-        (0..there.len()).map(|port| self.divide(port, &there)).collect()
+        let there = ports.map(|port| self.tenants_at(port, without).into_iter().map(grown).collect()).collect();
+        let there = There { ports: there, floor };
+        (0..there.ports.len()).map(|port| self.divide(port, &there)).collect()
     }
 
     /// Tenants whose frames a port takes.
@@ -153,18 +187,33 @@ impl Linker {
         self.tenants.values().filter(is_there).collect()
     }
 
+    /// Bytes by which a tenant's programs make a packet longer: those of the pipeline, and behind it those of the XDP engine.
     pub(super) fn growth(&self, tenant: &Tenant) -> u16 {
-        self.engines.rmt.growth(tenant.module)
+        self.grown(tenant, self.engines.xdp.charged(tenant.module).unwrap_or(0))
     }
 
-    fn divide(&self, port: usize, there: &[Vec<&Tenant>]) -> Result<PortShares, LinkError> {
+    /// Whether a tenant has, or had, an XDP program that is charged.
+    pub(super) fn has_xdp(&self) -> bool {
+        self.tenants.values().any(|t| self.engines.xdp.charged(t.module).is_some())
+    }
+
+    fn grown(&self, tenant: &Tenant, xdp: u16) -> u16 {
+        self.engines.rmt.growth(tenant.module).saturating_add(xdp).min(MOST_GROWTH)
+    }
+
+    /// Bytes by which a tenant's programs make a packet longer at most, as the ports charge them; none of nobody.
+    pub fn growth_of(&self, id: u16) -> Option<u16> {
+        self.tenants.get(&id).map(|tenant| self.growth(tenant))
+    }
+
+    fn divide(&self, port: usize, there: &There<'_>) -> Result<PortShares, LinkError> {
         let Some(budget) = self.budget(port, there) else { return Ok(PortShares::default()) };
-        let here = &there[port];
-        if let [only] = here[..] {
+        let here = &there.ports[port];
+        if let [(only, growth)] = here[..] {
             // Nobody to be protected from, but his packets may still grow.
             let room = self.target.port_beats - waits(budget.rate, budget.lag);
             let all = Assured { beats_per_round: budget.rate, burst_beats: room };
-            let row = ShareRow { growth: self.growth(only), ..ShareRow::default() };
+            let row = ShareRow { growth, ..ShareRow::default() };
             return Ok(PortShares {
                 excess: 0,
                 assured: [(only.spec.id, all)].into(),
@@ -173,24 +222,24 @@ impl Linker {
             });
         }
         let assured = self.assured(port, here, &budget)?;
-        let rows = here.iter().map(|t| (t.module, assured[&t.spec.id].row(self.growth(t)))).collect();
+        let rows = here.iter().map(|(t, growth)| (t.module, assured[&t.spec.id].row(*growth))).collect();
         let excess = self.target.port_beats - budget.bursts - waits(budget.rate, budget.lag);
         Ok(PortShares { excess, wait: wait(&budget, excess + budget.bursts), assured, rows })
     }
 
     /// None for a port without tenants.
-    fn budget(&self, port: usize, there: &[Vec<&Tenant>]) -> Option<Budget> {
+    fn budget(&self, port: usize, there: &There<'_>) -> Option<Budget> {
         let longest = |port: usize| {
-            let growth = there[port].iter().map(|t| self.growth(t)).max()?;
+            let growth = there.ports[port].iter().map(|(_, growth)| *growth).max()?;
             let frame = self.settings.ports.get(port).map_or(MAX_FRAME_BYTES as u16, |p| p.max_frame);
             Some(self.longest(frame, growth))
         };
         let own = longest(port)?;
-        let others: Vec<u32> = (0..there.len()).filter(|p| *p != port).filter_map(longest).collect();
+        let others: Vec<u32> = (0..there.ports.len()).filter(|p| *p != port).filter_map(longest).collect();
         // Each other port may be a turn ahead, which its last packet overdrew, and this one's last packet its own turn
         // (docs/decisions/port-merge.md).
         let lag = others.iter().map(|other| u64::from(self.target.beats(MAX_FRAME_BYTES) + other + own - 2)).sum();
-        let service = WHOLE * (MAINTENANCE - 1) / MAINTENANCE / (others.len() as u64 + 1);
+        let service = (WHOLE * (MAINTENANCE - 1) / MAINTENANCE - there.floor) / (others.len() as u64 + 1);
         // A longest packet beyond its share finds room in an empty FIFO; the rest holds bursts, and what comes during the lag.
         let rest = self.target.port_beats.saturating_sub(own);
         let bursts = rest.saturating_sub(waits(service, lag)).max(rest / 3);
@@ -200,11 +249,16 @@ impl Linker {
     }
 
     /// Those who asked get it; the others an even part of what is left.
-    fn assured(&self, port: usize, here: &[&Tenant], budget: &Budget) -> Result<BTreeMap<u16, Assured>, LinkError> {
+    fn assured(
+        &self,
+        port: usize,
+        here: &[(&Tenant, u16)],
+        budget: &Budget,
+    ) -> Result<BTreeMap<u16, Assured>, LinkError> {
         let mut assured = BTreeMap::new();
         let (mut rate, mut bursts) = (budget.rate, budget.bursts);
         let mut even: Vec<u16> = Vec::new();
-        for tenant in here {
+        for (tenant, _) in here {
             let Some(asked) = tenant.spec.asked_share(self.target)? else {
                 even.push(tenant.spec.id);
                 continue;

@@ -10,8 +10,9 @@ use crate::destination::{Destination, Destinations};
 use crate::key::KeySpec;
 use crate::load::Load;
 use crate::object::check_name;
+use crate::rmt::Outer;
 use sluice_formats::limits::{SYSTEM_MODULE, SYSTEM_TENANT, TENANT_BITS, VLAN_ROWS};
-use sluice_formats::rows::{LimitRow, QuantumRow, RateRow, VlanRow};
+use sluice_formats::rows::{LimitRow, QuantumRow, RateRow, VidsRow, VlanRow};
 use sluice_formats::{EngineId, Node, Table, Target};
 use std::collections::BTreeSet;
 
@@ -26,6 +27,9 @@ pub struct TenantSpec {
     pub vlans: Vec<VlanGrant>,
     /// The outer tag stays in the frame.
     pub keep_tag: bool,
+    /// Frames may leave in any VLAN that nobody owns at the port, and without a tag where untagged frames are nobody's; otherwise
+    /// only in VLANs of the tenant's own.
+    pub any_vids: bool,
     /// Rate limit; none is no limit.
     pub rate: Option<Rate>,
     /// What he is assured of at each port where he has frames, counted in whole beats of the most that his programs make of a
@@ -45,6 +49,10 @@ pub struct TenantSpec {
     /// Most taken back edges and calls of a packet in XDP programs; without it 65,536 in hardware and in the interpreter beside
     /// it, and what the interpreter takes for granted alone.
     pub xdp_work: Option<u32>,
+    /// Bytes by which XDP programs may make a frame longer: beyond them the helpers fail as at the end of the packet's buffer. What the
+    /// programs make use of is charged at the ports. Without it there is no limit but the buffer, and no charge: that is for a NIC of
+    /// one's own.
+    pub xdp_growth: Option<u16>,
     /// His part of the queues in front of an XDP engine in hardware; without it the usual weight and no rows of his own.
     pub xdp_share: Option<XdpShare>,
     /// His part of the l7 engine; without it he runs no rules.
@@ -92,6 +100,7 @@ impl TenantSpec {
             name: name.into(),
             vlans: Vec::new(),
             keep_tag: false,
+            any_vids: false,
             rate: None,
             share: None,
             quantum: 1500,
@@ -100,6 +109,7 @@ impl TenantSpec {
             max_entries: 0,
             rmt: None,
             xdp_work: None,
+            xdp_growth: None,
             xdp_share: None,
             l7: None,
         }
@@ -151,6 +161,15 @@ impl TenantSpec {
 }
 
 impl Tenant {
+    /// Whether a frame with this outer tag may leave where that is nobody's: by right, or because it may have come with it.
+    pub(super) fn may_leave_unowned(&self, outer: Outer) -> bool {
+        match outer {
+            Outer::Vlan(vlan) => self.spec.any_vids || vlan != 0 && self.vlans.iter().any(|(_, own)| *own == vlan),
+            Outer::Untagged => self.spec.any_vids,
+            Outer::Any => true,
+        }
+    }
+
     pub(super) fn vlan_row(&self) -> VlanRow {
         VlanRow { valid: true, keep_tag: self.spec.keep_tag, module_id: self.module, tenant: self.spec.id }
     }
@@ -185,6 +204,9 @@ impl Linker {
         }
         w.write(Node::Stamp, Table::Rate, module.into(), &rate);
         w.write(Node::Egress, Table::Quantum, module.into(), &QuantumRow { bytes: spec.quantum });
+        if spec.any_vids {
+            w.write(Node::Egress, Table::Vids, module.into(), &VidsRow { any: true });
+        }
         for number in 0..self.target.destinations() as u8 {
             let row = spec.limit_row(Destination::from_number(number, self.target));
             w.write(Node::Egress, Table::Limit, self.queue(number, module), &row);
@@ -225,6 +247,9 @@ impl Linker {
             w.write(Node::Egress, Table::Limit, self.queue(number, tenant.module), &LimitRow::default());
         }
         w.write(Node::Egress, Table::Quantum, tenant.module.into(), &QuantumRow::default());
+        if tenant.spec.any_vids {
+            w.write(Node::Egress, Table::Vids, tenant.module.into(), &VidsRow::default());
+        }
         for space in self.engines.all_mut() {
             w.rows(space.release(tenant.module)?);
         }

@@ -7,6 +7,7 @@ use super::Linker;
 use super::tenants::Tenant;
 use crate::demand::Rate;
 use crate::destination::Destination;
+use crate::rmt::logical::{LogicalRoom, LogicalTable};
 use crate::rmt::{Outer, OuterTag, RmtPart};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +18,7 @@ const MOST_VLANS: usize = 8;
 /// Something that will not do what it looks like.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Warning {
-    /// A program writes another tenant's VLAN, or takes the tag off where untagged frames are another's.
+    /// A program writes a VLAN that is not its tenant's, or takes the tag off where untagged frames are not.
     #[error(
         "tenant `{tenant}`, object `{object}`, path {path}, deparse row {row}: frames leave {foreign}; such a frame is \
          dropped there (foreign_vlan){rest}"
@@ -69,7 +70,7 @@ pub enum Warning {
         length: u32,
     },
     /// A table whose `size` is more than what there is room for.
-    #[error("tenant `{tenant}`: table `{table}`: entries reserved: {reserved}, asked for: {size}")]
+    #[error("tenant `{tenant}`: table `{table}`: entries reserved: {reserved}, asked for: {size}; {why}")]
     Reserved {
         /// Tenant.
         tenant: String,
@@ -77,8 +78,10 @@ pub enum Warning {
         table: String,
         /// Entries that it asks for.
         size: u32,
-        /// Entries that there is room for.
+        /// Entries that there is room for in what the tenant was given.
         reserved: u32,
+        /// What an entry takes, and of what there is no more.
+        why: String,
     },
 }
 
@@ -95,7 +98,10 @@ impl Warning {
 }
 
 /// `with VLAN 20 (tenant `blue`'s on port0, port1)`
-struct Foreign<'a>(&'a BTreeMap<Outer, BTreeMap<&'a str, Vec<Destination>>>);
+struct Foreign<'a>(&'a Owners<'a>);
+
+/// By what the frame has for an outer tag and by who owns that there, which may be nobody: where it may go.
+type Owners<'a> = BTreeMap<Outer, BTreeMap<Option<&'a str>, Vec<Destination>>>;
 
 impl fmt::Display for Foreign<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -107,13 +113,16 @@ impl fmt::Display for Foreign<'_> {
             }
             let whose = owners.iter().map(|(owner, ports)| {
                 let ports: Vec<String> = ports.iter().map(Destination::to_string).collect();
-                format!("tenant `{owner}`'s on {}", ports.join(", "))
+                match owner {
+                    Some(owner) => format!("tenant `{owner}`'s on {}", ports.join(", ")),
+                    None => format!("nobody's on {}", ports.join(", ")),
+                }
             });
             write!(f, " ({})", whose.collect::<Vec<_>>().join("; "))?;
         }
         match self.0.len().saturating_sub(MOST_VLANS) {
             0 => Ok(()),
-            more => write!(f, ", or with {more} more VLANs of others"),
+            more => write!(f, ", or with {more} more VLANs that are not its own"),
         }
     }
 }
@@ -128,19 +137,40 @@ impl Linker {
     }
 
     /// The rows that a tenant's packets meet.
-    fn rows_of(&self, tenant: &Tenant) -> Option<&RmtPart> {
+    pub(super) fn rows_of(&self, tenant: &Tenant) -> Option<&RmtPart> {
         let generation = usize::from(self.generations[usize::from(tenant.module)]);
         let holding = self.engines.rmt.holders.get(&tenant.module)?;
         Some(&holding.banks.get(generation)?.as_ref()?.part)
     }
 
-    /// Tables of a P4 program that asks for more than is reserved.
+    /// Tables of a P4 program that asks for more than there is room for in what its tenant was given.
     fn reserved<'a>(&'a self, tenant: &'a Tenant) -> impl Iterator<Item = Warning> + 'a {
         let logical = self.rows_of(tenant).and_then(|part| part.logical.as_deref());
-        logical.into_iter().flat_map(|logical| &logical.tables).filter_map(|table| {
-            let reserved = table.reserved.filter(|reserved| *reserved < table.size)?;
-            let (tenant, table, size) = (tenant.spec.name.clone(), table.name.clone(), table.size);
-            Some(Warning::Reserved { tenant, table, size, reserved })
+        let stages = self.engines.rmt.holders.get(&tenant.module).map(|holding| &holding.quota.stages);
+        let room = move |stage: u8| {
+            let given = stages.and_then(|stages| stages.get(&stage)).copied().unwrap_or_default();
+            LogicalRoom {
+                exact: given.exact as usize,
+                ternary: given.ternary as usize,
+                numbers: given.numbers as usize,
+            }
+        };
+        let asks = |table: &LogicalTable| table.reserved.is_some_and(|reserved| reserved < table.size);
+        let within = logical.filter(|logical| logical.tables.iter().any(asks)).map(|logical| {
+            let mut within = logical.clone();
+            // Rows that are there fit: the program was admitted with them.
+            let _ = within.reserve_in(&room, &room);
+            within
+        });
+        within.into_iter().flat_map(move |within| {
+            let tables = within.tables.iter().enumerate();
+            let short = tables.filter_map(|(at, table)| {
+                let reserved = table.reserved.filter(|reserved| *reserved < table.size)?;
+                let why = within.short(at, &room).unwrap_or_default();
+                let (tenant, table, size) = (tenant.spec.name.clone(), table.name.clone(), table.size);
+                Some(Warning::Reserved { tenant, table, size, reserved, why })
+            });
+            short.collect::<Vec<_>>()
         })
     }
 
@@ -180,13 +210,16 @@ impl Linker {
         let sends = || tenant.spec.queues.keys();
         let ports: Vec<u8> =
             sends().filter_map(|d| if let Destination::Port(p) = d { Some(*p) } else { None }).collect();
-        let mut foreign: BTreeMap<Outer, BTreeMap<&str, Vec<Destination>>> = BTreeMap::new();
+        let mut foreign = Owners::new();
         for &outer in &tag.outer {
             for &port in &ports {
-                if let Some(owner) = self.owner(port, outer).filter(|owner| owner.spec.id != tenant.spec.id) {
-                    let owners = foreign.entry(outer).or_default();
-                    owners.entry(&owner.spec.name).or_default().push(Destination::Port(port));
-                }
+                let owner = match self.owner(port, outer) {
+                    Some(owner) if owner.spec.id == tenant.spec.id => continue,
+                    Some(owner) => Some(owner.spec.name.as_str()),
+                    None if tenant.may_leave_unowned(outer) => continue,
+                    None => None,
+                };
+                foreign.entry(outer).or_default().entry(owner).or_default().push(Destination::Port(port));
             }
         }
         if foreign.is_empty() {
@@ -208,7 +241,7 @@ impl Linker {
         })
     }
 
-    /// Whose frames with this outer tag are on a port.
+    /// Whose frames with this outer tag are on a port; of an unknown one nobody's.
     fn owner(&self, port: u8, outer: Outer) -> Option<&Tenant> {
         match outer {
             Outer::Vlan(vlan) => self.tenants.values().find(|t| t.vlans.contains(&(port, vlan))),

@@ -10,6 +10,9 @@ use sluice_formats::xdp::target::PAGE_ROWS;
 /// Makes rows of the programs of a part.
 pub type XdpCompiler = fn(&Xdp) -> Result<XdpCode, XdpRefusal>;
 
+/// Says by how many bytes the programs of a part make a frame longer at most, where that is known.
+pub type XdpBound = fn(&Xdp) -> Option<u16>;
+
 /// Rows of programs, one behind the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct XdpCode {

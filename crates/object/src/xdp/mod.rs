@@ -10,7 +10,7 @@ mod placed;
 mod show;
 pub mod trie;
 
-pub use code::{XdpCode, XdpCompiler, XdpFix, XdpMapPlace, XdpPut, XdpRefusal};
+pub use code::{XdpBound, XdpCode, XdpCompiler, XdpFix, XdpMapPlace, XdpPut, XdpRefusal};
 pub use layout::{LaidMap, Layout};
 pub use part::{Difference, MAX_BYTES, Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram};
 pub use placed::PlacedXdp;

@@ -9,7 +9,7 @@ use crate::error::{ObjectError, bad};
 use crate::install::Installed;
 use serde::{Deserialize, Serialize};
 use sluice_formats::EngineId;
-use sluice_formats::xdp::target::MOST_WORK;
+use sluice_formats::xdp::target::{MOST_GROWTH, MOST_WORK};
 use std::collections::BTreeMap;
 
 /// Code of `pass` where the engine before the program says where packets go.
@@ -18,6 +18,8 @@ const NO_PASS: u8 = 0xff;
 const HAS_WORK: u32 = 1 << 31;
 /// In the same: first rows of programs follow.
 const HAS_STARTS: u32 = 1 << 30;
+/// In the same: the most growth of a frame follows the work.
+const HAS_GROWTH: u32 = 1 << 29;
 
 /// An XDP program with its place on a NIC.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +38,9 @@ pub struct PlacedXdp {
     /// Most taken back edges and calls of a packet; without it what the device takes for granted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<u32>,
+    /// Bytes by which a frame may become longer at most; without it what the packet's buffer has room for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<u16>,
     /// First row of each program in the instruction memory of an engine in hardware, by position; empty where there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<u16>,
@@ -49,6 +54,9 @@ impl Installed for PlacedXdp {
         if let Some(work) = self.work.filter(|work| !(1..=MOST_WORK).contains(work)) {
             return Err(bad("work", work, format!("1 to {MOST_WORK}")));
         }
+        if let Some(growth) = self.growth.filter(|growth| *growth > MOST_GROWTH) {
+            return Err(bad("growth", growth, format!("0 to {MOST_GROWTH}")));
+        }
         if !self.starts.is_empty() && self.starts.len() != self.xdp.programs.len() {
             return Err(bad("starts", self.starts.len(), format!("one a program: {}", self.xdp.programs.len())));
         }
@@ -59,12 +67,16 @@ impl Installed for PlacedXdp {
     }
 
     fn write(&self, w: &mut Writer) {
-        let PlacedXdp { xdp, kept, pass, granted, work, starts } = self;
+        let PlacedXdp { xdp, kept, pass, granted, work, growth, starts } = self;
         w.put(&[pass.map_or(NO_PASS, Destination::code), granted.ports, granted.hosts]);
         let has_starts = if starts.is_empty() { 0 } else { HAS_STARTS };
-        w.u32(kept.len() as u32 | work.map_or(0, |_| HAS_WORK) | has_starts);
+        let has_growth = growth.map_or(0, |_| HAS_GROWTH);
+        w.u32(kept.len() as u32 | work.map_or(0, |_| HAS_WORK) | has_growth | has_starts);
         if let Some(work) = work {
             w.u32(*work);
+        }
+        if let Some(growth) = growth {
+            w.u32((*growth).into());
         }
         if !starts.is_empty() {
             w.u32(starts.len() as u32);
@@ -91,6 +103,12 @@ impl Installed for PlacedXdp {
         let at = r.at();
         let count = r.u32("kept maps")?;
         let work = (count & HAS_WORK != 0).then(|| r.u32("most work of a packet")).transpose()?;
+        let mut growth = None;
+        if count & HAS_GROWTH != 0 {
+            let at = r.at();
+            let bytes = r.u32("most growth of a frame")?;
+            growth = Some(u16::try_from(bytes).map_err(|_| wrong(at, bytes, format!("0 to {MOST_GROWTH}")))?);
+        }
         let mut starts = Vec::new();
         if count & HAS_STARTS != 0 {
             let at = r.at();
@@ -104,7 +122,7 @@ impl Installed for PlacedXdp {
                 starts.push(u16::try_from(start).map_err(|_| wrong(at, start, "0 to 65535"))?);
             }
         }
-        let (count, room) = ((count & !(HAS_WORK | HAS_STARTS)) as usize, r.left() / 8);
+        let (count, room) = ((count & !(HAS_WORK | HAS_GROWTH | HAS_STARTS)) as usize, r.left() / 8);
         if count > room {
             let allowed = format!("at most {room}, which the section has room for");
             return Err(wrong(at, format!("{count} kept maps"), allowed));
@@ -117,6 +135,7 @@ impl Installed for PlacedXdp {
             }
             kept.insert(new, old);
         }
-        Ok(PlacedXdp { xdp: read_xdp(r)?, kept, pass, granted: Destinations { ports, hosts }, work, starts })
+        let granted = Destinations { ports, hosts };
+        Ok(PlacedXdp { xdp: read_xdp(r)?, kept, pass, granted, work, growth, starts })
     }
 }

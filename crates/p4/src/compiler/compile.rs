@@ -1,14 +1,15 @@
 //! Programs on the pipeline: compiled once, with entries as they come and go.
 
-use crate::compiler::back::{Plan, plan, plan_system};
+use crate::compiler::back::{Plan, logical, plan, plan_system};
 use crate::compiler::middle::{Refusal, RefusalKind, explore, explore_system};
 use crate::compiler::ports::{PIPELINE_PORTS, PortMap, Ports};
 use crate::compiler::traffic::{Traffic, numbered};
 use crate::compiler::verify::{self, Effort};
 use crate::error::{Note, Notes, P4Errors, Problem, place};
-use crate::front::interpret::{Cells, Code, Sent, System, TICK, lower};
+use crate::front::interpret::{Cells, Code, Node as Copies, Sent, System, TICK, lower};
 use crate::front::source::{Sources, Span};
 use crate::front::stf::{Carrier, CarrierError, GIVEN_UP};
+use crate::front::warn::{P4Warning, Warned};
 use crate::{Program, Reference, front::check};
 use sluice_formats::rmt::target::NUMBERS;
 use sluice_formats::{Node, Status, Table};
@@ -16,9 +17,10 @@ use sluice_object::RmtGroup;
 use sluice_object::linker::rmt::{Placer, Quota};
 use sluice_object::linker::spaces::Region;
 use sluice_object::rmt::{Logical, LogicalRoom, LogicalTable};
-use sluice_object::{Demands, Object};
+use sluice_object::{Demands, Destination, Object};
 use sluice_rmt::fast::{Buffers, Fast};
 use sluice_rmt::pipeline::Memory;
+use sluice_rmt::reason::Reason;
 use sluice_rmt::text::{Room, Unit};
 use sluice_rmt::{Arrival, Group, Pipeline, Role, Target};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +37,8 @@ pub struct Reservation {
     pub size: u32,
     /// Entries that rows are reserved for, those that are there among them.
     pub reserved: u32,
+    /// Where that is less than it asks for: what an entry takes, and of what there is no more.
+    pub why: Option<String>,
 }
 
 /// A program that fits the pipeline.
@@ -179,9 +183,10 @@ impl Compiled {
         all.len()
     }
 
-    /// Has a reference compute the target's hash as this program does.
+    /// Has a reference compute the target's hash as this program does, and have the ports that there are.
     pub fn teach(&self, reference: &mut Reference) {
         reference.switch.machine.hashes = self.plan.hashes.clone();
+        reference.switch.ports = Some((0..PIPELINE_PORTS).map(|port| self.ports.map.to_program(port)).collect());
     }
 
     /// The pipeline that it is for.
@@ -262,26 +267,50 @@ impl Compiled {
 
     /// Tables that may get more entries, with what they ask for (0 if nothing), and what there is room for.
     pub fn reservations(&self, entries: &Reference) -> Result<Vec<Reservation>, P4Errors> {
-        let tables = self.reserved(entries)?.tables.into_iter();
-        let of =
-            |table: LogicalTable| Some(Reservation { reserved: table.reserved?, table: table.name, size: table.size });
-        Ok(tables.filter_map(of).collect())
+        let logical = self.reserved(entries)?;
+        let share = self.part(self.parts());
+        let of = |(at, table): (usize, &LogicalTable)| {
+            let (reserved, size) = (table.reserved?, table.size);
+            let why = if size > reserved { logical.short(at, &|_| share) } else { None };
+            Some(Reservation { reserved, table: table.name.clone(), size, why })
+        };
+        Ok(logical.tables.iter().enumerate().filter_map(of).collect())
+    }
+
+    /// In how many parts each stage is reserved.
+    fn parts(&self) -> u32 {
+        if self.role == Role::Tenant { TENANT_PARTS } else { 1 }
+    }
+
+    /// One of so many parts of a stage.
+    fn part(&self, parts: u32) -> LogicalRoom {
+        let table_bits = self.target.sets().ilog2();
+        // Ternary rows are there twice, for a replacement while packets go on; numbers once.
+        let bits = table_bits.saturating_sub(parts.ilog2());
+        let fits = |entries: &u32| Region::bits_for(*entries, table_bits).is_some_and(|found| found <= bits);
+        let exact = (0..=Region::most_entries(table_bits)).rev().find(fits).unwrap_or(0) as usize;
+        let parts = parts as usize;
+        LogicalRoom { exact, ternary: self.target.ternary / 2 / parts, numbers: NUMBERS / parts }
+    }
+
+    /// Warnings of tables for which rows of less than a tenth of what they ask for are reserved.
+    pub fn small_tables(&self, entries: &Reference) -> Result<Vec<P4Warning>, P4Errors> {
+        let code = &entries.switch.code;
+        let warning = |r: Reservation| {
+            let at = code.tables.iter().position(|table| *table.name == *r.table)?;
+            let (reserved, size) = (r.reserved.to_string(), r.size.to_string());
+            let warned = Warned::SmallTable { table: r.table, reserved, size };
+            Some(P4Warning::new(code.told.tables.get(at)?.span, warned, &self.sources))
+        };
+        let all = self.reservations(entries)?.into_iter();
+        Ok(all.filter(|r| u64::from(r.reserved) * 10 < u64::from(r.size)).filter_map(warning).collect())
     }
 
     /// Tables with their entries, and rows that are reserved for more: of each stage a tenant's part, or all of it.
     fn reserved(&self, entries: &Reference) -> Result<Logical, P4Errors> {
         let mut tables = self.tables(entries)?;
-        let table_bits = self.target.sets().ilog2();
-        // Ternary rows are there twice, for a replacement while packets go on; numbers once.
-        let part = |parts: u32| {
-            let bits = table_bits.saturating_sub(parts.ilog2());
-            let fits = |entries: &u32| Region::bits_for(*entries, table_bits).is_some_and(|found| found <= bits);
-            let exact = (0..=Region::most_entries(table_bits)).rev().find(fits).unwrap_or(0) as usize;
-            let parts = parts as usize;
-            LogicalRoom { exact, ternary: self.target.ternary / 2 / parts, numbers: NUMBERS / parts }
-        };
-        let parts = if self.role == Role::Tenant { TENANT_PARTS } else { 1 };
-        tables.reserve(&part(parts), &part(1)).map_err(|error| self.unfit(&error.to_string()))?;
+        let (share, all) = (self.part(self.parts()), self.part(1));
+        tables.reserve(&share, &all).map_err(|error| self.unfit(&error.to_string()))?;
         Ok(tables)
     }
 
@@ -304,9 +333,80 @@ impl Compiled {
         let part = self.unit_of(&tables, entries)?.part(&self.target);
         let part = part.map_err(|problem| self.unfit(&problem.to_string()))?;
         let part = part.with_tables(tables).map_err(|error| self.unfit(&error.to_string()))?;
-        let object = sluice_rmt::encode::object::object(name, part, Demands::default(), &self.target);
+        let object = sluice_rmt::encode::object::object(name, part, self.demands(entries), &self.target);
         object.check().map_err(|error| self.unfit(&error.to_string()))?;
         Ok(object)
+    }
+
+    /// Destinations that packets go to by a number of the program, its entries or default actions, which need a queue there. Port 0 is also
+    /// where packets go of which nobody says it, so only entries name it.
+    fn demands(&self, entries: &Reference) -> Demands {
+        let mut ports = self.ports.goals(&entries.switch.machine.tables);
+        ports.extend(self.ports.named.iter().filter(|port| **port != 0));
+        let pipeline = ports.into_iter().map(|port| self.ports.map.to_pipeline(port));
+        let of =
+            |port: u16| (port < PIPELINE_PORTS).then(|| Destination::from_number(port as u8, self.target.nic()))?;
+        Demands { queues: pipeline.filter_map(of).map(|to| (to, 0)).collect(), ..Demands::default() }
+    }
+
+    /// Gives a reference the multicast groups that a running program has.
+    pub fn keep_groups(&self, into: &mut Reference, running: &BTreeMap<u16, RmtGroup>) {
+        let replication = &mut into.switch.replication;
+        for (number, group) in running {
+            let ports = (0..PIPELINE_PORTS).filter(|port| group.destinations >> port & 1 == 1);
+            let nodes: Vec<usize> = ports
+                .map(|port| {
+                    let ports = vec![self.ports.map.to_program(port)];
+                    replication.nodes.push(Copies { rid: group.tags[usize::from(port)], ports });
+                    replication.nodes.len() - 1
+                })
+                .collect();
+            replication.groups.entry(*number).or_insert(nodes);
+        }
+    }
+
+    /// Gives a reference of this program the entries that a running one has, as its tables' rows say them; those of a table that is not the
+    /// same here, or has no room for them, would go: their names, how many each has, and why.
+    pub fn keep_entries(
+        &self,
+        into: &mut Reference,
+        running: &Logical,
+    ) -> Result<Vec<(String, usize, &'static str)>, P4Errors> {
+        let here = self.tables(into)?;
+        let mut gone = Vec::new();
+        // Whether a default action was set or is that of the source, nobody knows any more.
+        for before in running.tables.iter().filter(|table| !table.default_constant) {
+            let same = |now: &&LogicalTable| {
+                (&now.name, &now.keys, &now.actions) == (&before.name, &before.keys, &before.actions)
+            };
+            if here.tables.iter().find(same).is_some_and(|now| now.default != before.default) {
+                gone.push((before.name.clone(), 0, "it is another one in the new program"));
+            }
+        }
+        for before in running.tables.iter().filter(|table| !table.constant && !table.entries.is_empty()) {
+            let found = here.tables.iter().position(|table| table.name == before.name);
+            let why = match found.map(|at| (at, &here.tables[at])) {
+                None => "it is not in the new program",
+                Some((_, now)) if now.constant => "its entries are const in the new program",
+                Some((_, now)) if now.keys != before.keys => "it has other keys in the new program",
+                Some((_, now)) if now.actions != before.actions => "it has other actions in the new program",
+                Some((at, _)) => {
+                    let (code, machine) = (&into.switch.code, &mut into.switch.machine);
+                    let (described, rows) = (&code.tables[at], &mut machine.tables[at]);
+                    rows.clear();
+                    let mut entries = before.entries.iter().enumerate();
+                    let all = entries.all(|(rank, entry)| {
+                        rows.add(described, logical::entry(entry, described, code, rank as i64)).is_ok()
+                    });
+                    if all {
+                        continue;
+                    }
+                    "it has not so many in the new program"
+                }
+            };
+            gone.push((before.name.clone(), before.entries.len(), why));
+        }
+        Ok(gone)
     }
 
     fn tables(&self, entries: &Reference) -> Result<Logical, P4Errors> {
@@ -397,7 +497,14 @@ impl Compiled {
 
     /// What the pipeline's checker refuses, where it says it: at a stage, a path or a row.
     fn unfit(&self, problem: &str) -> P4Errors {
-        let what = format!("what the pipeline's checker refuses: {problem}");
+        let what = match self.plan.turned(problem) {
+            Some(byte) => format!(
+                "a value that goes out at byte {byte} and at another place within the same {} bytes, where its bytes stand otherwise in \
+                 their container: a copy of it in a field of its own has its own container",
+                self.target.bus_bytes
+            ),
+            None => format!("what the pipeline's checker refuses: {problem}"),
+        };
         self.refused(self.plan.line_of(problem), RefusalKind::TooMuch, what)
     }
 
@@ -442,13 +549,22 @@ pub struct Model {
     buffers: Buffers,
     /// In ticks.
     time: u64,
+    /// Packets to no destination since somebody asked.
+    nowhere: u64,
 }
 
 impl Model {
     /// A model without entries yet.
     pub fn new(compiled: Compiled) -> Model {
         let target = compiled.target;
-        Model { compiled, fast: Fast::new(target), spec: Pipeline::new(target), buffers: Buffers::default(), time: 0 }
+        Model {
+            compiled,
+            fast: Fast::new(target),
+            spec: Pipeline::new(target),
+            buffers: Buffers::default(),
+            time: 0,
+            nowhere: 0,
+        }
     }
 
     fn module(&self) -> u8 {
@@ -458,6 +574,10 @@ impl Model {
     /// Has the pipeline run with the entries of a reference.
     pub fn load(&mut self, entries: &Reference) -> Result<(), String> {
         let unit = self.compiled.unit(entries).map_err(|errors| errors.to_string())?;
+        self.load_unit(unit, entries)
+    }
+
+    fn load_unit(&mut self, unit: Unit, entries: &Reference) -> Result<(), String> {
         let (target, module) = (self.compiled.target, self.module());
         let groups = unit.groups.clone();
         let part = unit.part(&target).map_err(|problem| problem.to_string())?;
@@ -537,7 +657,10 @@ impl Model {
             }
         };
         let same: Vec<Sent> = match self.spec.run(&arrival) {
-            sluice_rmt::Outcome::Dropped(_) => Vec::new(),
+            sluice_rmt::Outcome::Dropped(reason) => {
+                self.nowhere += u64::from(reason == Reason::NoDestination);
+                Vec::new()
+            }
             sluice_rmt::Outcome::Sent { packet, copies } => {
                 copies.iter().map(|copy| Sent { port: copy.destination.into(), bytes: packet.clone() }).collect()
             }
@@ -551,7 +674,9 @@ impl Model {
 
 impl Carrier for Model {
     fn load(&mut self, entries: &Reference) -> Result<(), CarrierError> {
-        Model::load(self, entries).map_err(given_up)
+        let unit = self.compiled.unit(entries);
+        let unit = unit.map_err(|errors| CarrierError { code: errors.code(), what: errors.to_string() })?;
+        self.load_unit(unit, entries).map_err(given_up)
     }
 
     fn set_time(&mut self, nanoseconds: u64) {
@@ -560,6 +685,10 @@ impl Carrier for Model {
 
     fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, CarrierError> {
         Model::packet(self, port, bytes).map_err(given_up)
+    }
+
+    fn nowhere(&mut self) -> u64 {
+        std::mem::take(&mut self.nowhere)
     }
 
     fn fetch(&mut self, into: &mut Reference) -> Result<(), CarrierError> {

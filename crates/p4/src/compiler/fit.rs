@@ -1,10 +1,11 @@
 //! What would have to change for a program that does not fit: each thing that is told was tried.
 
 use crate::allowed::Allowed;
-use crate::compiler::compile::Compiled;
+use crate::compiler::compile::{Compiled, errors};
 use crate::compiler::ir::Graph;
 use crate::compiler::middle::{Refusal, explore, explore_within};
 use crate::compiler::ports::Ports;
+use crate::compiler::traffic::numbered;
 use crate::error::{Note, P4Errors, place};
 use crate::front::check::Facts;
 use crate::front::interpret::code::{Case, Code, St};
@@ -28,6 +29,8 @@ pub(crate) struct Tries<'p> {
     entries: Reference,
     /// Ways that may still be followed.
     pub(crate) left: usize,
+    /// Those for each flag that is tried.
+    pub(crate) each: usize,
 }
 
 impl Program {
@@ -52,7 +55,7 @@ impl Program {
         }
         let Ok(entries) = self.reference(Undefined::Zero, 1) else { return Vec::new() };
         let mut notes = Vec::new();
-        let mut tries = Tries { program: self, code: &code, entries, left: MOST_WAYS };
+        let mut tries = Tries { program: self, code: &code, entries, left: MOST_WAYS, each: MOST_WAYS };
         let graph = explore(&code);
         // Arrays are placed when all ways were followed.
         let flag = tries.flag(target, (first, last), graph.is_ok());
@@ -66,8 +69,9 @@ impl Program {
             places.push(("--target wide --stages 1-10".to_string(), &WIDE, (1, 10)));
         }
         for (words, target, stages) in places.into_iter().filter(|(.., stages)| *stages != (first, last)) {
-            let text = match self.compile(target, stages.0, stages.1) {
-                Ok(_) => format!("{words} takes it as it is"),
+            // The ways through the program are the same everywhere.
+            let text = match tries.on(graph.clone(), target, stages) {
+                Ok(()) => format!("{words} takes it as it is"),
                 Err(errors) => format!("{words} does not take it either: {}", errors.0[0].mistake.problem),
             };
             notes.push(Note { place: None, text });
@@ -107,6 +111,15 @@ impl Tries<'_> {
         };
         let graph = explore_within(&code, None, &mut self.left);
         placed(self.program, &code, &self.entries, graph, target, stages).is_ok()
+    }
+
+    /// Whether a graph fits other stages with the program's own entries.
+    fn on(&self, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<(), P4Errors> {
+        let refused = |refusal| errors(refusal, &self.program.sources);
+        let ports = numbered(&mut graph, self.code, None).map_err(refused)?;
+        let plan = crate::compiler::back::plan(self.code, graph, target, stages, None).map_err(refused)?;
+        let compiled = Compiled::new(plan, self.program.sources.clone(), target, stages, ports);
+        compiled.unit(&self.entries).map(drop)
     }
 
     /// Whether a graph fits; otherwise the lines that say why not.

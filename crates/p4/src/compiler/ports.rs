@@ -133,6 +133,21 @@ impl Ports {
         self.named.contains(&port) || tables.iter().enumerate().any(of)
     }
 
+    /// Ports of the program that entries and default actions send to.
+    pub fn goals(&self, tables: &[Rows]) -> BTreeSet<u16> {
+        let mut all = BTreeSet::new();
+        for (table, rows) in tables.iter().enumerate() {
+            for (action, data) in rows.calls() {
+                let is_goal = |at: usize| self.goals.contains(&(table, action, at as u32));
+                let goals = data.iter().enumerate().filter(|(at, _)| is_goal(*at));
+                all.extend(
+                    goals.map(|(_, value)| port_of(&number(value, PORT_BITS))).filter(|port| *port != DROP_PORT),
+                );
+            }
+        }
+        all
+    }
+
     /// Gives ports in entries their numbers; or says which entry has none.
     pub fn translate(&self, logical: &mut Logical) -> Result<(), String> {
         for (at, table) in logical.tables.iter_mut().enumerate() {

@@ -17,6 +17,7 @@ impl Tries<'_> {
         let less = self.code.less.iter().map(|(less, most)| (less.clone(), *most));
         let less: Vec<(Less, u32)> = less.filter(|(less, _)| arrays || matches!(less, Less::Bound(_))).collect();
         let mut tries = MOST_TRIES;
+        self.each = MOST_WAYS / 2 / (less.len() + 1);
         for one in &less {
             if let Some(words) = self.most_of(std::slice::from_ref(one), target, stages, &mut tries) {
                 return Some(words);
@@ -42,7 +43,7 @@ impl Tries<'_> {
         let number = |step: u32| if is_cells { 1 << step } else { step };
         let (first, last) = if is_cells { (0, (most - 1).ilog2()) } else { (1, most - 1) };
         let (mut found, mut failed) = (None, 0);
-        self.left = MOST_WAYS;
+        self.left = self.each;
         // From the smallest up: larger ones take longer to follow.
         for number in (first..=last).map(number) {
             if *tries == 0 || failed == MOST_FAILED || found.is_some() && failed > 0 {

@@ -7,3 +7,4 @@ pub(crate) mod reference;
 pub(crate) mod source;
 pub mod stf;
 pub(crate) mod syntax;
+pub mod warn;

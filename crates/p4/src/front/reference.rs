@@ -2,9 +2,9 @@
 
 use crate::error::{Notes, P4Errors, Problem, place};
 use crate::front::interpret::tables::Rows;
-use crate::front::interpret::{Event, Sent, Switch, lower};
+use crate::front::interpret::{Event, Sent, Switch, lower, ports};
 use crate::front::source::{Sources, Span};
-use crate::{Program, front::check};
+use crate::{Program, front::check, front::stf};
 
 /// What is read that the specification leaves undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +68,30 @@ impl Reference {
         }
         let sent = self.switch.packet(port, bytes);
         sent.map_err(|stopped| format!("{}{}", stopped.what, self.place(stopped.span)))
+    }
+
+    /// Has it drop what goes to a port that is not there, as a device does: there are 0 to 7, and those that the program, its entries and a
+    /// script name. A reference that was told by a compiled program has those of the pipeline.
+    pub fn bound_ports(&mut self, script: Option<&stf::Script>) {
+        let switch = &self.switch;
+        let mut ports = ports::there(&switch.code, &switch.machine.tables);
+        let replication = &switch.replication;
+        ports.extend(replication.nodes.iter().flat_map(|node| node.ports.iter().copied()));
+        let sessions = replication.sessions.keys().flat_map(|session| replication.clones(*session));
+        ports.extend(sessions.map(|(port, _)| port));
+        if let Some(script) = script {
+            ports.extend(script.arrivals());
+            ports.extend(script.destinations());
+            for given in script.given(self) {
+                ports::data_of(&switch.code, &switch.code.tables[given.table], given.action, &given.data, &mut ports);
+            }
+        }
+        self.switch.ports.get_or_insert(ports);
+    }
+
+    /// Copies of packets that went to ports that are not there.
+    pub fn nowhere(&self) -> u64 {
+        self.switch.nowhere
     }
 
     /// The entries and default actions of its tables, to be given back.

@@ -122,7 +122,7 @@ const FEATURES: &[Feature] = &[
     feature!("products with a constant", APPLY: "hdr.h.b = hdr.h.a * 10;"),
     feature!("products of two fields", APPLY: "hdr.h.b = hdr.h.a * hdr.h.b;"),
     feature!("`lookahead`", PARSE: "meta.a = packet.lookahead<bit<8>>(); transition accept;", APPLY: "hdr.h.b = meta.a;"),
-    feature!("`advance` behind 6 bytes", PARSE: "packet.advance(16); transition accept;"),
+    feature!("`advance` after 6 bytes", PARSE: "packet.advance(16); transition accept;"),
     feature!("`verify`", PARSE: "verify(hdr.h.a == 1, error.NoMatch); transition accept;", APPLY: "if (standard.parser_error == error.NoMatch) { hdr.h.b = 1; }"),
     feature!("stacks", PARSE: "transition select(hdr.h.a) { 1: more; default: accept; }", MORE: "packet.extract(hdr.s.next); transition select(hdr.s.last.a) { 1: more; default: accept; }", APPLY: "hdr.s[0].b = hdr.s[1].c;"),
     feature!("unions", PARSE: "transition more;", MORE: "packet.extract(hdr.u.one); transition accept;", APPLY: "hdr.u.one.b = 5;"),

@@ -169,3 +169,66 @@ fn bits_from_the_middle_of_a_value_are_added_to_a_cell_or_refused() {
         came(&simple("register<bit<16>>(16) kept;", &apply));
     }
 }
+
+/// Time that this thread had a processor for.
+fn processor_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
+    Duration::from_nanos(text.split(' ').next().and_then(|first| first.parse().ok()).expect("nanoseconds"))
+}
+
+/// The most that a refusal with what would fit may take here; a release build takes at most a second.
+const MOST_REFUSAL: Duration = Duration::from_secs(4);
+
+/// Parsers of thousands of ways: headers one after the other, of which each may be followed by another one, and stacks in a row.
+fn of_many_ways() -> Vec<(String, &'static str)> {
+    let fields: String = (0..12).map(|at| format!("bit<8> f{at}; ")).collect();
+    let stacks = |count: usize, size: usize, wide: bool| {
+        let header = if wide { format!("header h_t {{ bit<16> a; {fields} }}") } else { HEADER.to_string() };
+        let all: String = (0..count).map(|at| format!("h_t[{size}] s{at}; ")).collect();
+        let states: String = (0..count)
+            .map(|at| {
+                let name = if at == 0 { "start".to_string() } else { format!("p{at}") };
+                let next = if at + 1 == count { "accept".to_string() } else { format!("p{}", at + 1) };
+                format!("state {name} {{ packet.extract(hdr.s{at}.next); transition select(hdr.s{at}.last.a) {{ 1: {name}; default: {next}; }} }} ")
+            })
+            .collect();
+        let apply: String = (0..count).map(|at| format!("hdr.s{at}[0].a = 7; ")).collect();
+        program(&header, &all, &states, "", &format!("{apply} standard.egress_spec = 1;"), "packet.emit(hdr);")
+    };
+    let chain = |count: usize| {
+        let all: String = (0..count).map(|at| format!("h_t h{at}; g_t g{at}; ")).collect();
+        let states: String = (0..count)
+            .map(|at| {
+                let name = if at == 0 { "start".to_string() } else { format!("p{at}") };
+                let next = if at + 1 == count { "accept".to_string() } else { format!("p{}", at + 1) };
+                format!("state {name} {{ packet.extract(hdr.h{at}); transition select(hdr.h{at}.b) {{ 1: q{at}; default: {next}; }} }}
+                state q{at} {{ packet.extract(hdr.g{at}); transition {next}; }} ")
+            })
+            .collect();
+        let headers = format!("{HEADER} header g_t {{ bit<8> a; }}");
+        program(&headers, &all, &states, "", "standard.egress_spec = 1;", "packet.emit(hdr);")
+    };
+    vec![
+        (stacks(2, 15, false), "paths through the parser"),
+        (stacks(4, 8, false), "ways through it"),
+        (stacks(3, 3, true), "paths through the parser"),
+        (chain(8), "511 paths through the parser"),
+        (chain(13), "a parser with more than 1500 ways through it"),
+        (stacks(6, 8, false), "ways through it"),
+    ]
+}
+
+#[test]
+fn parsers_of_thousands_of_ways_are_refused_soon_and_with_how_many_they_are() {
+    for (text, words) in of_many_ways() {
+        let program = sluice_p4::Reader::new().text("p.p4", text).check(std::path::Path::new("p.p4")).unwrap();
+        let target = &sluice_rmt::target::DEFAULT;
+        let begin = processor_time();
+        let errors = program.compile(target, 1, 3).expect_err("it is too large");
+        let told = program.with_what_fits(errors, target, (1, 3)).to_string();
+        let took = processor_time() - begin;
+        println!("{took:?} {told}");
+        assert!(told.contains("E0770") || told.contains("E0750"), "{told}");
+        assert!(told.contains(words) && took < MOST_REFUSAL, "{took:?} {told}");
+    }
+}

@@ -185,3 +185,67 @@ fn a_copy_that_asks_for_its_port_is_refused_with_ports_of_any_number() {
         assert!(errors.to_string().contains("egress_port"), "{errors}");
     }
 }
+
+#[test]
+fn a_port_that_is_not_there_drops_on_the_reference_as_on_the_pipeline() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run");
+    let reader =
+        Reader::new().folder(folder).define("LOCALS", "action by(bit<9> port) { standard.egress_spec = port; }");
+    let check = |apply: &str| {
+        let reader = reader.clone().define("APPLY", apply).text("p.p4", "#include <bytes.p4>\n");
+        reader.check(Path::new("p.p4")).unwrap_or_else(|e| panic!("{e}"))
+    };
+    // Ports 3 and 8 of the packet, on the reference alone, on the model, and on both.
+    let script = Script::parse("s.stf", "packet 0 030000\npacket 0 080000\nexpect 3 030000$\n").unwrap();
+    let program = check("standard.egress_spec = (bit<9>) hdr.h.a;");
+    let reference = || program.reference(Undefined::Zero, 1).unwrap();
+    let model = || Model::new(program.compile(&DEFAULT, 0, 4).unwrap());
+    let taught = || {
+        let mut reference = reference();
+        program.compile(&DEFAULT, 0, 4).unwrap().teach(&mut reference);
+        reference
+    };
+    for report in [
+        script.run(&mut reference()),
+        script.run_on(&mut reference(), &mut model()),
+        script.compare(&mut taught(), &mut model()),
+    ] {
+        assert!(report.passed(), "{:?}", report.failures);
+        assert_eq!((report.packets, report.sent, report.nowhere), (2, 1, 1));
+    }
+    // Ports that the program, an entry or the script names are there.
+    let named = Script::parse("s.stf", "packet 0 030000\nexpect 9 030000$\n").unwrap();
+    for apply in ["by(9);", "standard.egress_spec = 9;", "standard.egress_spec = hdr.h.a == 3 ? 9w9 : 9w1;"] {
+        let report = named.run(&mut check(apply).reference(Undefined::Zero, 1).unwrap());
+        assert!(report.passed(), "{apply}: {:?}", report.failures);
+    }
+    let unnamed = Script::parse("s.stf", "packet 0 030000\n").unwrap();
+    let report = unnamed.run(&mut check("by(9);").reference(Undefined::Zero, 1).unwrap());
+    assert!(!report.passed() && report.failures[0].what.contains("port 9"), "{:?}", report.failures);
+}
+
+#[test]
+fn what_a_program_drops_on_a_path_of_the_parser_counts_as_dropped_by_it() {
+    use sluice_rmt::reason::Reason;
+    use sluice_rmt::{Arrival, Outcome, Pipeline};
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run");
+    let apply = "if (hdr.h.isValid()) { standard.egress_spec = 1; } else { mark_to_drop(standard); }";
+    let reader = Reader::new().folder(folder).define("LOCALS", "").define("APPLY", apply);
+    let program = reader.text("p.p4", "#include <bytes.p4>\n").check(Path::new("p.p4")).unwrap();
+    let compiled = program.compile(&DEFAULT, 1, 3).unwrap();
+    let unit = compiled.unit(&program.reference(Undefined::Zero, 1).unwrap()).unwrap();
+    let mut pipeline = Pipeline::new(DEFAULT);
+    pipeline.load(1, 0, unit.program, unit.memory).unwrap();
+    pipeline.grant(1, 0xff);
+    let mut run = |packet: &[u8]| {
+        let (module, tenant, port) = (1, 1, 0);
+        let (generation, system_generation, arrival, queueing) = (0, 0, 0, 0);
+        let of = Arrival { packet, module, generation, system_generation, tenant, port, arrival, queueing };
+        match pipeline.run(&of) {
+            Outcome::Dropped(reason) => Some(reason),
+            Outcome::Sent { .. } => None,
+        }
+    };
+    // Too short for the header.
+    assert_eq!((run(&[1, 2, 3, 4]), run(&[1])), (None, Some(Reason::Discard)));
+}

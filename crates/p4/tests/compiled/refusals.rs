@@ -348,3 +348,12 @@ fn the_flag_that_makes_it_fit_is_told_with_the_largest_number() {
     // Where no number helps, none is told.
     assert!(!told(&tables(4, 3)).iter().any(|note| note.contains("--") && note.contains("it fits")));
 }
+
+#[test]
+fn what_the_pipeline_cannot_say_of_queues_is_refused_by_name() {
+    for name in ["enq_timestamp", "enq_qdepth", "deq_timedelta", "deq_qdepth"] {
+        let program = crate::compare::framed("", &format!("standard.egress_spec = 1; hdr.h.a = standard.{name}[7:0];"));
+        let errors = program.compile(&sluice_rmt::target::WIDE, 0, 11).expect_err(name).to_string();
+        assert!(errors.contains("E0750") && errors.contains(&format!("reads {name}")), "{errors}");
+    }
+}

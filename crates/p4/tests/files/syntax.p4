@@ -10,7 +10,7 @@ control e() { inner() i; apply { inner() j; } } // error: [E0707] an instance is
 action n(inout bit<8> x) { x + 1 = 3; } // error: [E0707]
 action a(bit<8> x) { if (x == 1) bit<8> y; } // error: [E0707] stands in braces
 parser p() { state start { transition accept; x = 1; } } // error: [E0707] behind the transition
-const bit<N> w = 1; // error: [E0707] in parentheses
+const bit<-1> w = 1; // error: [E0707] in parentheses
 action loop(inout bit<8> x) { bit<8> k; for (k in 8w1 .. 8w3) x = k; } // error: [E0707] found `in`
 const h parted = { # }; // error: [E0707] found `#`
 const h invalid = {#};

@@ -1,4 +1,4 @@
-match_kind { exact, ternary, lpm, range }
+match_kind { exact, ternary, lpm, range, optional }
 action n() { }
 action d(bit<8> v) { }
 action o() { }
@@ -8,7 +8,11 @@ control c(inout bit<8> x, inout bit<16> y) {
     table count { key = { x: exact; y: exact; } actions = { n; } const entries = { (1): n(); } } // error: [E0723]
     table width { key = { x: exact; } actions = { n; } const entries = { 16w1: n(); } } // error: [E0723]
     table nokey { actions = { n; } const entries = { 1: n(); } } // error: [E0732] no key
-    table masks { key = { x: exact; } actions = { n; } const entries = { 1 &&& 3: n(); } }
+    table masks { key = { x: exact; } actions = { n; } const entries = { 1 &&& 3: n(); } } // error: [E0734] found a value and a mask
+    table spans { key = { x: exact; } actions = { n; } entries = { 1 .. 3: n(); } } // error: [E0734] found a range, expected one value
+    table whole { key = { x: optional; } actions = { n; } const entries = { 1 &&& 0xff: n(); } } // error: [E0734] an entry of optional
+    table spell { key = { x: optional; y: ternary; } actions = { n; } const entries = { (1 .. 3, _): n(); } } // error: [E0734] an entry of optional
+    table fitting { key = { x: ternary; y: optional; } actions = { n; } const entries = { (1 &&& 3, _): n(); (_, 3): n(); } }
     table runs { key = { x: exact; } actions = { n; } const entries = { x: n(); } } // error: [E0740] as entries
     table range { key = { x: range; } actions = { n; } const entries = { 5 .. 3: n(); } } // error: [E0741] 5 and more
     table which { key = { x: exact; } actions = { n; } const entries = { 1: d(3); } } // error: [E0733] not among

@@ -20,6 +20,6 @@ control c(inout bit<8> x, inout bit<16> y) {
     table before { default_action = n(); actions = { n; } } // error: [E0732] stands behind
     table listed { actions = { d(3); } } // error: [E0726] found 1 arguments
     table directed { actions = { m; } } // error: [E0726] `x`
-    table again { actions = { n; n; } } // error: [E0733] twice
+    table again { actions = { n; n; } } // error: [E0733] already
     apply { good.apply(); if (good.apply().hit) { } bool h = good.apply().miss; }
 }

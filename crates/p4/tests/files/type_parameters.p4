@@ -1,4 +1,4 @@
-extern X<D> { void f<D>(in D d); } // error: [E0721] type parameter `D`
+extern X<D> { void f<D>(in D d); }
 package S<T, T>(); // error: [E0721] `T`
 extern void g<T>(in T t);
 struct P<T> { T a; }

@@ -248,6 +248,8 @@ pub struct Tenant {
     pub vlans: Vec<u16>,
     /// Whether its packets keep their tag.
     pub keep_tag: bool,
+    /// Whether its frames may leave in VLANs that nobody owns.
+    pub any_vids: bool,
     /// Rate in bits a second and burst in bytes at ingress.
     pub rate: Option<(u64, u64)>,
     /// Rate in bits a second and burst in bytes that it is assured of at each port.
@@ -260,6 +262,8 @@ pub struct Tenant {
     pub reserve: Option<u64>,
     /// Most taken back edges and calls of a packet in its XDP programs.
     pub xdp_work: Option<u32>,
+    /// Bytes by which its XDP programs may make a frame longer.
+    pub xdp_growth: Option<u16>,
     /// Weight in the queues in front of an XDP engine in hardware.
     pub xdp_weight: Option<u16>,
     /// Rows of the bus in these that are its own.

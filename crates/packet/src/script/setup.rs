@@ -44,6 +44,15 @@ pub(super) fn nic(parser: &Parser<'_>, words: &mut Words<'_>) -> Located<Command
     }
 }
 
+/// Whether frames may leave in VLANs that nobody owns.
+fn vids(value: Word<'_>) -> Located<bool> {
+    match value.text {
+        "own" => Ok(false),
+        "any" => Ok(true),
+        _ => Err(value.bad("the VLANs to leave in", "`own` or `any`")),
+    }
+}
+
 /// Bytes of quantum a weight of 1 stands for.
 pub const QUANTUM_PER_WEIGHT: u64 = 1500;
 /// Heaviest weight: its quantum has 16 bits.
@@ -59,10 +68,11 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
     taken(parser, word, format!("the name `{name}`"), |t| t.name == name)?;
     let mut id = None;
     let mut vlans: Option<Vec<u16>> = None;
-    let mut keep_tag = None;
+    let (mut keep_tag, mut any_vids) = (None, None);
     let (mut rate, mut burst, mut weight, mut to) = (None, None, None, None);
     let (mut share, mut share_burst, mut limit, mut reserve) = (None, None, None, None);
-    let (mut xdp_work, mut xdp_weight, mut xdp_rows, mut l7_weight) = (None, None, None, None);
+    let (mut xdp_work, mut xdp_growth) = (None, None);
+    let (mut xdp_weight, mut xdp_rows, mut l7_weight) = (None, None, None);
     while let Some(option) = words.next() {
         let (key, value) = option.option();
         let first = match (key.text, value) {
@@ -73,6 +83,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
             }
             ("vlan", Some(value)) => vlans.replace(vlan_ids(parser, value)?).is_none(),
             ("keep_tag", None) => keep_tag.replace(true).is_none(),
+            ("vids", Some(value)) => any_vids.replace(vids(value)?).is_none(),
             ("rate", Some(value)) => rate.replace(value.scaled("the rate", u64::MAX)?).is_none(),
             ("burst", Some(value)) => burst.replace(value.scaled("the burst", u64::from(u32::MAX))?).is_none(),
             ("share", Some(value)) => share.replace(value.scaled("the share", u64::MAX)?).is_none(),
@@ -94,6 +105,10 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
             ("xdp_work", Some(value)) => {
                 let n = value.number("the work of a packet", 1, u128::from(u32::MAX))?;
                 xdp_work.replace(n as u32).is_none()
+            }
+            ("xdp_growth", Some(value)) => {
+                let n = value.number("the growth of a frame", 0, u128::from(u16::MAX))?;
+                xdp_growth.replace(n as u16).is_none()
             }
             ("xdp_weight", Some(value)) => {
                 let n = value.number("the weight at the XDP engine", 1, u128::from(u16::MAX))?;
@@ -137,12 +152,14 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
         id: id.ok_or_else(|| missing("id"))?,
         vlans: vlans.ok_or_else(|| missing("vlan"))?,
         keep_tag: keep_tag.unwrap_or(false),
+        any_vids: any_vids.unwrap_or(false),
         rate,
         share,
         weight,
         limit,
         reserve,
         xdp_work,
+        xdp_growth,
         xdp_weight,
         xdp_rows,
         l7_weight,

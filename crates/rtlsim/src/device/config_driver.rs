@@ -1,7 +1,7 @@
 //! Executes loads, reads and snapshots over the configuration ring.
 //!
 //! Like `Requester` it does no input or output: `next_message` gives what to send, `receive`
-//! takes what came. Loads run one after the other; reads and snapshots run beside them.
+//! takes what came. Loads run one after the other, those of different engines beside each other; reads and snapshots run beside them.
 //!
 //! How the waiting steps of a load are met with what the hardware offers:
 //! - `WaitDrained` reads the module's generation row until its in-flight count is 0.
@@ -13,7 +13,7 @@
 
 use crate::device::requester::{Answer, Place, Request, RequestError, RequestId, Requester};
 use crate::device::snapshot_read::{Scope, SnapshotCounters, SnapshotRead};
-use sluice_device::{DeviceError, OpId, StepError};
+use sluice_device::{DeviceError, Footprint, OpId, StepError};
 use sluice_formats::row::Row;
 use sluice_formats::rows::GenerationRow;
 use sluice_formats::{EngineId, Node, Status, Table, Target};
@@ -77,9 +77,10 @@ impl From<&Request> for RowWrite {
     }
 }
 
-/// The load that runs.
+/// A load that runs, or waits for one before it.
 struct Running {
     op: OpId,
+    footprint: Footprint,
     load: Load,
     /// Next step to begin.
     step: usize,
@@ -113,8 +114,8 @@ enum Asker {
 pub struct ConfigDriver {
     engines: Vec<EngineId>,
     requester: Requester,
-    loads: VecDeque<(OpId, Load)>,
-    running: Option<Running>,
+    /// In the order in which they came.
+    loads: Vec<Running>,
     snapshots: VecDeque<(Asker, Scope)>,
     snapshot: Option<(Asker, SnapshotRead)>,
     epoch: u32,
@@ -127,8 +128,7 @@ impl ConfigDriver {
         Self {
             engines,
             requester: Requester::new(target),
-            loads: VecDeque::new(),
-            running: None,
+            loads: Vec::new(),
             snapshots: VecDeque::new(),
             snapshot: None,
             epoch: 0,
@@ -138,7 +138,17 @@ impl ConfigDriver {
 
     /// Queues a load, which the caller has checked for version and target.
     pub fn submit(&mut self, op: OpId, load: Load) {
-        self.loads.push_back((op, load));
+        self.loads.push(Running {
+            op,
+            footprint: Footprint::of(&load),
+            load,
+            step: 0,
+            writes: HashMap::new(),
+            rows: HashSet::new(),
+            wait: None,
+            failed: None,
+            announced: 0,
+        });
     }
 
     /// Queues a read.
@@ -158,17 +168,17 @@ impl ConfigDriver {
 
     /// Whether a load runs or waits.
     pub fn has_loads(&self) -> bool {
-        self.running.is_some() || !self.loads.is_empty()
+        !self.loads.is_empty()
     }
 
-    /// The step of the running load that begins next.
+    /// The step of the first running load that begins next, once it has begun.
     pub fn step(&self) -> Option<usize> {
-        self.running.as_ref().map(|running| running.step)
+        self.loads.first().filter(|first| first.has_begun()).map(|first| first.step)
     }
 
     /// The load that runs and its step, for messages.
     pub fn position(&self) -> Option<String> {
-        self.running.as_ref().map(|r| format!("load `{}`, step {}", r.load.label, r.step))
+        self.loads.first().map(|r| format!("load `{}`, step {}", r.load.label, r.step))
     }
 
     /// Whether nothing waits or is under way.
@@ -188,11 +198,11 @@ impl ConfigDriver {
 
     /// Next tick at which `next_message` may have something without an answer coming first.
     pub fn wake(&self) -> Option<u64> {
-        let wait = match self.running.as_ref().and_then(|r| r.wait.as_ref()) {
-            Some(Wait::Until(tick)) => Some(*tick),
+        let waits = self.loads.iter().filter_map(|running| match running.wait {
+            Some(Wait::Until(tick)) => Some(tick),
             _ => None,
-        };
-        [wait, self.requester.deadline()].into_iter().flatten().min()
+        });
+        [waits.min(), self.requester.deadline()].into_iter().flatten().min()
     }
 
     /// The next message to put on the ring at tick `now`.
@@ -249,7 +259,8 @@ impl ConfigDriver {
     }
 
     fn queues_looked_at(&mut self, result: Result<SnapshotCounters, String>, now: u64) {
-        let Some(running) = self.running.as_mut() else { return };
+        // A load that waits for queues runs alone.
+        let Some(running) = self.loads.iter_mut().find(|r| matches!(r.wait, Some(Wait::QueuesEmpty))) else { return };
         match result {
             Ok(counters) if counters.modules.values().all(|m| m.in_flight == 0) => {
                 running.wait = None;
@@ -260,9 +271,9 @@ impl ConfigDriver {
         }
     }
 
-    /// Takes an answer if it belongs to the running load.
+    /// Takes an answer if it belongs to a running load.
     fn load_answer(&mut self, id: RequestId, answer: &Answer, now: u64) -> bool {
-        let Some(running) = self.running.as_mut() else { return false };
+        let Some(running) = self.loads.iter_mut().find(|running| running.awaits(id)) else { return false };
         if let Some((step, request)) = running.writes.remove(&id) {
             if let Err(RequestError::Refused { status: Status::Busy, .. }) = answer {
                 let again = self.requester.ask(request.clone());
@@ -302,37 +313,39 @@ impl ConfigDriver {
         }
     }
 
-    /// Begins steps until one waits.
+    /// Begins steps of all loads that may run, until each waits.
     fn proceed(&mut self, now: u64) {
-        if self.running.is_none() {
-            let Some((op, load)) = self.loads.pop_front() else { return };
-            self.running = Some(Running {
-                op,
-                load,
-                step: 0,
-                writes: HashMap::new(),
-                rows: HashSet::new(),
-                wait: None,
-                failed: None,
-                announced: 0,
-            });
+        let mut number = 0;
+        while number < self.loads.len() {
+            let (earlier, rest) = self.loads.split_at(number);
+            let may_run = rest.first().is_some_and(|own| earlier.iter().all(|e| own.footprint.is_beside(&e.footprint)));
+            if may_run && self.proceed_with(number, now) {
+                self.finish(number);
+            } else {
+                number += 1;
+            }
         }
-        let Some(running) = self.running.as_mut() else { return };
+    }
+
+    /// Begins steps of a load until one waits; whether it has ended.
+    fn proceed_with(&mut self, number: usize, now: u64) -> bool {
+        let running = &mut self.loads[number];
         while running.may_begin(now) {
             let Some(step) = running.load.steps.get(running.step) else {
-                return self.finish();
+                // The last writes must be acknowledged first.
+                return running.writes.is_empty();
             };
             match begin(step) {
                 Begin::Write(request) => {
                     if !running.rows.insert(request.place()) {
-                        return;
+                        return false;
                     }
                     running.announce(&request, &mut self.done);
                     let id = self.requester.ask(request.clone());
                     running.writes.insert(id, (running.step, request));
                     running.step += 1;
                 }
-                _ if !running.writes.is_empty() => return,
+                _ if !running.writes.is_empty() => return false,
                 Begin::Barrier => running.step += 1,
                 Begin::Install(module, generation, install) => {
                     running.step += 1;
@@ -348,21 +361,16 @@ impl ConfigDriver {
                 Begin::QueuesEmpty(module) => {
                     running.wait = Some(Wait::QueuesEmpty);
                     self.snapshots.push_back((Asker::Load, Scope::Module(module)));
-                    return self.start_snapshot();
+                    self.start_snapshot();
+                    return false;
                 }
             }
         }
-        if running.failed.is_some() && running.writes.is_empty() {
-            self.finish();
-        }
+        running.failed.is_some() && running.writes.is_empty()
     }
 
-    fn finish(&mut self) {
-        // The last writes must be acknowledged first.
-        if self.running.as_ref().is_none_or(|r| !r.writes.is_empty()) {
-            return;
-        }
-        let Some(running) = self.running.take() else { return };
+    fn finish(&mut self, number: usize) {
+        let running = self.loads.remove(number);
         let label = running.load.label;
         let result = running
             .failed
@@ -372,6 +380,19 @@ impl ConfigDriver {
 }
 
 impl Running {
+    fn has_begun(&self) -> bool {
+        self.step > 0 || self.wait.is_some() || self.announced > 0
+    }
+
+    /// Whether an answer is to one of its requests.
+    fn awaits(&self, id: RequestId) -> bool {
+        let waited = match &self.wait {
+            Some(Wait::Drained(expected, _) | Wait::Commit(expected, _)) => *expected == id,
+            _ => false,
+        };
+        waited || self.writes.contains_key(&id)
+    }
+
     fn fail(&mut self, step: usize, what: String) {
         self.wait = None;
         self.failed.get_or_insert((step, what));

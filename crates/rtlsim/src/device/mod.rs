@@ -2,6 +2,7 @@
 
 pub mod config_driver;
 pub(crate) mod events;
+pub mod idle;
 pub(crate) mod maps;
 pub mod requester;
 pub(crate) mod rings;
@@ -12,6 +13,7 @@ pub(crate) mod turns;
 
 use crate::device::config_driver::{ConfigDriver, Done, RowWrite};
 use crate::device::events::HostEvents;
+use crate::device::idle::Idle;
 use crate::device::requester::{Answer, RequestId, RequesterCounts};
 use crate::device::snapshot_read::SnapshotCounters;
 use crate::device::track::Tracker;
@@ -28,17 +30,20 @@ use crate::xdp::host_maps::HostMaps;
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{
     Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, ReadError, RingDriver, Rings, Rows, Waited,
+    stop,
 };
 use sluice_formats::address::{Access, info};
+use sluice_formats::l7::rows::L7PortRow;
 use sluice_formats::l7::target::Target as L7Target;
-use sluice_formats::limits::{FORMAT_VERSION, TICK_PS};
+use sluice_formats::limits::{FORMAT_VERSION, SEQUENCE_MASK, TICK_PS};
 use sluice_formats::xdp::target::Target as Engine;
-use sluice_formats::{EngineId, Message, Node, Table};
+use sluice_formats::{EngineId, Message, Node, Row, Table};
 use sluice_object::{Install, Load};
 use std::collections::{HashMap, VecDeque};
 
-/// Longest stretch in one call: bounds memory and the delay of an interrupt.
-const STRETCH: u64 = 16_384;
+/// Longest stretch in one call: bounds memory, and the delay of an interrupt. On the default target, with waves, 1,024 cycles take
+/// half a second.
+const STRETCH: u64 = 1024;
 const EVENT_BYTES: u32 = 1 << 20;
 /// Cycles without an event after which `quiesce` looks whether it is done.
 const QUIET: u32 = 16;
@@ -91,6 +96,8 @@ pub struct RtlNic {
     latest_offer: u64,
     /// Of the whole NIC: frames that wait until none is inside.
     turns: Turns,
+    idle: Idle,
+    left_out: u64,
     /// Events that show progress: all but replies.
     progress: u64,
     rows: HashMap<RequestId, Answer>,
@@ -146,6 +153,12 @@ impl RtlNic {
             next_op: 0,
             latest_offer: 0,
             turns: Turns::default(),
+            left_out: 0,
+            idle: Idle::new(
+                target.ports,
+                L7Target::by_name(target.name).entries as u64,
+                !options.idle_jumps || !plugin.top().is_nic,
+            ),
             progress: 0,
             rows: HashMap::new(),
             counters: None,
@@ -176,9 +189,14 @@ impl RtlNic {
         &self.options
     }
 
-    /// Clock cycles simulated since the start, reset included.
+    /// Clock cycles since the start, reset included.
     pub fn cycles(&self) -> u64 {
         self.instance.cycles()
+    }
+
+    /// Of these the cycles that were left out, for nothing could happen in them.
+    pub fn cycles_left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// What the fault injector has done.
@@ -261,10 +279,12 @@ impl RtlNic {
 
     fn check_identity(&mut self) -> Result<(), RtlError> {
         let identity = |e: DeviceError| RtlError::Identity { what: e.to_string() };
-        let hash = self.plugin.target().hash();
-        for (index, what, allowed) in
-            [(info::VERSION, "format version", FORMAT_VERSION), (info::TARGET_HASH, "target hash", hash)]
-        {
+        let (hash, engines) = (self.plugin.target().hash(), self.plugin.top().engine_ids());
+        for (index, what, allowed) in [
+            (info::VERSION, "format version", FORMAT_VERSION),
+            (info::TARGET_HASH, "target hash", hash),
+            (info::ENGINES, "set of engines", EngineId::set(engines)),
+        ] {
             let found = self.read_row(Node::System, Table::Info, index).map_err(identity)?;
             if found.first() != Some(&allowed) {
                 let found = format!("{:08x}", found.first().copied().unwrap_or(0));
@@ -288,6 +308,7 @@ impl RtlNic {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
+        stop::check()?;
         let result = act(self);
         if let Err(error) = &result {
             self.failed = Some(error.clone());
@@ -308,7 +329,10 @@ impl RtlNic {
                             self.driver.receive(&words, now);
                         }
                     }
-                    None => self.instance.send(&sent.words, sent.ended),
+                    None => {
+                        self.idle.stir(now);
+                        self.instance.send(&sent.words, sent.ended);
+                    }
                 }
             }
         }
@@ -318,6 +342,8 @@ impl RtlNic {
         let due = self.around.as_ref().map_or_else(|| self.turns.next_due(none_inside), Around::next_due);
         let wake = [self.driver.wake(), self.faults.next_due(), due].into_iter().flatten().min();
         let until_wake = wake.map_or(u64::MAX, |tick| tick.saturating_sub(now).max(1));
+        let left_out = self.leave_out(now, ticks.min(until_wake));
+        let (ticks, until_wake) = (ticks.saturating_sub(left_out), until_wake.saturating_sub(left_out));
         // Packets that wait for others go in soon after these have left.
         let waits = self.around.as_ref().map_or_else(|| self.turns.waits(none_inside), Around::waits);
         let until = Until {
@@ -339,6 +365,20 @@ impl RtlNic {
         }
         decoded.map_err(|e| DeviceError::Unavailable(e.to_string()))?;
         Ok(ran?)
+    }
+
+    /// Leaves cycles out in which nothing can happen, fewer than `ticks`; how much time has passed.
+    fn leave_out(&mut self, now: u64, ticks: u64) -> u64 {
+        let at_rest = self.driver.is_idle() && self.tracker.is_empty_but_for(self.idle.coming());
+        let cycles = if at_rest { self.idle.may_skip(now, now.saturating_add(ticks)) } else { None };
+        let has_messages = self.capabilities.engines.contains(&EngineId::L7);
+        match cycles {
+            Some(cycles) if self.instance.skip(cycles, has_messages) => {
+                self.left_out += cycles;
+                self.instance.now() - now
+            }
+            _ => 0,
+        }
     }
 
     /// The answer to a whole message for a node that is not in the top.
@@ -366,6 +406,7 @@ impl RtlNic {
     /// Gives the NIC's ports frames.
     fn give(&mut self, packets: &[Offer]) -> Result<(), DeviceError> {
         self.tracker.offered(packets.len() as u64);
+        self.idle.offered(packets);
         Ok(self.instance.offer(packets)?)
     }
 
@@ -378,6 +419,7 @@ impl RtlNic {
     }
 
     fn take_event(&mut self, event: RtlEvent) -> Result<(), DeviceError> {
+        self.idle.stir(event.tick);
         if let What::Reply(words) = event.what {
             for words in self.faults.reply(words, event.tick) {
                 self.driver.receive(&words, event.tick);
@@ -388,6 +430,11 @@ impl RtlNic {
         self.progress += 1;
         self.memory_busy |=
             matches!(event.what, What::Dispatched(row) if row.consumed) || matches!(event.what, What::Ring(_));
+        match &event.what {
+            What::Port(row) => self.idle.arrived((row.id >> SEQUENCE_MASK.trailing_ones()) as u8),
+            What::Dispatched(_) => self.idle.touches(event.tick),
+            _ => {}
+        }
         self.recount.count(&event).map_err(DeviceError::Unavailable)?;
         let outcome = self.tracker.take(&event).map_err(|e| DeviceError::Unavailable(e.to_string()))?;
         if let Some(tap) = self.tap.as_mut() {
@@ -404,6 +451,9 @@ impl RtlNic {
                 Done::Announced(write) => self.tap_push(Tapped::Announced(write)),
                 Done::Applied(write) => {
                     self.progress += 1;
+                    if write.table == Table::L7Port {
+                        self.idle.has_expiry(L7PortRow::of_words(&write.words).expiry);
+                    }
                     self.host.wrote(write.table, write.index, &write.words);
                     self.tap_push(Tapped::Applied(write));
                 }
@@ -600,6 +650,7 @@ impl Device for RtlNic {
         }
         let pattern = if blocked { Ready::Never } else { self.stalls.ready };
         self.instance.set_ready(destination, pattern)?;
+        self.idle.stir(self.instance.now());
         self.blocked[usize::from(destination)] = blocked;
         Ok(())
     }
@@ -608,7 +659,12 @@ impl Device for RtlNic {
         self.quiesce_with(|_| Ok(()))
     }
 
+    /// Where work is to end, what the trace has counted: reading all rows over the ring takes seconds.
     fn counters(&mut self) -> Result<Counters, DeviceError> {
+        if stop::due() {
+            let (tick, modules) = (self.now(), self.recount.modules().clone());
+            return Ok(Counters { tick, modules, wedges: 0 });
+        }
         self.counters = None;
         self.driver.snapshot();
         let read = self.wait_for(|| "snapshot of the counters".to_owned(), |nic| nic.counters.take())?;

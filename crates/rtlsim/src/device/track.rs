@@ -62,6 +62,11 @@ impl Tracker {
         self.arriving == 0 && self.undecided == 0 && self.unqueued == 0 && !moving
     }
 
+    /// Whether nothing at all is inside, not even behind a blocked destination; `coming` frames have not ended at their ports.
+    pub fn is_empty_but_for(&self, coming: u64) -> bool {
+        self.arriving == coming && self.undecided == 0 && self.unqueued == 0 && self.queued.iter().all(|n| *n == 0)
+    }
+
     /// What is on its way, for messages.
     pub fn describe(&self) -> String {
         format!(

@@ -446,6 +446,7 @@ mod tests {
         let mut steps: Vec<Step> = rows.into_iter().map(step).collect();
         steps.extend([
             write(Node::Port(0), Table::PortPolicy, 0, &policy),
+            write(Node::Port(1), Table::PortPolicy, 0, &policy),
             write(Node::Egress, Table::Quantum, 1, &QuantumRow { bytes: 1500 }),
             write(Node::Egress, Table::Limit, 8 + 1, &limit),
         ]);

@@ -18,7 +18,7 @@ use sluice_formats::row::{Row, RowError};
 use sluice_formats::rows::{LeaveTraceRow, PortTraceRow, QueueTraceRow, SidebandRow, VerdictTraceRow};
 use sluice_formats::{Message, Node, Op, Reason, Status, Table, Target};
 use sluice_nic::bank::CounterBank;
-use sluice_nic::forward::{self, classify};
+use sluice_nic::forward::{self, Leaving, classify};
 use sluice_nic::room::{Asked, Room, Urgency};
 use sluice_nic::{Tables, engines};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -197,8 +197,8 @@ impl Around {
         mut happened: impl FnMut(RtlEvent),
     ) {
         let SidebandRow { id, module_id, destinations, .. } = sideband;
-        let tci = sideband.tag_off.then_some(sideband.tci);
-        let foreign = forward::foreign(&self.tables, destinations, module_id, tci, bytes);
+        let leaving = Leaving { module: module_id, tci: sideband.tci, tag_off: sideband.tag_off };
+        let foreign = forward::foreign(&self.tables, destinations, leaving, bytes);
         let arrival = self.inside.remove(&id).filter(|_| !self.stamps_arrival).unwrap_or(sideband.stamp);
         let sideband = SidebandRow { stamp: arrival, ..sideband };
         let cells = self.target.beats(bytes.len() as u32);

@@ -111,6 +111,8 @@ struct Api {
     memory_read: unsafe extern "C" fn(*mut RawNic, u64, *mut u8, usize),
     set_memory: unsafe extern "C" fn(*mut RawNic, u32, u32, u32) -> c_int,
     run: unsafe extern "C" fn(*mut RawNic, *const Until) -> u32,
+    /// None in a plug-in that was built before there was one.
+    skip: Option<unsafe extern "C" fn(*mut RawNic, u64, c_int) -> c_int>,
     take_events: unsafe extern "C" fn(*mut RawNic, *mut *const u8) -> usize,
     waves: unsafe extern "C" fn(*mut RawNic, *const c_char, u64, u64) -> c_int,
     /// Keeps the code behind the pointers mapped; dropped last.
@@ -140,6 +142,7 @@ impl Api {
                 memory_read: *library.get(b"sluice_rtl_memory_read\0")?,
                 set_memory: *library.get(b"sluice_rtl_set_memory\0")?,
                 run: *library.get(b"sluice_rtl_run\0")?,
+                skip: library.get(b"sluice_rtl_skip\0").ok().map(|symbol| *symbol),
                 take_events: *library.get(b"sluice_rtl_take_events\0")?,
                 waves: *library.get(b"sluice_rtl_waves\0")?,
                 _library: library,
@@ -386,6 +389,13 @@ impl Instance {
         // SAFETY: a terminated text that the instance owns; copied before the next call.
         let text = unsafe { CStr::from_ptr((self.api.error_text)(self.nic.as_ptr())) };
         Err(RtlError::Failed { what: format!("before tick {}: {}", self.now(), text.to_string_lossy().trim()) })
+    }
+
+    /// Runs a cycle in which nothing happens, and lets time pass as if `cycles` more had been run; false where the top cannot.
+    /// `has_messages`: the top has a message table, whose time goes on too.
+    pub fn skip(&mut self, cycles: u64, has_messages: bool) -> bool {
+        // SAFETY: takes numbers; the handle is alive.
+        self.api.skip.is_some_and(|skip| unsafe { skip(self.nic.as_ptr(), cycles, c_int::from(has_messages)) } == 0)
     }
 
     /// All events since the last call, as the shim wrote them (`crate::plugin::event::decode`).

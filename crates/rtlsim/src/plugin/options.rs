@@ -89,6 +89,8 @@ pub struct RtlOptions {
     pub stalls: Stalls,
     /// Faults on the configuration ring.
     pub faults: Faults,
+    /// Cycles in which nothing can happen are left out (docs/decisions/idle-jump.md).
+    pub idle_jumps: bool,
     /// Recount every snapshot from the trace and fail when it differs.
     pub check_accounting: bool,
 }
@@ -104,6 +106,7 @@ impl Default for RtlOptions {
             waves: None,
             stalls: Stalls::default(),
             faults: Faults::default(),
+            idle_jumps: true,
             check_accounting: cfg!(debug_assertions),
         }
     }

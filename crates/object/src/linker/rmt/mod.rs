@@ -9,6 +9,7 @@ pub(in crate::linker) mod check;
 pub(in crate::linker) mod engine;
 mod entries;
 pub mod error;
+mod hits;
 mod place;
 pub mod placer;
 pub mod quota;
@@ -16,6 +17,7 @@ mod space;
 
 pub use entries::{Batches, EntryAt, EntryKey, EntryLeads};
 pub use error::RmtError;
+pub use hits::EntryHits;
 pub use place::{Placed, RowWrite};
 pub use placer::{Placer, StageLeft};
 pub use quota::{Quota, StageQuota};

@@ -76,6 +76,15 @@ impl Own<'_> {
             let name = &self.tenant.spec.name;
             return Err(Refusal::Space(format!("work of {} a packet, tenant `{name}` is given {given}", row.work)));
         }
+        let (given, found) = (self.tenant.spec.xdp_growth.map_or(u16::MAX, |bytes| bytes + 1), row.growth);
+        if found.wrapping_sub(1) > given.wrapping_sub(1) {
+            let name = &self.tenant.spec.name;
+            let what = if found == 0 { "any number of".to_owned() } else { (found - 1).to_string() };
+            return Err(Refusal::Space(format!(
+                "frames that gain {what} bytes, tenant `{name}` is given {} (xdp_growth)",
+                given - 1
+            )));
+        }
         self.row(Table::XdpCode, row.start.into())?;
         let first = u32::from(row.regions);
         for region in first..first + u32::from(row.writable) + u32::from(row.read_only) {

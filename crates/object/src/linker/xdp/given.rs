@@ -4,7 +4,7 @@ use crate::linker::tenants::TenantSpec;
 use crate::linker::{LinkError, Linker};
 use sluice_formats::Target;
 use sluice_formats::xdp::rows::XdpShareRow;
-use sluice_formats::xdp::target::{MOST_WORK, Target as Engine, WORK};
+use sluice_formats::xdp::target::{MOST_GROWTH, MOST_WORK, Target as Engine, WORK};
 
 /// Weight of a tenant that asks for none.
 pub const WEIGHT: u16 = 16;
@@ -41,6 +41,11 @@ impl TenantSpec {
         self.xdp_work.unwrap_or(WORK)
     }
 
+    /// Bytes by which a program makes a frame longer at most: what is known of it, where that is less than what the tenant is given.
+    pub(super) fn xdp_growth_of(&self, bound: Option<u16>) -> Option<u16> {
+        self.xdp_growth.map(|given| bound.map_or(given, |bound| bound.min(given)))
+    }
+
     fn reserved_rows(&self) -> u32 {
         self.xdp_share.map_or(0, |share| share.rows.into())
     }
@@ -51,6 +56,9 @@ impl Linker {
     pub(in crate::linker) fn check_xdp_given(&self, spec: &TenantSpec) -> Result<(), LinkError> {
         if let Some(work) = spec.xdp_work.filter(|work| !(1..=MOST_WORK).contains(work)) {
             return Err(spec.wrong("xdp_work", work, format!("1 to {MOST_WORK} back edges and calls of a packet")));
+        }
+        if let Some(growth) = spec.xdp_growth.filter(|growth| *growth > MOST_GROWTH) {
+            return Err(spec.wrong("xdp_growth", growth, format!("0 to {MOST_GROWTH} bytes that a frame may gain")));
         }
         if spec.xdp_share.is_some_and(|share| share.weight == 0) {
             return Err(spec.wrong("xdp_share.weight", 0, format!("1 to 65535, or no weight for {WEIGHT}")));

@@ -267,6 +267,7 @@ impl Hardware {
             read_only: layout.pages[1] as u16,
             frames: code.frames,
             records: code.records,
+            growth: placed.growth.map_or(0, |bytes| bytes + 1),
         };
         rows.rows.push(write(Table::XdpProgram, bank, &program));
         rows.starts = starts;

@@ -17,7 +17,7 @@ use super::rmt::RowWrite;
 use super::tenants::{Tenant, TenantSpec};
 use crate::install::Install;
 use crate::object::Object;
-use crate::xdp::{PlacedXdp, Xdp, XdpCompiler};
+use crate::xdp::{PlacedXdp, Xdp, XdpBound, XdpCompiler};
 use hardware::Hardware;
 use sluice_formats::xdp::rows::XdpShareRow;
 use sluice_formats::{EngineId, Table, Target};
@@ -29,6 +29,9 @@ use std::sync::Arc;
 pub(in crate::linker) struct XdpSpace {
     target: &'static Target,
     programs: BTreeMap<u8, [Option<Arc<Xdp>>; 2]>,
+    /// Bytes by which a module's programs make a frame longer, as the ports charge them from its first program on.
+    charged: BTreeMap<u8, u16>,
+    bound: Option<XdpBound>,
     hardware: Option<Hardware>,
     /// Modules whose row of the queues' shares is written.
     shared: BTreeSet<u8>,
@@ -38,11 +41,45 @@ impl XdpSpace {
     /// Of an engine after reset; with a compiler, of one in hardware.
     pub fn new(target: &'static Target, compile: Option<XdpCompiler>) -> Self {
         let hardware = compile.map(|compile| Hardware::new(target, compile));
-        Self { target, programs: BTreeMap::new(), hardware, shared: BTreeSet::new() }
+        Self {
+            target,
+            programs: BTreeMap::new(),
+            charged: BTreeMap::new(),
+            bound: None,
+            hardware,
+            shared: BTreeSet::new(),
+        }
     }
 
     fn program(&self, module: u8, generation: u8) -> Option<&Xdp> {
         self.programs.get(&module)?[usize::from(generation & 1)].as_deref()
+    }
+
+    /// Programs need not be charged for more than this says.
+    pub fn bound_by(&mut self, bound: XdpBound) {
+        self.bound = Some(bound);
+    }
+
+    /// Bytes by which a module's programs make a frame longer at most, as they are charged; none before its first program.
+    pub fn charged(&self, module: u8) -> Option<u16> {
+        self.charged.get(&module).copied()
+    }
+
+    /// What is charged from a program on that makes frames longer by so many bytes.
+    ///
+    /// It is never less than before, and rises twice at most: to what the first program that adds bytes needs, and to all that the tenant
+    /// is given. A row of shares that changes makes buckets full; nobody is to have that for each replacement.
+    pub fn charged_with(&self, module: u8, spec: &TenantSpec, growth: u16) -> u16 {
+        match (self.charged(module).unwrap_or(0), spec.xdp_growth) {
+            (before, _) if growth <= before => before,
+            (1.., Some(given)) => given.max(growth),
+            _ => growth,
+        }
+    }
+
+    /// Bytes that the helpers of a program leave to it.
+    fn growth_of(&self, spec: &TenantSpec, xdp: &Xdp) -> Option<u16> {
+        spec.xdp_growth_of(self.bound.and_then(|bound| bound(xdp)))
     }
 }
 
@@ -60,6 +97,7 @@ impl Space for XdpSpace {
 
     fn release(&mut self, module: u8) -> Result<Vec<RowWrite>, LinkError> {
         self.programs.remove(&module);
+        self.charged.remove(&module);
         let zero = || maps::write(Table::XdpShare, module.into(), &XdpShareRow::default());
         Ok(self.shared.remove(&module).then(zero).into_iter().collect())
     }
@@ -82,12 +120,17 @@ impl Space for XdpSpace {
         let pass = object.default.to.iter().next();
         let granted = at.tenant.spec.destinations();
         let work = Some(at.tenant.spec.packet_work());
-        let mut placed = PlacedXdp { xdp: xdp.clone(), kept, pass, granted, work, starts: Vec::new() };
+        let growth = self.growth_of(&at.tenant.spec, xdp);
+        let mut placed = PlacedXdp { xdp: xdp.clone(), kept, pass, granted, work, growth, starts: Vec::new() };
         let hardware = self.hardware.as_mut().map(|hardware| hardware.place(at, object, &placed)).transpose()?;
         let rows = hardware.unwrap_or_default();
         placed.starts = rows.starts;
         let places = self.programs.entry(at.tenant.module).or_default();
         places[usize::from(at.generation & 1)] = Some(Arc::new(xdp.clone()));
+        if let Some(growth) = growth {
+            let charged = self.charged_with(at.tenant.module, spec, growth);
+            self.charged.insert(at.tenant.module, charged);
+        }
         Ok(Placed { zero: rows.values, rows: rows.rows, install: Some(Install::Xdp(Box::new(placed))) })
     }
 
@@ -123,6 +166,15 @@ impl Space for XdpSpace {
             return Err(Refusal::Space(format!(
                 "a program of {} back edges and calls a packet, tenant `{name}` is given {}",
                 shown(program.work),
+                shown(given)
+            )));
+        }
+        let given = self.growth_of(&tenant.spec, &program.xdp);
+        if program.growth.unwrap_or(u16::MAX) > given.unwrap_or(u16::MAX) {
+            let (name, shown) = (&tenant.spec.name, |bytes: Option<u16>| bytes.map_or("any".into(), |n| n.to_string()));
+            return Err(Refusal::Space(format!(
+                "a program that makes frames longer by {} bytes, tenant `{name}` is given {} (xdp_growth)",
+                shown(program.growth),
                 shown(given)
             )));
         }

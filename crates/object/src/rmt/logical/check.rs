@@ -116,8 +116,9 @@ impl LogicalTable {
                     if !inside(&value.0, &mask.0) {
                         return Err(bad(at, "bits that do not count", "bits within the mask"));
                     }
-                    if key.kind == LogicalKind::Exact && *mask != LogicalValue::ones(bits) && !mask.is_zero() {
-                        return Err(bad(at, "some bits of an exact key", "all of them, or none for any"));
+                    let is_whole = matches!(key.kind, LogicalKind::Exact | LogicalKind::Optional);
+                    if is_whole && *mask != LogicalValue::ones(bits) && !mask.is_zero() {
+                        return Err(bad(at, "some bits of an exact or optional key", "all of them, or none for any"));
                     }
                 }
                 LogicalMatch::Range { .. } if key.kind != LogicalKind::Range => {

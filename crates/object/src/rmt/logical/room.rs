@@ -29,6 +29,9 @@ impl LogicalRoom {
     }
 }
 
+/// What each stage has.
+pub type Rooms<'a> = &'a dyn Fn(u8) -> LogicalRoom;
+
 /// Entries of a table that says no size, as in P4Info.
 pub const USUAL_SIZE: u32 = 1024;
 
@@ -40,6 +43,11 @@ impl Logical {
     /// the other tables' there. Entries that are there already have their rows in any event, and what they push out of the exact rows is within
     /// what there is in all.
     pub fn reserve(&mut self, share: &LogicalRoom, all: &LogicalRoom) -> Result<(), ObjectError> {
+        self.reserve_in(&|_| *share, &|_| *all)
+    }
+
+    /// The same where stages have each their own.
+    pub fn reserve_in(&mut self, share: Rooms<'_>, all: Rooms<'_>) -> Result<(), ObjectError> {
         let costs = self.costs();
         let mut used = BTreeMap::new();
         for stage in self.stages.keys() {
@@ -58,7 +66,10 @@ impl Logical {
                     && costs[table].iter().all(|(stage, cost)| {
                         let mut with = used[stage];
                         with.add(cost, 1);
-                        let most = |at: usize| if cost.kinds()[at] == 0 { all.kinds()[at] } else { share.kinds()[at] };
+                        let most = |at: usize| {
+                            let room = if cost.kinds()[at] == 0 { all(*stage) } else { share(*stage) };
+                            room.kinds()[at]
+                        };
                         with.kinds().iter().enumerate().all(|(at, with)| *with <= most(at))
                     })
             });
@@ -77,6 +88,54 @@ impl Logical {
             table.reserved = Some((table.entries.len() + more) as u32);
         }
         Ok(())
+    }
+
+    /// Why a table has no more entries reserved than it has: what one more takes in the stage that has no room for it.
+    pub fn short(&self, table: usize, share: Rooms<'_>) -> Option<String> {
+        let costs = self.costs();
+        let counted = self.tables[table].entries.len() + self.free(table);
+        for (stage, cost) in costs.get(&table)? {
+            let mut used = self.present(*stage).ok()?;
+            for (other, stages) in &costs {
+                stages.get(stage).into_iter().for_each(|cost| used.add(cost, self.free(*other)));
+            }
+            let (cost, used, rooms) = (cost.kinds(), used.kinds(), share(*stage).kinds());
+            // Ternary rows are the fewest.
+            for (at, kind) in [(1, "ternary rows"), (0, "exact rows"), (2, "logical numbers")] {
+                let (cost, used, room) = (cost[at], used[at], rooms[at]);
+                if cost > 0 && used + cost > room {
+                    let each = self.each(table, *stage, kind, cost);
+                    return Some(format!(
+                        "an entry takes {each}; stage {stage} has {room} {kind} for this program, {used} taken with these {counted} entries"
+                    ));
+                }
+            }
+        }
+        None
+    }
+
+    /// What an entry takes in a stage, and by what that is more than one row.
+    fn each(&self, table: usize, stage: u8, kind: &str, cost: usize) -> String {
+        let lookups = self.stages[&stage].iter().filter_map(lookup_of);
+        let lookups = lookups.filter(|lookup| usize::from(lookup.table) == table && !self.is_met_once(lookup));
+        let (ways, leads) = lookups.fold((0, 0), |(ways, leads), lookup| {
+            let most = self.outcomes(lookup).map(|outcome| outcome.leads.len()).max().unwrap_or(0);
+            (ways + 1, leads.max(most))
+        });
+        let exact = self.tables[table].keys.iter().all(|key| key.kind == LogicalKind::Exact);
+        let mut why = Vec::new();
+        if ways > 1 && cost > 1 {
+            why.push(format!("one for each of {ways} ways on which packets come to the table, as paths of the parser or conditions before it"));
+        }
+        if leads > 1 {
+            why.push(format!("{leads} each for what is decided in the stage with the entry found"));
+        }
+        if exact && kind == "ternary rows" {
+            why.push("ternary for an exact key, as the stage looks at more than that key".to_owned());
+        }
+        let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
+        let kind = if cost == 1 { kind.trim_end_matches('s') } else { kind };
+        format!("{cost} {kind}{why}")
     }
 
     /// Rows of each stage that its entries take, with those that are reserved for more.

@@ -5,7 +5,7 @@
 
 use super::phv_allocation::Homes;
 use super::rows::StageKey;
-use crate::compiler::ir::{Bits, Graph, Leaf, Loc, Next, Seg, Src};
+use crate::compiler::ir::{Bits, Graph, Leaf, Loc, LocInfo, Next, Seg, Src};
 use crate::compiler::middle::{Refusal, RefusalKind};
 use crate::front::interpret::HashLayouts;
 use sluice_rmt::stage::Key;
@@ -84,27 +84,32 @@ pub(super) fn layouts(
     Ok(Ok(layouts))
 }
 
-/// Brings lists of as many bits, that lie at several places, to one before they are hashed.
+/// Brings lists of as many bits, that lie at several places, to one before they are hashed. Lists part into pieces where any of them parts:
+/// what is two fields in one may be zeros of a header that is not valid in the next.
 pub(super) fn gather(graph: &mut Graph, width: u32) -> Result<(), Refusal> {
-    let mut places: Vec<Loc> = Vec::new();
+    let ends = |data: &Bits| {
+        let segs = data.segs.iter().rev();
+        segs.scan(0, |low, seg| {
+            *low += seg.width;
+            Some(*low)
+        })
+        .collect::<BTreeSet<u32>>()
+    };
+    let lists = (0..graph.nodes.len()).flat_map(|at| hashed(graph, at)).filter(|data| data.width() == width);
+    let ends: BTreeSet<u32> = lists.flat_map(|data| ends(&data)).collect();
+    // The lowest bit and the width of each piece, the highest first as in a list.
+    let lows = std::iter::once(0).chain(ends.iter().copied());
+    let mut pieces: Vec<(u32, u32)> = lows.zip(&ends).map(|(low, end)| (low, end - low)).collect();
+    pieces.reverse();
+    let places: Vec<Loc> = pieces.iter().map(|(_, width)| super::split::fresh(graph, *width)).collect();
+    let all = places.iter().map(|loc| super::split::own(graph, *loc)).fold(Bits::default(), Bits::concat);
     for at in 0..graph.nodes.len() {
         for data in hashed(graph, at).into_iter().filter(|data| data.width() == width) {
-            let span = graph.spans[at];
-            let refuse =
-                |what: &str| Err(Refusal::new(span, RefusalKind::TooMuch, format!("`hash` of {width} bits {what}")));
-            if places.is_empty() {
-                places = data.segs.iter().map(|seg| super::split::fresh(graph, seg.width)).collect();
+            if is_gathered(graph, &data) {
+                let what = format!("`hash` of {width} bits at two places of a key, which would be two hashes");
+                return Err(Refusal::new(graph.spans[at], RefusalKind::TooMuch, what));
             }
-            let widths = places.iter().map(|loc| graph.locs.width(*loc));
-            if !widths.eq(data.segs.iter().map(|seg| seg.width)) {
-                return refuse("in lists of other widths than each other's");
-            }
-            let own: Vec<Bits> = places.iter().map(|loc| super::split::own(graph, *loc)).collect();
-            let all = own.iter().cloned().fold(Bits::default(), Bits::concat);
-            if all == data {
-                return refuse("at two places of a key, which would be two hashes");
-            }
-            let assigns = places.iter().copied().zip(data.segs.iter().map(|seg| Bits::one(seg.clone())));
+            let assigns = places.iter().zip(&pieces).map(|(loc, (low, width))| (*loc, data.slice(*low, *width)));
             let first = Leaf { assigns: assigns.collect(), ..Leaf::to(Next::Drop) };
             super::split::before(graph, at, first, &|bits| match &bits.segs[..] {
                 [Seg { width, src: Src::Hash(of, low) }] if **of == data => {
@@ -115,4 +120,13 @@ pub(super) fn gather(graph: &mut Graph, width: u32) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Whether a list was brought to places of its own before.
+fn is_gathered(graph: &Graph, data: &Bits) -> bool {
+    let is_temp = |seg: &Seg| match &seg.src {
+        Src::Loc(loc, 0) => matches!(graph.locs.info(*loc), LocInfo::Temp(..)) && graph.locs.width(*loc) == seg.width,
+        _ => false,
+    };
+    data.segs.iter().all(is_temp)
 }

@@ -10,10 +10,12 @@ use crate::compiler::ir::{Alt, Bits, Leaf, Src, Test, Tree};
 use crate::compiler::middle::Refusal;
 use crate::compiler::middle::value::bits_of;
 use crate::front::info::table_aliases;
-use crate::front::interpret::code::{Code, Match, MatchKind, Table};
-use crate::front::interpret::tables::Rows;
+use crate::front::interpret::Shape;
+use crate::front::interpret::code::{Code, Entry, Key, Match, MatchKind, Table};
+use crate::front::interpret::tables::{Rows, rank_of};
 use crate::front::interpret::value::Value;
 use crate::front::source::Span;
+use num_bigint::BigUint;
 use sluice_formats::row::Wide;
 use sluice_object::rmt::logical::{
     LogicalAction, LogicalCall, LogicalCase, LogicalEntry, LogicalKey, LogicalKind, LogicalLeads, LogicalLookup,
@@ -311,6 +313,43 @@ pub(crate) fn number(value: &Value, width: u32) -> LogicalValue {
     let bits = bits_of(value, width);
     let set = (0..width).filter(|at| bits.slice(*at, 1).known() == Some(1));
     set.fold(LogicalValue::default(), LogicalValue::with)
+}
+
+/// An entry of such rows as the reference has it.
+pub(crate) fn entry(entry: &LogicalEntry, table: &Table, code: &Code, rank: i64) -> Entry {
+    let keys = entry.matches.iter().zip(&table.keys);
+    let matches: Vec<Match> = keys.map(|(found, key)| found_by(found, key)).collect();
+    let action = usize::from(entry.call.action);
+    let listed = &table.actions[action];
+    let parameters = &code.actions[listed.action].parameters[listed.bound.len()..];
+    let data = parameters.iter().zip(&entry.call.values).map(|(p, value)| value_of(value, &p.shape)).collect();
+    Entry { rank: rank_of(&table.keys, &matches, rank), matches, action, data }
+}
+
+fn value_of(value: &LogicalValue, shape: &Shape) -> Value {
+    let width = shape.bits().unwrap_or(0);
+    let big = (0..width).rev().fold(BigUint::default(), |all, at| (all << 1) + u8::from(value.bit(at)));
+    match shape {
+        Shape::Bool => Value::Bool(value.bit(0)),
+        _ => Value::of_big(big, width),
+    }
+}
+
+/// What such a row asks of a key, as an entry says it.
+fn found_by(found: &LogicalMatch, key: &Key) -> Match {
+    let value = |value: &LogicalValue| value_of(value, &key.shape);
+    match found {
+        LogicalMatch::Range { low, high } => Match::Range(value(low), value(high)),
+        LogicalMatch::Masked { value: wanted, mask } => {
+            let ones = (0..key.shape.bits().unwrap_or(0)).filter(|at| mask.bit(*at)).count() as u32;
+            match key.kind {
+                MatchKind::Lpm => Match::Prefix(value(wanted), value(mask), ones),
+                _ if ones == 0 => Match::Any,
+                MatchKind::Exact | MatchKind::Optional => Match::Exact(value(wanted)),
+                _ => Match::Masked(value(wanted), value(mask)),
+            }
+        }
+    }
 }
 
 /// What an entry asks of a key.

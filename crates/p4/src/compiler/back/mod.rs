@@ -365,9 +365,23 @@ impl Plan {
             return self.largest(stage, &self.logical).0;
         }
         if let Some(end) = number("rows[").and_then(|row| self.ends.get(row)) {
+            let mut bit = 0;
+            for out in end.outs.iter().filter(|_| self.turned(part).is_some()) {
+                bit += out.width;
+                if self.turned(part).is_some_and(|byte| bit > 8 * byte) {
+                    return names::emitted(&self.graph, out.loc);
+                }
+            }
             return end.outs.last().map_or(Span::default(), |out| names::emitted(&self.graph, out.loc));
         }
         self.graph.paths.first().map_or(Span::default(), |path| path.span)
+    }
+
+    /// The byte of the outgoing headers at which a container would have to be turned otherwise than for its other place, if the checker says
+    /// that.
+    pub fn turned(&self, problem: &str) -> Option<u32> {
+        let (part, _) = problem.split_once(" at rotations ")?;
+        part.split_once("lanes[")?.1.split_once(']')?.0.parse().ok()
     }
 
     /// Groups that the program itself names.

@@ -1,7 +1,7 @@
 //! Clones. One that leaves as its original does is a destination more; so the clone is followed behind its original, from what the parser took
 //! (of ingress) or from what egress left, and both have to come to the same. One whose original is dropped is the packet that leaves.
 
-use super::packet::{DEPTHS, UNKNOWN};
+use super::packet::UNKNOWN;
 use super::symbolic::{Follower, Stop, Sum, Way};
 use super::value::V;
 use crate::compiler::ir::{Bits, Leaf, LocInfo, Next};
@@ -140,7 +140,7 @@ impl<'c> Follower<'c> {
             self.set_times();
         }
         self.set_length();
-        let queues = UNKNOWN.into_iter().chain(DEPTHS).map(|name| (name, "queues of a clone"));
+        let queues = UNKNOWN.into_iter().map(|name| (name, "queues of a clone"));
         let copies = [("egress_port", "egress_port of a clone"), ("egress_rid", "egress_rid of a clone")];
         for (name, what) in queues.chain(copies) {
             let width = self.standard(name).width();

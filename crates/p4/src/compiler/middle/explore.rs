@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Most ways that are followed.
 const MOST_WAYS: usize = 6_000;
+/// Most ways through a parser: more are never so alike that its few paths tell them apart.
+const MOST_PARSED: usize = 1_500;
 /// Most nested decisions, so that a program of a thousand conditions is refused in words.
 const MOST_DEPTH: usize = 400;
 
@@ -165,6 +167,9 @@ impl<'c> Explorer<'c> {
         let (times, span) = most.copied().unwrap_or_default();
         let what = match depth > MOST_DEPTH {
             true => format!("a program with more than {MOST_DEPTH} decisions on one way through it"),
+            false if self.graph.paths.len() > MOST_PARSED => {
+                format!("a parser with more than {MOST_PARSED} ways through it; {times} times they are parted here")
+            }
             false => {
                 format!("a program with more than {MOST_WAYS} ways through it; {times} of them are parted here")
             }
@@ -179,8 +184,10 @@ impl<'c> Explorer<'c> {
         bytes: BTreeMap<u32, (u8, u8)>,
         has: BTreeMap<u32, (u8, u8)>,
     ) -> Result<(), Refusal> {
-        let (came, follower) = self.follow(script)?;
+        let (came, mut follower) = self.follow(script)?;
         let Came::Need(need) = came else { return Ok(()) };
+        let resume = follower.resume.take().filter(|_| matches!(need, Need::Packet(_) | Need::Least));
+        let before = resume.map(|resume| std::mem::replace(&mut self.from, *resume));
         match need {
             Need::Packet(wanted) => {
                 let both = (with(&bytes, &wanted), with(&has, &wanted));
@@ -207,14 +214,25 @@ impl<'c> Explorer<'c> {
             Need::Parsed => {
                 let (least, taken, span) = (follower.least, follower.taken.clone(), follower.parsed_at);
                 let verify = follower.verified.as_ref().map(|verified| verified.span);
-                let before = std::mem::replace(&mut self.from, follower);
+                let behind = std::mem::replace(&mut self.from, follower);
                 script.push(Event::Parsed);
-                let next = self.visit(script)?;
+                let mut next = self.visit(script)?;
                 script.pop();
-                self.from = before;
+                // What the program drops is dropped by an action, so that it counts as that.
+                if next == Next::Drop && self.from.parsed == Some(false) {
+                    next =
+                        Next::Node(self.add(Node { tree: Tree::Leaf(Leaf::to(Next::Drop)), needs: Vec::new() }, span));
+                }
+                self.from = behind;
                 self.graph.paths.push(ParserPath { bytes, has, least, taken, verify, next, span });
+                if self.graph.paths.len() > MOST_PARSED {
+                    return Err(self.too_many(script.len()));
+                }
             }
             _ => {}
+        }
+        if let Some(before) = before {
+            self.from = before;
         }
         Ok(())
     }
@@ -237,14 +255,19 @@ impl<'c> Explorer<'c> {
         let mut needs = BTreeSet::new();
         self.needs(&tree, &mut needs);
         let node = Node { tree, needs: needs.into_iter().collect() };
+        Ok(Next::Node(self.add(node, span)))
+    }
+
+    /// The number of a visit, which is new if there is none like it.
+    fn add(&mut self, node: Node, span: Span) -> usize {
         if let Some(at) = self.known.get(&node) {
-            return Ok(Next::Node(*at));
+            return *at;
         }
         let at = self.graph.nodes.len();
         self.graph.nodes.push(node.clone());
         self.graph.spans.push(span);
         self.known.insert(node, at);
-        Ok(Next::Node(at))
+        at
     }
 
     fn tree(&mut self, script: &mut Vec<Event>, span: &mut Span) -> Result<Tree, Refusal> {

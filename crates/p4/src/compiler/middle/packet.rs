@@ -16,9 +16,7 @@ const BEAT: u32 = 64;
 /// Bits of its smallest container.
 const LEAST_CONTAINER: u32 = 16;
 /// Metadata that the pipeline does not know as v1model means them.
-pub(super) const UNKNOWN: [&str; 2] = ["enq_timestamp", "deq_timedelta"];
-/// Metadata that are the word of the queue's depth.
-pub(super) const DEPTHS: [&str; 2] = ["enq_qdepth", "deq_qdepth"];
+pub(super) const UNKNOWN: [&str; 4] = ["enq_timestamp", "enq_qdepth", "deq_timedelta", "deq_qdepth"];
 
 /// Number of ingress among a packet's blocks.
 pub(super) const INGRESS: u32 = 1;
@@ -105,6 +103,39 @@ impl<'c> Follower<'c> {
 
     /// Follows it to the end of the parser and of what is verified; whether it is dropped there.
     fn parse(&mut self, slots: &[usize; 3]) -> Way<bool> {
+        let pipeline = self.code.pipeline;
+        if self.resumes.is_none() {
+            self.begin();
+        }
+        self.in_parser = true;
+        let mut dropped = false;
+        match self.states(pipeline.parser) {
+            Ok(()) | Err(Stop::Exit) => {}
+            Err(Stop::Drop) => dropped = true,
+            Err(Stop::Parser(error)) => {
+                self.parsed_error = error;
+                self.set_standard("parser_error", Bits::constant(32, u128::from(error)));
+            }
+            Err(stop) => return Err(stop),
+        }
+        self.resume = None;
+        self.parsed_at = self.span;
+        self.hold_parsed(slots[0]);
+        // What is verified is bytes of the packet as it came.
+        if !dropped {
+            self.block(pipeline.verify, slots, 0)?;
+        }
+        self.in_parser = false;
+        self.take_beside(slots[1]);
+        self.trail.clear();
+        self.refs.clear();
+        self.not_given.clear();
+        self.parsed = Some(dropped);
+        Ok(dropped)
+    }
+
+    /// What blocks have when a packet arrives.
+    fn begin(&mut self) {
         let (code, pipeline) = (self.code, self.code.pipeline);
         for at in 1..4 {
             let parameter = &code.parsers[pipeline.parser].parameters[at];
@@ -121,38 +152,6 @@ impl<'c> Follower<'c> {
             }
         }
         self.set_times();
-        for name in DEPTHS {
-            let width = self.standard(name).width();
-            if width >= 16 {
-                let loc = self.locs.of(LocInfo::Word(Word::QueueDepth, 0), 16);
-                let bits = Bits::constant(width - 16, 0).concat(self.loc_bits(loc));
-                self.set_standard(name, bits);
-            }
-        }
-        self.in_parser = true;
-        let mut dropped = false;
-        match self.states(pipeline.parser) {
-            Ok(()) | Err(Stop::Exit) => {}
-            Err(Stop::Drop) => dropped = true,
-            Err(Stop::Parser(error)) => {
-                self.parsed_error = error;
-                self.set_standard("parser_error", Bits::constant(32, u128::from(error)));
-            }
-            Err(stop) => return Err(stop),
-        }
-        self.parsed_at = self.span;
-        self.hold_parsed(slots[0]);
-        // What is verified is bytes of the packet as it came.
-        if !dropped {
-            self.block(pipeline.verify, slots, 0)?;
-        }
-        self.in_parser = false;
-        self.take_beside(slots[1]);
-        self.trail.clear();
-        self.refs.clear();
-        self.not_given.clear();
-        self.parsed = Some(dropped);
-        Ok(dropped)
     }
 
     /// Metadata that hold an element of a stack are taken by the parser, too: behind it, ways that have them from different elements are alike.

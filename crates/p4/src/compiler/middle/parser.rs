@@ -13,9 +13,19 @@ impl<'c> Follower<'c> {
     /// Runs a parser up to `accept`.
     pub fn states(&mut self, at: usize) -> Way<()> {
         let parser = &self.code.parsers[at];
-        self.statements(&parser.locals)?;
-        let mut next = parser.start;
+        // One that a state calls is followed from its own start.
+        let is_packets = at == self.code.pipeline.parser;
+        let mut next = match self.resumes.take().filter(|_| is_packets) {
+            Some(next) => next,
+            None => {
+                self.statements(&parser.locals)?;
+                parser.start
+            }
+        };
         loop {
+            if is_packets {
+                self.keep_for_resuming(next);
+            }
             let state = match next {
                 Next::Accept => return Ok(()),
                 Next::Reject => return Err(Stop::Parser(0)),

@@ -2,7 +2,7 @@
 
 use super::value::V;
 use crate::compiler::ir::{Access, Alt, Bits, Bound, Leaf, Loc, Locs, Src, Test};
-use crate::front::interpret::code::{Case, Code, Ex, Place, St, Step, Target};
+use crate::front::interpret::code::{Case, Code, Ex, Next, Place, St, Step, Target};
 use crate::front::interpret::numbers;
 use crate::front::interpret::value::{Number, Value};
 use crate::front::source::Span;
@@ -155,6 +155,10 @@ pub(super) struct Follower<'c> {
     pub at: u32,
     /// Where the parser was left.
     pub parsed_at: Span,
+    /// Where the parser goes on, if the way is followed from the beginning of one of its states.
+    pub resumes: Option<Next>,
+    /// The way at the beginning of the state in which it met something new: what is asked there is followed on from it, not from the start.
+    pub resume: Option<Box<Follower<'c>>>,
     /// The parser is left behind; `true` if it dropped the packet.
     pub parsed: Option<bool>,
     pub least: u32,
@@ -214,6 +218,8 @@ impl<'c> Follower<'c> {
             drop: false,
             at: 0,
             parsed_at: Span::default(),
+            resumes: None,
+            resume: None,
             parsed: None,
             least: 0,
             taken: BTreeMap::new(),
@@ -231,6 +237,17 @@ impl<'c> Follower<'c> {
             parser_writes: Vec::new(),
             parsed_error: 0,
             system: None,
+        }
+    }
+
+    /// Keeps the way as it is where a state of the packet's parser begins, if all that was decided is behind it.
+    pub fn keep_for_resuming(&mut self, next: Next) {
+        if self.done == self.script.len() {
+            // These are the graph's.
+            let (locs, _) = (std::mem::take(&mut self.locs), self.resume.take());
+            let kept = Follower { resumes: Some(next), ..self.clone() };
+            self.locs = locs;
+            self.resume = Some(Box::new(kept));
         }
     }
 

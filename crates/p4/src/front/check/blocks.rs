@@ -4,12 +4,16 @@ use super::definitions::Kind;
 use super::types::Type;
 use super::{Checker, Place, Problem};
 use crate::front::source::Span;
-use crate::front::syntax::ast::{Block, BlockKind, Body, Expr, ExprKind, Fields, Name, SelectCase, State, Transition};
+use crate::front::syntax::ast::{
+    Block, BlockKind, Body, Declaration, DeclarationKind as K, Expr, ExprKind, Fields, Name, SelectCase, State,
+    Transition,
+};
 
 impl Checker<'_> {
     pub(super) fn block(&mut self, block: &Block) {
         let (types, parameters, constructor) = self.scoped(|c| {
             let types = c.type_names(&block.types);
+            c.distinct_from_types(&types, &block.parameters);
             let parameters = c.parameters(&block.parameters, false);
             let constructor = c.parameters(block.constructor.as_deref().unwrap_or_default(), false);
             c.without_direction(&constructor, block.name.span);
@@ -29,6 +33,11 @@ impl Checker<'_> {
             },
         );
         let Some(body) = &block.body else { return };
+        let controlled =
+            |local: &Declaration| matches!(local.kind, K::Table { .. } | K::ValueSet { .. } | K::Instance(_));
+        if body.locals.iter().any(controlled) {
+            self.controlled.insert(id);
+        }
         let both = block.parameters.iter().chain(block.constructor.iter().flatten());
         self.distinct(both.map(|p| &p.name));
         let place = match block.kind {
@@ -61,6 +70,7 @@ impl Checker<'_> {
     fn parser_body(&mut self, parser: &Name, body: &Body) {
         for local in &body.locals {
             self.declaration(local);
+            self.annotations(&local.annotations);
         }
         let before = std::mem::take(&mut self.states);
         self.states = body.states.iter().map(|state| state.name.text.clone()).collect();
@@ -86,14 +96,15 @@ impl Checker<'_> {
     }
 
     fn state(&mut self, parser: &Name, state: &State) {
+        self.annotations(&state.annotations);
         self.within(Place::State, |c| {
             c.scoped(|c| {
                 c.statements(&state.statements);
                 match &state.transition {
                     None => {}
                     Some(Transition::Direct(name)) => c.state_name(parser, name),
-                    Some(Transition::Select { keys, cases, span }) => {
-                        c.select(keys, cases, *span);
+                    Some(Transition::Select { keys, cases, .. }) => {
+                        c.select(keys, cases);
                         cases.iter().for_each(|case| c.state_name(parser, &case.state));
                     }
                 }
@@ -109,10 +120,7 @@ impl Checker<'_> {
         }
     }
 
-    fn select(&mut self, keys: &[Expr], cases: &[SelectCase], span: Span) {
-        if keys.is_empty() {
-            self.note(span, Problem::Key { what: "select".into(), why: "it has nothing to select by".into() });
-        }
+    fn select(&mut self, keys: &[Expr], cases: &[SelectCase]) {
         let mut types: Vec<Type> = keys.iter().map(|key| self.infer(key)).collect();
         let mut spans: Vec<Span> = keys.iter().map(|key| key.at.span).collect();
         // A list in braces of its own is the keys, too.

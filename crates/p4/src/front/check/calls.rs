@@ -4,7 +4,7 @@ use super::definitions::{DefId, Kind, Param, Signature};
 use super::types::Type;
 use super::{Checker, Place, Problem};
 use crate::front::source::Span;
-use crate::front::syntax::ast::{Argument, BlockKind, Direction, Expr, ExprKind, Name, TypeExpr, TypeKind};
+use crate::front::syntax::ast::{Argument, BlockKind, Direction, Expr, ExprKind, TypeExpr, TypeKind};
 use std::rc::Rc;
 
 /// What is called, in so far as its arguments are checked differently.
@@ -117,28 +117,6 @@ impl Checker<'_> {
         self.call_signature(signature, &[], &[], call)
     }
 
-    /// The one function that takes these arguments, by their number and names.
-    pub(super) fn overload(&mut self, all: &[Rc<Signature>], call: &Call<'_>) -> Option<usize> {
-        if all.len() == 1 {
-            return Some(0);
-        }
-        let fitting: Vec<usize> = (0..all.len()).filter(|i| takes(&all[*i].parameters, call.arguments)).collect();
-        match fitting[..] {
-            [one] => Some(one),
-            [] => {
-                let counts: Vec<String> = all.iter().map(|s| s.parameters.len().to_string()).collect();
-                let what = format!("found {} arguments, it takes {}", call.arguments.len(), counts.join(" or "));
-                self.note(call.span, Problem::Arguments { callee: format!("`{}`", call.name), what });
-                None
-            }
-            _ => {
-                let what = "more than one function of that name takes these arguments".to_string();
-                self.note(call.span, Problem::Arguments { callee: format!("`{}`", call.name), what });
-                None
-            }
-        }
-    }
-
     /// A call of a function or method; `outer` are type parameters of the object's type, `given` what they stand for.
     pub(super) fn call_signature(
         &mut self,
@@ -175,14 +153,14 @@ impl Checker<'_> {
             self.note(call.span, problem);
             return Type::Unknown;
         }
+        self.known_arguments(&parameters, call);
         if signature.external {
-            self.known_arguments(&parameters, call);
             self.library_function(&signature.name, call);
         }
         result
     }
 
-    /// What has no direction in the architecture is known before the program runs.
+    /// What has no direction is known before the program runs, but for data of an action.
     fn known_arguments(&mut self, parameters: &[Param], call: &Call<'_>) {
         for (i, argument) in call.arguments.iter().enumerate() {
             let parameter = match &argument.name {
@@ -405,6 +383,7 @@ impl Checker<'_> {
                         let what = "its constructor has parameters: it is applied by way of an instance".to_string();
                         self.note(span, Problem::Arguments { callee: self.show(&ty), what });
                     }
+                    self.applied_again(id, span);
                     return self.apply_block(id, given, &call);
                 }
             }
@@ -414,7 +393,7 @@ impl Checker<'_> {
         match (&ty, &*member.text) {
             (Type::Unknown, _) => self.arguments_alone(arguments),
             (Type::Table(id), "apply") => {
-                if self.place != Place::Apply {
+                if !matches!(self.place, Place::Apply | Place::Key | Place::ControlLocals) {
                     self.misplaced(&format!("table `{}`", self.definition(*id).name), "applied", span);
                 }
                 self.bind(&[], &[], &call, Called::Function);
@@ -440,6 +419,21 @@ impl Checker<'_> {
         }
     }
 
+    /// Notes that a type is applied a second time in one place, if what it has would get the same names for the control plane.
+    fn applied_again(&mut self, id: DefId, span: Span) {
+        let Some(inside) = self.inside.last().copied() else { return };
+        if let Some(first) = self.applied.insert((inside, id), span)
+            && self.controlled.contains(&id)
+        {
+            let (what, first) = (self.definition(id).name.clone(), crate::error::place(first, self.sources));
+            let why = format!(
+                "it is applied without an instance at {first}, too, so its tables or objects would be there twice with one name; \
+                 make instances of it"
+            );
+            self.note(span, Problem::ControlName { what: format!("`{what}`"), why });
+        }
+    }
+
     fn apply_block(&mut self, id: DefId, given: &[Type], call: &Call<'_>) -> Type {
         let definition = self.definition(id).clone();
         let Kind::Block { kind, types, parameters, .. } = definition.kind else { return Type::Unknown };
@@ -458,50 +452,10 @@ impl Checker<'_> {
         let put = |checker: &Self, p: &Param| Param { ty: checker.substitute(&p.ty, &types, &given), ..p.clone() };
         let parameters: Vec<Param> = parameters.iter().map(|p| put(self, p)).collect();
         self.bind(&parameters, &[], call, Called::Function);
+        self.known_arguments(&parameters, call);
         if let Some(id) = call.id {
             self.facts.arguments.insert(id, given.into());
         }
         Type::Void
     }
-
-    /// Methods that values of the language have by themselves.
-    fn method_of_value(&mut self, owner: &Expr, ty: &Type, member: &Name, call: &Call<'_>) -> Type {
-        use crate::front::syntax::ast::Fields;
-        let fields = self.fields(ty).map(|(kind, _)| kind);
-        let is_stack = matches!(ty, Type::Stack(element, _) if self.fields(element).is_some());
-        let number =
-            Param { name: "count".into(), ty: Type::Int, direction: Direction::None, optional: false, absent: false };
-        let (parameters, result) = match &*member.text {
-            "isValid" if matches!(fields, Some(Fields::Header | Fields::Union)) => (vec![], Type::Bool),
-            "setValid" | "setInvalid" if fields == Some(Fields::Header) => (vec![], Type::Void),
-            "push_front" | "pop_front" if is_stack => (vec![number], Type::Void),
-            "minSizeInBits" | "minSizeInBytes" | "maxSizeInBits" | "maxSizeInBytes"
-                if !self.is_object(ty) && !matches!(ty, Type::Applied(_) | Type::Void) =>
-            {
-                (vec![], Type::Int)
-            }
-            _ => {
-                self.no_member(ty, member, &[]);
-                return self.arguments_alone(call.arguments);
-            }
-        };
-        if result == Type::Void {
-            self.place_written(owner);
-        }
-        self.bind(&parameters, &[], call, Called::Function);
-        result
-    }
-}
-
-/// Whether parameters take so many arguments with these names.
-pub(super) fn takes(parameters: &[Param], arguments: &[Argument]) -> bool {
-    let given = |p: &Param, i: usize| match arguments.iter().any(|a| a.name.is_some()) {
-        true => arguments.iter().any(|a| a.name.as_ref().is_some_and(|name| name.text == p.name)),
-        false => i < arguments.len(),
-    };
-    let named =
-        |argument: &Argument| argument.name.as_ref().is_none_or(|name| parameters.iter().any(|p| p.name == name.text));
-    arguments.len() <= parameters.len()
-        && arguments.iter().all(named)
-        && parameters.iter().enumerate().all(|(i, p)| p.optional || given(p, i))
 }

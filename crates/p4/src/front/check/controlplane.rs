@@ -1,4 +1,5 @@
-//! Names by which the control plane knows tables and actions: no two alike. Actions that do the same may share one.
+//! Names by which the control plane knows tables, actions, value sets and instances: no two of a kind alike. Actions that do the
+//! same may share one.
 
 use super::{Checker, Problem};
 use crate::error::place;
@@ -7,7 +8,7 @@ use crate::front::syntax::ast::{Annotation, Block, Declaration, DeclarationKind,
 use std::collections::HashMap;
 
 impl Checker<'_> {
-    /// Notes tables and actions that have one name.
+    /// Notes what has the name of another one of its kind.
     pub(super) fn control_names(&mut self, program: &Program) {
         let mut seen = Seen::new();
         let instances = instances(program);
@@ -39,8 +40,14 @@ impl Checker<'_> {
         let (what, name): (&'static str, &Name) = match &declaration.kind {
             DeclarationKind::Action { name, .. } => ("action", name),
             DeclarationKind::Table { name, .. } => ("table", name),
+            DeclarationKind::ValueSet { name, .. } => ("value set", name),
+            DeclarationKind::Instance(instance) => ("instance", &instance.name),
             _ => return,
         };
+        // What the control plane does not see has no name there.
+        if declaration.annotations.iter().any(|a| &*a.name.text == "hidden") {
+            return;
+        }
         let full = full_name(outer, &declaration.annotations, name);
         let other = seen.insert((what, full.clone()), (name.span, &declaration.kind));
         if let Some((first, _)) = other.filter(|(_, other)| !do_the_same(other, &declaration.kind)) {

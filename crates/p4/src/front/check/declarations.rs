@@ -46,16 +46,19 @@ impl Checker<'_> {
                 }
             }
             DeclarationKind::MatchKind(names) => {
-                self.distinct(names.iter());
-                names.iter().for_each(|name| {
-                    self.match_kinds.insert(name.text.clone(), name.span);
-                });
+                for name in names {
+                    if let Some(first) = self.match_kinds.insert(name.text.clone(), name.span) {
+                        let first = crate::error::place(first, self.sources);
+                        self.note(name.span, Problem::Twice { what: format!("match kind `{}`", name.text), first });
+                    }
+                }
             }
             DeclarationKind::Alias { new, ty, name } => self.alias(*new, ty, name),
             DeclarationKind::Block(block) => self.block(block),
             DeclarationKind::Package { name, types, parameters } => {
                 let (types, parameters) = self.scoped(|c| {
                     let types = c.type_names(types);
+                    c.distinct_from_types(&types, parameters);
                     let parameters = c.parameters(parameters, false);
                     c.without_direction(&parameters, name.span);
                     (types, parameters)
@@ -72,16 +75,20 @@ impl Checker<'_> {
         self.define(Definition { name: name.text.clone(), span: name.span, kind })
     }
 
-    /// Declares type parameters in this scope.
+    /// Declares type parameters in this scope; those of an outer one are hidden behind them.
     pub(super) fn type_names(&mut self, names: &[Name]) -> Vec<DefId> {
-        for name in names {
-            let outer = self.scopes.find(&name.text, false).last().map(|id| self.definition(*id));
-            if let Some(outer) = outer.filter(|outer| matches!(outer.kind, Kind::TypeParameter)) {
-                let first = crate::error::place(outer.span, self.sources);
-                self.note(name.span, Problem::Twice { what: format!("type parameter `{}`", name.text), first });
+        names.iter().map(|name| self.define_named(name, Kind::TypeParameter)).collect()
+    }
+
+    /// Notes parameters that have the name of a type parameter beside them.
+    pub(super) fn distinct_from_types(&mut self, types: &[DefId], parameters: &[Parameter]) {
+        for parameter in parameters {
+            let same = types.iter().map(|id| self.definition(*id)).find(|ty| ty.name == parameter.name.text);
+            if let Some(first) = same.map(|ty| ty.span) {
+                let first = crate::error::place(first, self.sources);
+                self.note(parameter.name.span, Problem::Twice { what: format!("`{}`", parameter.name.text), first });
             }
         }
-        names.iter().map(|name| self.define_named(name, Kind::TypeParameter)).collect()
     }
 
     /// Notes parameters that have a direction where none may have one.
@@ -125,6 +132,7 @@ impl Checker<'_> {
         let mut without = false;
         let mut out = Vec::with_capacity(all.len());
         for p in all {
+            self.annotations(&p.annotations);
             let ty = self.value_type(&p.ty, "the type of a parameter");
             let wrong = |checker: &mut Self, what: &str| {
                 checker.note(p.name.span, Problem::Parameter { name: p.name.text.to_string(), what: what.to_string() });
@@ -303,6 +311,7 @@ impl Checker<'_> {
                 let (role, allowed) = ("the result of a function".to_string(), "a type that values have".to_string());
                 c.note(prototype.name.span, Problem::TypeUse { found, role, allowed });
             }
+            c.distinct_from_types(&types, &prototype.parameters);
             let parameters = c.parameters(&prototype.parameters, false);
             let name = prototype.name.text.clone();
             let optional = prototype.annotations.iter().any(|a| &*a.name.text == "optional");
@@ -326,9 +335,11 @@ impl Checker<'_> {
         let (mut constructors, mut named): (Vec<Rc<Signature>>, Vec<Rc<Signature>>) = (Vec::new(), Vec::new());
         for ((is_constructor, signature), method) in all.into_iter().zip(methods) {
             let into = if is_constructor { &mut constructors } else { &mut named };
-            let twice = into
-                .iter()
-                .any(|other| other.name == signature.name && !differ(&other.parameters, &signature.parameters));
+            // What implements an abstract method is told by its name alone.
+            let twice = into.iter().any(|other| {
+                let same = !differ(&other.parameters, &signature.parameters);
+                other.name == signature.name && (same || other.is_abstract || signature.is_abstract)
+            });
             into.push(Rc::new(signature));
             let parameters = into.last().map(|s| s.parameters.clone()).unwrap_or_default();
             if is_constructor {
@@ -359,6 +370,7 @@ impl Checker<'_> {
                     c.note(field.ty.span, Problem::TypeUse { found, role, allowed: allowed.to_string() });
                     ty = Type::Unknown;
                 }
+                c.annotations(&field.annotations);
                 c.match_annotation(&field.annotations);
                 fields.push((field.name.text.clone(), ty));
             }
@@ -368,70 +380,6 @@ impl Checker<'_> {
         if written.iter().flat_map(|field| &field.annotations).any(|a| &*a.name.text == "length") {
             self.measured.insert(id);
         }
-    }
-
-    fn enumeration(&mut self, ty: Option<&TypeExpr>, name: &Name, members: &[(Name, Option<Expr>)]) {
-        self.distinct(members.iter().map(|(name, _)| name));
-        let underlying = ty.map(|written| {
-            let ty = self.value_type(written, "what represents an enum");
-            match self.renamed(&ty).unwrap_or_else(|| ty.clone()) {
-                Type::Bit(_) | Type::Signed(_) | Type::Unknown => ty,
-                _ => {
-                    let (found, role) = (self.show(&ty), "what represents an enum".to_string());
-                    self.note(written.span, Problem::TypeUse { found, role, allowed: "bit<W> and int<W>".to_string() });
-                    Type::Unknown
-                }
-            }
-        });
-        let all = self.scoped(|c| c.enum_members(underlying.as_ref(), members));
-        self.define_named(name, Kind::Enum { underlying, members: all });
-    }
-
-    /// Members of an enum with their numbers; each may name those before it.
-    fn enum_members(
-        &mut self,
-        underlying: Option<&Type>,
-        members: &[(Name, Option<Expr>)],
-    ) -> Vec<(Rc<str>, Option<num_bigint::BigInt>)> {
-        let mut all: Vec<(Rc<str>, Option<num_bigint::BigInt>)> = Vec::with_capacity(members.len());
-        for (member, value) in members {
-            let wrong = |checker: &mut Self, found: &str, expected: &str| {
-                let (found, expected) = (format!("`{}` {found}", member.text), expected.to_string());
-                checker.note(member.span, Problem::Expected { found, expected });
-            };
-            let number = match (underlying, value) {
-                (None, None) => None,
-                (None, Some(_)) => {
-                    wrong(self, "with a value", "a member without value: this enum has no type");
-                    None
-                }
-                (Some(_), None) => {
-                    wrong(self, "without value", "a value, for the enum has a type");
-                    None
-                }
-                (Some(ty), Some(value)) => {
-                    self.expect(value, ty, "the value of a member");
-                    if *ty == Type::Unknown {
-                        continue;
-                    }
-                    match self.constant_number(value, "the value of a member") {
-                        Some(number) => match self.cast_value(Value::Number(number), ty) {
-                            Value::Number(number) => Some(number),
-                            _ => None,
-                        },
-                        None => None,
-                    }
-                }
-            };
-            if let (Some(ty), Some(number)) = (underlying, &number) {
-                let value = Some(Value::Number(number.clone()));
-                if self.scopes.innermost(&member.text).is_empty() {
-                    self.define_named(member, Kind::Constant { ty: ty.clone(), value });
-                }
-            }
-            all.push((member.text.clone(), number));
-        }
-        all
     }
 
     fn alias(&mut self, new: bool, of: &AliasOf, name: &Name) {
@@ -447,15 +395,16 @@ impl Checker<'_> {
             }
         };
         if !new {
-            if matches!(ty, Type::Void | Type::Any) {
-                let (found, role) = ("void".to_string(), "what a name is given to".to_string());
+            if matches!(ty, Type::Void | Type::Any | Type::Text | Type::MatchKind) {
+                let found = if ty == Type::Any { "void".to_string() } else { self.show(&ty) };
+                let role = "what a name is given to".to_string();
                 self.note(span, Problem::TypeUse { found, role, allowed: "a type that values have".to_string() });
             }
             self.define_named(name, Kind::Alias(ty));
             return;
         }
-        let basic = matches!(ty, Type::Bit(_) | Type::Signed(_) | Type::Varbit(_) | Type::Bool | Type::Unknown);
-        let of = if basic || self.renamed(&ty).is_some() || self.underlying(&ty).is_some() {
+        let basic = matches!(ty, Type::Bit(_) | Type::Signed(_) | Type::Bool | Type::Unknown);
+        let of = if basic || self.renamed(&ty).is_some() {
             ty
         } else {
             let (found, role) = (self.show(&ty), "what a type is made of".to_string());
@@ -471,12 +420,14 @@ impl Checker<'_> {
         let fields = matches!(self.fields(&found), Some((Fields::Struct, _)));
         let simple = matches!(
             self.base(&self.renamed(&found).unwrap_or_else(|| found.clone())),
-            Type::Bit(_) | Type::Signed(_) | Type::Bool | Type::Tuple(_) | Type::Unknown | Type::Error
+            Type::Bit(_) | Type::Signed(_) | Type::Tuple(_) | Type::Unknown
         );
-        let is_enum = matches!(&found, Type::Named(id, _) if matches!(self.definition(*id).kind, Kind::Enum { .. }));
-        if !fields && !simple && !is_enum {
+        if !fields && !simple {
             let (found, role) = (self.show(&found), "what a value set holds".to_string());
-            self.note(ty.span, Problem::TypeUse { found, role, allowed: "numbers, enums and structs".to_string() });
+            self.note(
+                ty.span,
+                Problem::TypeUse { found, role, allowed: "numbers, enums with a type, tuples and structs".to_string() },
+            );
         }
         let number = self.infer(size);
         if !matches!(self.base(&number), Type::Int | Type::Bit(_) | Type::Signed(_) | Type::Unknown) {
@@ -509,6 +460,11 @@ impl Checker<'_> {
                 {
                     let found = format!("`@name({})`", words.join(" "));
                     let expected = "a name in quotes".to_string();
+                    self.note(annotation.name.span, Problem::Expected { found, expected });
+                }
+                None if &*annotation.name.text == "name" => {
+                    let (found, expected) =
+                        ("`@name` alone".to_string(), "a name in parentheses and quotes".to_string());
                     self.note(annotation.name.span, Problem::Expected { found, expected });
                 }
                 _ => {}

@@ -66,7 +66,7 @@ impl Checker<'_> {
                 self.settle(yes, &wanted);
                 self.settle(no, &wanted);
             }
-            _ => return,
+            _ => return self.cut_to(expression, &wanted),
         }
         self.types[expression.at.id as usize] = wanted;
     }
@@ -80,8 +80,11 @@ impl Checker<'_> {
                 (Some(width), signed) => {
                     let least = u32::from(signed);
                     match self.within_range(span, "a width", &width.into(), least, super::value::MOST_BITS as u32) {
-                        Some(width) if signed => Type::Signed(width),
-                        Some(width) => Type::Bit(width),
+                        Some(width) => {
+                            let ty = if signed { Type::Signed(width) } else { Type::Bit(width) };
+                            self.cut_literal(span, number, &ty);
+                            ty
+                        }
                         None => Type::Unknown,
                     }
                 }

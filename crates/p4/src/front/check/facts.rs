@@ -22,7 +22,19 @@ pub(crate) struct Facts {
     pub definitions: Vec<Definition>,
     /// Numbers of errors, in the order of their declaration.
     pub errors: Vec<Rc<str>>,
+    /// Constants that do not fit the type that holds them.
+    pub cut: Vec<Cut>,
     declared: Declared,
+}
+
+/// A constant of which its type keeps the low bits only.
+#[derive(Clone, Debug)]
+pub(crate) struct Cut {
+    pub span: crate::front::source::Span,
+    pub value: num_bigint::BigInt,
+    /// The type by its name, and by the bits that it has.
+    pub ty: String,
+    pub kept_in: Type,
 }
 
 impl Facts {

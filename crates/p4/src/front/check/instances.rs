@@ -82,8 +82,8 @@ impl Checker<'_> {
     fn constructed(&self, id: DefId, arguments: &[Argument]) -> DefId {
         let all = self.scopes.find(&self.definition(id).name, false);
         let fits = |id: &&DefId| match &self.definition(**id).kind {
-            Kind::Block { constructor, .. } => super::calls::takes(constructor, arguments),
-            Kind::Package { parameters, .. } => super::calls::takes(parameters, arguments),
+            Kind::Block { constructor, .. } => super::overload::takes(constructor, arguments),
+            Kind::Package { parameters, .. } => super::overload::takes(parameters, arguments),
             _ => false,
         };
         match all.contains(&id) {

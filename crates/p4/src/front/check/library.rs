@@ -30,6 +30,10 @@ impl Checker<'_> {
     /// What arguments of a method have to be beside their types.
     pub(super) fn library_method(&mut self, object: DefId, member: &Name, call: &Call<'_>, result: &Type) {
         let first = call.arguments.first().map(|argument| &argument.value);
+        let parses = &*self.definition(object).name == "packet_in" && &*member.text != "length";
+        if parses && matches!(self.place, Place::Apply | Place::Action | Place::Key | Place::Argument) {
+            self.misplaced(&format!("`{}` of a packet", member.text), "called", call.span);
+        }
         match (&*self.definition(object).name, &*member.text, first) {
             ("packet_in", "extract", Some(header)) => self.extracted(header, call.arguments.len() == 2),
             ("packet_in", "lookahead", _) => {

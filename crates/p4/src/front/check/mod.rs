@@ -4,15 +4,20 @@ mod blocks;
 mod calls;
 mod constants;
 mod controlplane;
+mod cut;
 mod declarations;
 mod definitions;
+mod enums;
 mod expressions;
 mod facts;
 mod fits;
 mod instances;
+mod later;
 mod library;
 mod members;
+mod methods;
 mod operators;
+mod overload;
 mod resolve;
 mod scope;
 mod statements;
@@ -31,7 +36,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 pub(crate) use types::{Type, substitute};
-pub(crate) use value::{Value, compare, saturate};
+pub(crate) use value::{Value, compare, saturate, wrap};
 
 /// Checks a program; what is wrong is noted. What was found is complete where nothing is wrong.
 pub(crate) fn check(program: &Program, sources: &Sources, notes: &mut Notes) -> Facts {
@@ -52,6 +57,9 @@ pub(crate) fn check(program: &Program, sources: &Sources, notes: &mut Notes) -> 
         states: Vec::new(),
         inside: Vec::new(),
         measured: HashSet::new(),
+        later: later::names(program),
+        applied: HashMap::new(),
+        controlled: HashSet::new(),
         steps: Cell::new(MOST_STEPS),
         deep: Cell::new(0),
     };
@@ -120,6 +128,12 @@ struct Checker<'a> {
     inside: Vec<DefId>,
     /// Headers whose varbit has its length from an expression, by `@length`.
     measured: HashSet<DefId>,
+    /// Where names are declared, also those that are not yet known.
+    later: later::Names,
+    /// Parsers and controls that are applied without an instance: where, and in what.
+    applied: HashMap<(DefId, DefId), Span>,
+    /// Parsers and controls with something that the control plane has a name for.
+    controlled: HashSet<DefId>,
     /// Steps into types that are left.
     steps: Cell<u32>,
     /// Levels of a type that are being looked at.

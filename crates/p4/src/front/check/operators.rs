@@ -57,6 +57,13 @@ impl Checker<'_> {
             checker.operator(operator.text(), found, allowed, span)
         };
         let (low, high) = (self.base(&one), self.base(&two));
+        if !matches!(operator, B::ShiftLeft | B::ShiftRight | B::Concat) {
+            match (&low, &high) {
+                (Type::Int, Type::Bit(_) | Type::Signed(_)) => self.cut_to(left, &two),
+                (Type::Bit(_) | Type::Signed(_), Type::Int) => self.cut_to(right, &one),
+                _ => {}
+            }
+        }
         match operator {
             B::And | B::Or => match (&one, &two) {
                 (Type::Bool, Type::Bool) => Type::Bool,
@@ -109,6 +116,12 @@ impl Checker<'_> {
                         self.note(side.at.span, Problem::Range { what, found, allowed: allowed.to_string() });
                         return Type::Unknown;
                     }
+                }
+                if !self.is_known_before(right) && self.type_of(right) != Type::Unknown {
+                    let what = sluice_packet::text::quote(self.sources.slice(right.at.span));
+                    let why = format!("as what `{}` divides by is", operator.text());
+                    self.note(right.at.span, Problem::Constant { what, why });
+                    return Type::Unknown;
                 }
                 ty
             }
@@ -193,6 +206,8 @@ impl Checker<'_> {
     fn is_comparable_in(&self, ty: &Type) -> bool {
         match self.known(ty) {
             Type::Void | Type::Set(_) | Type::Applied(_) | Type::ActionRun(_) | Type::Table(_) => false,
+            // Values of a type parameter are assigned, and no more.
+            Type::Parameter(_) => false,
             Type::Tuple(all) | Type::Braces(all) => all.iter().all(|ty| self.is_comparable(ty)),
             Type::Stack(element, _) | Type::List(element) => self.is_comparable(&element),
             ty => match self.fields(&ty) {
@@ -208,6 +223,9 @@ impl Checker<'_> {
             return;
         }
         if self.castable(found, wanted, value) {
+            if *found == Type::Int {
+                self.cut_to(value, wanted);
+            }
             return;
         }
         let why = match (found, wanted) {

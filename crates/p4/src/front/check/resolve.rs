@@ -33,7 +33,7 @@ impl Checker<'_> {
                     _ => Type::Unknown,
                 }
             }
-            TypeKind::Tuple(all) => Type::Tuple(all.iter().map(|ty| self.type_argument(ty)).collect()),
+            TypeKind::Tuple(all) => Type::Tuple(all.iter().map(|ty| self.tuple_element(ty)).collect()),
             TypeKind::List(element) => Type::List(Rc::new(self.type_argument(element))),
         };
         let ty = self.of_size(ty, written.span);
@@ -73,6 +73,18 @@ impl Checker<'_> {
     pub(super) fn type_argument(&mut self, written: &TypeExpr) -> Type {
         let ty = self.ty(written);
         self.with_arguments(&ty, written.span)
+    }
+
+    /// The type of a tuple's element as it is written: a number has a width, and so on. In a list of values it need not.
+    fn tuple_element(&mut self, written: &TypeExpr) -> Type {
+        let ty = self.type_argument(written);
+        if !matches!(ty, Type::Int | Type::Text) {
+            return ty;
+        }
+        let (found, role) = (self.show(&ty), "an element of a tuple".to_string());
+        let allowed = "types of a fixed size".to_string();
+        self.note(written.span, Problem::TypeUse { found, role, allowed });
+        Type::Unknown
     }
 
     /// Notes a type that lacks type arguments of its own.

@@ -3,6 +3,7 @@
 use super::Checker;
 use super::definitions::{DefId, Definition, Kind, Param};
 use crate::error::Problem;
+use crate::front::source::Span;
 use crate::front::syntax::ast::Name;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -59,16 +60,38 @@ impl Checker<'_> {
     }
 
     pub(super) fn unknown(&mut self, name: &Name) {
-        let near = nearest(&name.text, self.scopes.names());
-        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let near = || nearest(&name.text, self.scopes.names()).map(|near| format!("; did you mean `{near}`?"));
+        let library = || {
+            crate::front::source::declares(&name.text)
+                .map(|file| format!("; {file} declares it: is `#include <{file}>` missing?"))
+        };
+        let hint = self.further_down(name).or_else(library).or_else(near).unwrap_or_default();
         let shown = sluice_packet::text::quote(&name.text);
         self.note(name.span, Problem::Unknown { name: shown, hint });
+    }
+
+    /// Where a name is declared behind its use, if it is.
+    fn further_down(&self, name: &Name) -> Option<String> {
+        let is_behind = |later: &&super::later::Later| {
+            let within =
+                |span: Span| span.text == name.span.text && span.start <= name.span.start && name.span.end <= span.end;
+            later.inside.is_none_or(within) && later.span.text == name.span.text && later.span.start > name.span.start
+        };
+        let later = self.later.get(&name.text)?.iter().find(is_behind)?;
+        let at = crate::error::place(later.span, self.sources);
+        let why = if later.is_called { "; what is called is declared before, so there is no recursion" } else { "" };
+        Some(format!("; it is declared further down, at {at}, and a name is declared before it is used{why}"))
     }
 
     /// Whether two definitions may have one name: functions that take different arguments.
     pub(super) fn overloads(&self, other: DefId, new: &Definition) -> bool {
         match (&self.definition(other).kind, &new.kind) {
-            (Kind::Function(one), Kind::Function(two)) => differ(&one.parameters, &two.parameters),
+            (Kind::Function(one), Kind::Function(two)) => {
+                // A function of the program may have the name of one of the architecture that takes other types.
+                let types = |s: &super::Signature| s.parameters.iter().map(|p| p.ty.clone()).collect::<Vec<_>>();
+                let apart = one.external != two.external && types(one) != types(two);
+                apart || differ(&one.parameters, &two.parameters)
+            }
             (Kind::Package { parameters: one, .. }, Kind::Package { parameters: two, .. }) => differ(one, two),
             (
                 Kind::Block { has_body: true, constructor: one, kind, .. },

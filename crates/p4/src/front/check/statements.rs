@@ -69,7 +69,10 @@ impl Checker<'_> {
                     self.scoped(|c| c.statement(no));
                 }
             }
-            StatementKind::Block(_, all) => self.scoped(|c| c.statements(all)),
+            StatementKind::Block(annotations, all) => {
+                self.annotations(annotations);
+                self.scoped(|c| c.statements(all));
+            }
             StatementKind::Return(value) => self.return_statement(value.as_ref(), span),
             StatementKind::Exit => {
                 if matches!(self.place, Place::State | Place::Function | Place::Method) {
@@ -83,10 +86,13 @@ impl Checker<'_> {
                 }
             }
             StatementKind::Switch(value, cases) => {
-                if matches!(self.place, Place::State | Place::Action) {
+                if self.place == Place::State {
                     self.not_here("`switch`", span);
                 }
                 self.switch(value, cases);
+            }
+            StatementKind::For { .. } | StatementKind::ForIn { .. } if self.place == Place::State => {
+                self.not_here("`for`", span)
             }
             StatementKind::For { init, condition, update, body } => self.scoped(|c| {
                 c.statements(init);

@@ -6,7 +6,8 @@ use super::types::Type;
 use super::value::{Value, wrap};
 use super::{Checker, Place, Problem};
 use crate::front::syntax::ast::{
-    ActionRef, Argument, Binary, Direction, Entry, Expr, ExprKind, KeyElement, Name, Property, PropertyValue,
+    ActionRef, Argument, Binary, Direction, Entry, Expr, ExprKind, Fields, KeyElement, Name, Property, PropertyValue,
+    given_name,
 };
 use std::rc::Rc;
 
@@ -32,7 +33,9 @@ impl Checker<'_> {
         for property in properties {
             match &property.value {
                 PropertyValue::Key(elements) => keys = Some(self.keys(elements)),
-                PropertyValue::Actions(actions) => listed = Some(self.listed(actions)),
+                PropertyValue::Actions(actions) => {
+                    listed = Some(self.within(Place::Argument, |c| c.listed(actions)));
+                }
                 PropertyValue::Entries(_) | PropertyValue::Value(_) => {}
             }
             if property.constant && matches!(&*property.name.text, "key" | "actions") {
@@ -51,15 +54,27 @@ impl Checker<'_> {
             (None, _) => self.implicit_default(name),
             _ => {}
         }
+        if let (Some(key), Some(entries)) = (place("key"), place("entries"))
+            && entries < key
+        {
+            wrong(self, properties[entries].name.span, "`entries` stand behind `key`");
+        }
         for property in properties {
+            self.annotations(&property.annotations);
             match (&property.value, &*property.name.text) {
-                (PropertyValue::Value(value), "default_action") => self.default_action(value, &listed),
+                (PropertyValue::Value(value), "default_action") => {
+                    self.within(Place::Argument, |c| c.default_action(value, &listed));
+                }
                 (PropertyValue::Value(value), "size") => self.size(value),
+                (PropertyValue::Value(value), "largest_priority_wins") => self.largest_wins(value),
+                (PropertyValue::Value(value), "priority_delta") => self.priority_delta(value),
                 (PropertyValue::Value(value), _) => {
                     self.property(value);
                 }
                 (PropertyValue::Entries(entries), _) => match &keys {
-                    Some(keys) if !keys.is_empty() => self.entries(entries, keys, &listed, property.constant, name),
+                    Some(keys) if !keys.is_empty() => {
+                        self.within(Place::Argument, |c| c.entries(entries, keys, &listed, property.constant, name))
+                    }
                     _ if entries.is_empty() => {}
                     _ => wrong(self, property.name.span, "it has entries, but no key"),
                 },
@@ -81,8 +96,27 @@ impl Checker<'_> {
             if !self.match_kinds.contains_key(&element.kind.text) {
                 let mut kinds: Vec<&str> = self.match_kinds.keys().map(|kind| &**kind).collect();
                 kinds.sort_unstable();
-                let why = format!("it is no match kind; there are: {}", kinds.join(", "));
+                let hint = match crate::front::source::declares(&element.kind.text) {
+                    Some(file) => format!("; {file} declares it: is `#include <{file}>` missing?"),
+                    None => String::new(),
+                };
+                let why = format!("it is no match kind; there are: {}{hint}", kinds.join(", "));
                 self.note(element.kind.span, Problem::Key { what: format!("`{}`", element.kind.text), why });
+            }
+            self.annotations(&element.annotations);
+            if matches!(&*element.kind.text, "lpm" | "range") && !self.has_order(&ty) {
+                let (what, found) = (format!("`{}`", element.kind.text), self.show(&ty));
+                let why = format!("it compares numbers, found {found}");
+                self.note(element.value.at.span, Problem::Key { what, why });
+                ty = Type::Unknown;
+            }
+            if let Some(given) = given_name(&element.annotations) {
+                let other = all.iter().zip(elements).find(|(_, other)| given_name(&other.annotations) == Some(given));
+                if let Some((_, other)) = other {
+                    let first = crate::error::place(other.value.at.span, self.sources);
+                    let why = format!("another key of the table has that name, at {first}");
+                    self.note(element.value.at.span, Problem::ControlName { what: format!("key `{given}`"), why });
+                }
             }
             let named = element.annotations.iter().any(|a| &*a.name.text == "name");
             if !named && !has_name(&element.value) {
@@ -95,14 +129,24 @@ impl Checker<'_> {
         all
     }
 
+    /// Whether values of a type are numbers, whatever they are called.
+    fn has_order(&self, ty: &Type) -> bool {
+        let of = self.renamed(ty);
+        match self.base(of.as_ref().unwrap_or(ty)) {
+            Type::Bit(_) | Type::Signed(_) | Type::Int | Type::Unknown | Type::Parameter(_) => true,
+            inner => self.renamed(&inner).is_some_and(|of| self.has_order(&of)),
+        }
+    }
+
     /// Actions that a table may run.
     fn listed<'e>(&mut self, actions: &'e [ActionRef]) -> Vec<Listed<'e>> {
         let mut all: Vec<Listed<'e>> = Vec::new();
         for action in actions {
             let Some((id, arguments)) = self.action_named(&action.value) else { continue };
             let Kind::Action(signature) = self.definition(id).kind.clone() else { continue };
-            if all.iter().any(|other| other.id == id) {
-                let what = "it stands twice among the actions".to_string();
+            self.annotations(&action.annotations);
+            if all.iter().any(|other| other.id == id || other.name == signature.name) {
+                let what = "an action of that name stands among the actions already".to_string();
                 self.note(action.value.at.span, Problem::TableAction { action: format!("`{}`", signature.name), what });
             }
             let given: Vec<Param> =
@@ -124,13 +168,26 @@ impl Checker<'_> {
         all
     }
 
-    /// The control plane gives single values, no structs.
+    /// The control plane gives values, and structs and headers of them.
     fn action_data_types(&mut self, signature: &Signature, action: &ActionRef) {
         let data = signature.parameters.iter().filter(|p| p.direction == Direction::None);
-        if let Some(p) = data.into_iter().find(|p| !self.is_key(&p.ty)) {
+        if let Some(p) = data.into_iter().find(|p| !self.is_key(&p.ty) && !self.is_composed(&p.ty)) {
             let what = format!("its data `{}` is of {}, which no table entry holds", p.name, self.show(&p.ty));
             self.note(action.value.at.span, Problem::TableAction { action: format!("`{}`", signature.name), what });
         }
+    }
+
+    /// Whether a type has fields, all of which the control plane gives.
+    fn is_composed(&self, ty: &Type) -> bool {
+        self.look_into(true, || match ty {
+            Type::Tuple(all) => all.iter().all(|ty| self.is_key(ty) || self.is_composed(ty)),
+            _ => match self.fields(ty) {
+                Some((Fields::Struct | Fields::Header, fields)) => {
+                    fields.iter().all(|(_, ty)| self.is_key(ty) || self.is_composed(ty))
+                }
+                _ => false,
+            },
+        })
     }
 
     /// The action that is named, with its arguments.
@@ -216,6 +273,39 @@ impl Checker<'_> {
             let what = "the size of a table".to_string();
             self.note(value.at.span, Problem::Constant { what, why: "which is needed here".to_string() });
         }
+        if let Some(Value::Number(number)) = self.constant(value) {
+            self.not_below(value, "the size of a table", &number, 0);
+        }
+    }
+
+    fn not_below(&mut self, value: &Expr, what: &str, found: &num_bigint::BigInt, least: u8) {
+        if *found < num_bigint::BigInt::from(least) {
+            let (what, found) = (what.to_string(), found.to_string());
+            self.note(value.at.span, Problem::Range { what, found, allowed: format!("{least} and more") });
+        }
+    }
+
+    /// `largest_priority_wins = true;`
+    fn largest_wins(&mut self, value: &Expr) {
+        let what = "`largest_priority_wins`";
+        if self.expect(value, &Type::Bool, what)
+            && self.type_of(value) != Type::Unknown
+            && self.constant(value).is_none()
+        {
+            let why = "which is needed here".to_string();
+            self.note(value.at.span, Problem::Constant { what: what.to_string(), why });
+        }
+    }
+
+    /// `priority_delta = 10;`
+    fn priority_delta(&mut self, value: &Expr) {
+        let (what, ty) = ("`priority_delta`", self.infer(value));
+        if !matches!(self.base(&ty), Type::Int | Type::Bit(_) | Type::Signed(_) | Type::Unknown) {
+            return self.mismatch(value.at.span, what, &ty, "a number");
+        }
+        if let Some(number) = self.constant_number(value, what) {
+            self.not_below(value, what, &number, 1);
+        }
     }
 
     /// A property that belongs to the architecture.
@@ -232,6 +322,20 @@ impl Checker<'_> {
             return;
         }
         self.infer(value);
+    }
+
+    /// Notes what is not one value where the key is compared whole.
+    fn one_value(&mut self, value: &Expr, kind: &Name) {
+        let found = match &value.kind {
+            ExprKind::Mask(..) => "a value and a mask",
+            ExprKind::Range(..) => "a range",
+            _ => return,
+        };
+        if matches!(&*kind.text, "exact" | "optional") {
+            let what = format!("an entry of {}", kind.text);
+            let why = format!("found {found}, expected one value; `ternary` and `range` are the match kinds for these");
+            self.note(value.at.span, Problem::Key { what, why });
+        }
     }
 
     /// Notes what is no prefix of a key: a mask with a hole, or bits that the key has not.
@@ -262,13 +366,22 @@ impl Checker<'_> {
 
     fn entries(&mut self, all: &[Entry], keys: &[(Type, Name)], listed: &[Listed<'_>], constant: bool, table: &Name) {
         let types: Vec<Type> = keys.iter().map(|(ty, _)| ty.clone()).collect();
+        if let ([first, others @ ..], false) = (all, constant)
+            && first.priority.is_none()
+            && others.iter().any(|entry| entry.priority.is_some())
+        {
+            let what = "where one of its entries has a priority the first one has, too".to_string();
+            self.note(first.span, Problem::Table { table: table.text.to_string(), what });
+        }
         for entry in all {
             if self.notes.full() {
                 return;
             }
-            if constant && entry.constant {
-                let what = "all of its entries are constant: `const` stands once, before `entries`".to_string();
-                self.note(entry.span, Problem::Table { table: table.text.to_string(), what });
+            self.annotations(&entry.action.annotations);
+            if let (Some(priority), true) = (&entry.priority, constant) {
+                let what = "its entries are constant, so their order is their priority, and none is given".to_string();
+                self.note(priority.at.span, Problem::Table { table: table.text.to_string(), what });
+                continue;
             }
             if let Some(priority) = &entry.priority {
                 let ty = self.infer(priority);
@@ -293,6 +406,7 @@ impl Checker<'_> {
                 if &*kind.text == "lpm" {
                     self.prefix(value, ty);
                 }
+                self.one_value(value, kind);
             }
             let Some((id, arguments)) = self.action_named(&entry.action.value) else { continue };
             let name = self.definition(id).name.clone();

@@ -74,8 +74,9 @@ impl Checker<'_> {
     fn may_stand_in_array(&self, element: &Type) -> bool {
         match element {
             Type::Unknown | Type::Parameter(_) | Type::Infer(_) | Type::Any => true,
-            Type::Bit(_) | Type::Signed(_) | Type::Bool | Type::Error => true,
-            Type::Stack(..) | Type::Tuple(_) => true,
+            Type::Bit(_) | Type::Signed(_) | Type::Varbit(_) | Type::Bool => true,
+            // Arrays of arrays, but no stacks of stacks.
+            Type::Stack(of, _) => !matches!(self.fields(of), Some((Fields::Header | Fields::Union, _))),
             Type::Named(..) => !self.is_object(element),
             _ => false,
         }
@@ -127,7 +128,13 @@ impl Checker<'_> {
             Fields::Struct => {
                 let allowed = "types of values that have a size";
                 match field {
-                    Type::Void | Type::Int | Type::Text | Type::Any | Type::Set(_) => Err(allowed),
+                    Type::Void
+                    | Type::Int
+                    | Type::Text
+                    | Type::MatchKind
+                    | Type::List(_)
+                    | Type::Any
+                    | Type::Set(_) => Err(allowed),
                     _ if self.is_object(field) => Err(allowed),
                     _ => Ok(()),
                 }

@@ -7,6 +7,7 @@ mod lower;
 pub(crate) mod native;
 pub(crate) mod numbers;
 mod police;
+pub(crate) mod ports;
 mod run;
 mod shape;
 pub(crate) mod tables;

@@ -34,6 +34,8 @@ impl Lexer {
         let mut all = Vec::with_capacity(bytes.len() / 4);
         let mut at = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let (mut first, mut spaced) = (true, false);
+        // `#if` that are open: within them a line with `#else` ends a text whose quotes do not.
+        let mut conditions = 0usize;
         while at < bytes.len() {
             let blank = blank(&bytes[at..]);
             if blank.length > 0 {
@@ -42,7 +44,19 @@ impl Lexer {
                 at += blank.length;
                 continue;
             }
-            let (kind, length) = self.word(&text[at..]);
+            let (kind, length) = match bytes[at] {
+                b'"' => self.quoted(&text[at..], conditions > 0),
+                _ => self.word(&text[at..]),
+            };
+            if let (Kind::Word { text, .. }, Some(Token { kind: Kind::Mark(Mark::Hash), first: true, .. })) =
+                (&kind, all.last())
+            {
+                match &**text {
+                    "if" | "ifdef" | "ifndef" => conditions += 1,
+                    "endif" => conditions = conditions.saturating_sub(1),
+                    _ => {}
+                }
+            }
             let span = Span { text: index, start: at as u32, end: (at + length) as u32 };
             all.push(Token { kind, span, first, spaced, hidden: 0 });
             (at, first, spaced) = (at + length, false, false);
@@ -64,7 +78,7 @@ impl Lexer {
                 let length = word_length(bytes);
                 (Kind::Number(self.intern(&rest[..length])), length)
             }
-            b'"' => self.quoted(rest),
+            b'"' => self.quoted(rest, false),
             b'/' if bytes.starts_with(b"/*") => (Kind::Bad("a comment that does not end"), rest.len()),
             _ => match Mark::ALL.iter().find(|(_, text)| rest.starts_with(text)) {
                 Some((mark, text)) => (Kind::Mark(*mark), text.len()),
@@ -76,13 +90,14 @@ impl Lexer {
         }
     }
 
-    /// Text in quotes, of one line or more but not over a directive; a backslash takes the next character with it.
-    fn quoted(&mut self, rest: &str) -> (Kind, usize) {
+    /// Text in quotes, of one line or more; a backslash takes the next character with it. A line that begins with `#` belongs to
+    /// it, too, unless it ends a branch of an `#if` around it.
+    fn quoted(&mut self, rest: &str, conditional: bool) -> (Kind, usize) {
         let bytes = rest.as_bytes();
         let mut at = 1;
         while at < bytes.len() {
             match bytes[at] {
-                b'\n' if at > MOST_QUOTED || begins_directive(&rest[at + 1..]) => break,
+                b'\n' if at > MOST_QUOTED || conditional && ends_branch(&rest[at + 1..]) => break,
                 b'\\' => at += 1,
                 b'"' => return (Kind::Text(self.intern(&rest[1..at])), at + 1),
                 _ => {}
@@ -94,9 +109,11 @@ impl Lexer {
     }
 }
 
-/// Whether a line has a directive.
-fn begins_directive(line: &str) -> bool {
-    line.trim_start_matches([' ', '\t']).starts_with('#')
+/// Whether a line has a directive that ends a branch of an `#if`.
+fn ends_branch(line: &str) -> bool {
+    let Some(word) = line.trim_start_matches([' ', '\t']).strip_prefix('#') else { return false };
+    let word = word.trim_start_matches([' ', '\t']);
+    ["else", "elif", "endif"].contains(&&word[..word_length(word.as_bytes())])
 }
 
 fn word_length(bytes: &[u8]) -> usize {

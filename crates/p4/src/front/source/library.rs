@@ -11,6 +11,33 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("sluice.p4", include_str!("../../../include/sluice.p4")),
 ];
 
+/// Words of a library before a name that it declares.
+const DECLARING: &[&str] = &["extern", "struct", "control", "parser", "package", "action", "enum", "match_kind"];
+
+/// The file inside of `sluice` that declares a name for whoever includes it.
+pub(crate) fn declares(name: &str) -> Option<&'static str> {
+    let found = |text: &str| {
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let mut before = ["", ""];
+        let mut in_kinds = false;
+        for word in lines.flat_map(|line| line.split_inclusive(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))) {
+            let end = word.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(word.len());
+            let (bare, mark) = word.split_at(end);
+            if !bare.is_empty() {
+                let declared = DECLARING.contains(&before[1]) || before[0] == "extern" || in_kinds;
+                if bare == name && declared && !DECLARING.contains(&bare) {
+                    return true;
+                }
+                in_kinds |= bare == "match_kind";
+                before = [before[1], bare];
+            }
+            in_kinds &= mark != "}";
+        }
+        false
+    };
+    BUILT_IN.iter().find(|(_, text)| found(text)).map(|(file, _)| *file)
+}
+
 /// Files by their names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Library {

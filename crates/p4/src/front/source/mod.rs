@@ -7,6 +7,7 @@ mod macros;
 mod preprocess;
 mod token;
 
+pub(crate) use library::declares;
 pub(crate) use preprocess::{Define, Settings, preprocess};
 pub(crate) use token::{Kind, Mark, Token};
 

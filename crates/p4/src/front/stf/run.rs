@@ -26,6 +26,11 @@ pub trait Carrier {
     /// Carries a packet; what leaves, in the order of the ports.
     fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<Vec<Sent>, CarrierError>;
 
+    /// How many of the packets it carried last went to no port that there is (`no_destination`), since it was asked last.
+    fn nowhere(&mut self) -> u64 {
+        0
+    }
+
     /// Brings what was counted and kept to a reference, whose entries it has.
     fn fetch(&mut self, into: &mut Reference) -> Result<(), CarrierError>;
 
@@ -49,8 +54,12 @@ pub struct Report {
     pub packets: usize,
     /// Packets that left.
     pub sent: usize,
+    /// Copies dropped for there is no such port (`no_destination`).
+    pub nowhere: u64,
     /// Expectations of packets, registers and counters.
     pub expected: usize,
+    /// Entries that the carrier does not take: it runs no packet with them.
+    pub refused: bool,
     /// What went otherwise, in the order of the lines.
     pub failures: Vec<Failure>,
     /// Lines of the script that sent packets in, and what each packet did, if the program is traced.
@@ -79,7 +88,17 @@ struct Running<'r> {
     /// Entries that have a name: their tables and numbers.
     ids: HashMap<String, (usize, u64)>,
     line: usize,
+    /// Refusals of tables that are full, each with how often it came again.
+    full: Vec<(usize, String)>,
 }
+
+/// Whether a table had no room for an entry.
+fn is_full(problem: &StfProblem) -> bool {
+    matches!(problem, StfProblem::State { why, .. } if why.starts_with(FULL))
+}
+
+/// Why a table takes no entry more.
+const FULL: &str = "it is full";
 
 impl Script {
     /// Runs the script with packets through a carrier, and entries as the reference keeps them.
@@ -132,6 +151,8 @@ impl Script {
         carrier: Option<&'r mut dyn Carrier>,
         is_compared: bool,
     ) -> Report {
+        let told = reference.switch.ports.is_some();
+        reference.bound_ports(Some(self));
         let mut running = Running {
             reference,
             carrier,
@@ -142,6 +163,7 @@ impl Script {
             report: Report::default(),
             ids: HashMap::new(),
             line: 1,
+            full: Vec::new(),
         };
         let mut read = 0;
         for command in &self.commands {
@@ -150,12 +172,29 @@ impl Script {
             read = command.span.start;
             if let Err((_, problem)) = running.command(command) {
                 let what = format!("error[{}]: {problem}", problem.code());
-                running.report.failures.push(Failure { line: running.line, what });
+                match running.full.iter_mut().find(|(_, first)| *first == what) {
+                    // A table that is full is so for all that come after: it is said once, with how many they are.
+                    Some((more, _)) => *more += 1,
+                    None => {
+                        if is_full(&problem) {
+                            running.full.push((0, what.clone()));
+                        }
+                        running.report.failures.push(Failure { line: running.line, what });
+                    }
+                }
             }
         }
         running.fetch();
-        let mut report = running.report;
-        report.failures.extend(running.expected.compare(&running.sent));
+        let Running { mut report, expected, sent, reference, full, .. } = running;
+        for (more, first) in full.iter().filter(|(more, _)| *more > 0) {
+            if let Some(failure) = report.failures.iter_mut().find(|failure| failure.what == *first) {
+                failure.what = format!("{first}; {more} more entries for it find no room");
+            }
+        }
+        if !told {
+            reference.switch.ports = None;
+        }
+        report.failures.extend(expected.compare(&sent));
         report.failures.sort_by_key(|failure| failure.line);
         report
     }
@@ -198,7 +237,11 @@ impl Running<'_> {
                     Err(EntryRefused::Twice) => {
                         return state(&format!("table `{}`", described.name), "it has an entry with these keys");
                     }
-                    Err(EntryRefused::Full) => return state(&format!("table `{}`", described.name), "it is full"),
+                    Err(EntryRefused::Full) => {
+                        let there = switch.machine.tables[at].all().len();
+                        let why = format!("{FULL}: it has {there} entries, as many as its size says");
+                        return state(&format!("table `{}`", described.name), &why);
+                    }
                 }
             }
             CommandKind::SetDefault { table, action } => {
@@ -365,17 +408,21 @@ impl Running<'_> {
         if !self.is_loaded
             && let Err(why) = carrier.load(self.reference)
         {
+            self.report.refused = true;
             return Some(Err(why));
         }
         self.is_loaded = true;
         carrier.set_time(self.reference.switch.machine.time);
-        Some(carrier.packet(port, bytes))
+        let carried = carrier.packet(port, bytes);
+        self.report.nowhere += carrier.nowhere();
+        Some(carried)
     }
 
     fn packet(&mut self, port: u16, bytes: &[u8]) {
         self.report.packets += 1;
         let carried = self.carried(port, bytes);
         if carried.is_none() || self.is_compared {
+            let before = self.reference.switch.nowhere;
             let done = self.reference.switch.packet(port, bytes).map_err(|stopped| {
                 let what = format!("{}{}", stopped.what, self.reference.place(stopped.span));
                 CarrierError { code: GIVEN_UP, what }
@@ -387,7 +434,10 @@ impl Running<'_> {
             });
             self.traced();
             match carried {
-                None => self.take(done),
+                None => {
+                    self.report.nowhere += self.reference.switch.nowhere - before;
+                    self.take(done);
+                }
                 Some(carried) => {
                     if self.is_compared && done != carried {
                         let what = format!("the device: {}; the reference: {}", tell(&carried), tell(&done));

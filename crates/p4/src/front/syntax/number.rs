@@ -14,8 +14,10 @@ pub(crate) fn number(text: &str) -> Result<Number, String> {
     let leading = text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());
     let (width, signed, rest) = match text.as_bytes().get(leading) {
         Some(b'w' | b's') => {
-            let width = text[..leading].replace('_', "").parse::<u32>();
-            let width = width.map_err(|_| "its width is too large".to_string())?;
+            if text[..leading].contains('_') {
+                return Err("its width has a `_`, which stands between digits of the value only".to_string());
+            }
+            let width = text[..leading].parse::<u32>().map_err(|_| "its width is too large".to_string())?;
             (Some(width), text.as_bytes()[leading] == b's', &text[leading + 1..])
         }
         _ => (None, false, text),

@@ -317,6 +317,7 @@ impl Engine {
             granted: GRANTED,
             work: WORK,
             grows: rows.grows,
+            growth: 0,
             regions: REGIONS,
             writable: 8,
             read_only: 8,

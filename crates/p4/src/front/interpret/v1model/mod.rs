@@ -18,7 +18,7 @@ use super::value::Value;
 use crate::compiler::ir::{Array, CELL};
 use crate::front::source::Span;
 use natives::set;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
 /// `egress_spec` of a packet that is dropped.
@@ -104,6 +104,10 @@ pub(crate) struct Switch {
     pub code: Code,
     pub machine: Machine,
     pub replication: Replication,
+    /// Ports that there are; all, if nobody has said it.
+    pub ports: Option<BTreeSet<u16>>,
+    /// Copies that went to others.
+    pub nowhere: u64,
     jobs: VecDeque<Job>,
     copies: usize,
 }
@@ -111,7 +115,15 @@ pub(crate) struct Switch {
 impl Switch {
     pub fn new(code: Code, seed: u64, random: bool) -> Switch {
         let machine = Machine::new(&code, seed, random);
-        Switch { code, machine, replication: Replication::default(), jobs: VecDeque::new(), copies: 0 }
+        Switch {
+            code,
+            machine,
+            replication: Replication::default(),
+            ports: None,
+            nowhere: 0,
+            jobs: VecDeque::new(),
+            copies: 0,
+        }
     }
 
     /// Carries a packet and all of its copies through the switch.
@@ -410,7 +422,10 @@ impl Switch {
             let bytes = out.into();
             return self.send_on(Job { stage: Stage::Ingress, bytes, meta, standard: fresh, rounds: rounds + 1 });
         }
-        sent.push(Sent { port, bytes: out });
+        match self.ports.as_ref().is_none_or(|ports| ports.contains(&port)) {
+            true => sent.push(Sent { port, bytes: out }),
+            false => self.nowhere += 1,
+        }
         Ok(())
     }
 

@@ -203,6 +203,7 @@ impl Parser<'_> {
             p.at += usize::from(direction != Direction::None);
             let ty = p.ty()?;
             let name = p.name("the name of a parameter")?;
+            let ty = p.sized(ty)?;
             let default = if p.take(Mark::Equals) { Some(p.expression()?) } else { None };
             p.scopes.declare(&name.text, false);
             Ok(Parameter { annotations, direction, ty, name, default })
@@ -260,6 +261,7 @@ impl Parser<'_> {
                 let annotations = p.annotations()?;
                 let ty = p.ty()?;
                 let name = p.name("the name of a field")?;
+                let ty = p.sized(ty)?;
                 p.expect(Mark::Semicolon)?;
                 Ok(Field { annotations, ty, name })
             })?;
@@ -328,6 +330,7 @@ impl Parser<'_> {
             return Ok(Declaration { annotations, kind, span: begin.to(self.last()) });
         }
         let name = self.name("the name of a variable")?;
+        let ty = self.sized(ty)?;
         let value = if self.take(Mark::Equals) { Some(self.expression()?) } else { None };
         self.expect(Mark::Semicolon)?;
         self.scopes.declare(&name.text, false);

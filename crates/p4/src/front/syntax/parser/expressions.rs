@@ -83,6 +83,11 @@ impl Parser<'_> {
         next.is(mark) && next.span.text == this.text && next.span.start == this.end
     }
 
+    /// The width of a type: an expression without comparisons and shifts, for `>` ends it.
+    pub(super) fn width_value(&mut self) -> Read<Expr> {
+        self.binary(Binary::Add.level())
+    }
+
     fn binary(&mut self, least: u8) -> Read<Expr> {
         let begin = self.span();
         let mut left = self.unary()?;

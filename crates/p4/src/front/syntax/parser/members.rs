@@ -1,7 +1,7 @@
 //! What stands inside of parsers, controls and tables.
 
 use super::Parser;
-use crate::error::Read;
+use crate::error::{Problem, Read};
 use crate::front::source::Mark;
 use crate::front::syntax::ast::{
     ActionRef, Annotation, BlockKind, Body, Declaration, DeclarationKind, Entry, ExprKind, KeyElement, Property,
@@ -15,11 +15,17 @@ enum Part {
     Apply(Vec<Statement>),
 }
 
+/// What is wrong with a declaration behind a state.
+fn late() -> Problem {
+    let (found, expected) = ("a declaration behind a state", "all of them before the first state");
+    Problem::Expected { found: found.to_string(), expected: expected.to_string() }
+}
+
 impl Parser<'_> {
     /// The body of a parser or control.
     pub(super) fn body(&mut self, kind: BlockKind) -> Read<Body> {
         let depth = self.scopes.depth();
-        let mut applied = false;
+        let (mut applied, mut stated) = (false, false);
         let parts = self.braced(|p| {
             while p.scopes.depth() > depth {
                 p.scopes.pop();
@@ -27,9 +33,14 @@ impl Parser<'_> {
             if applied {
                 return p.expected("`}` behind `apply {...}`");
             }
+            let begin = p.span();
             let part = if kind == BlockKind::Parser { p.parser_part() } else { p.control_part() }?;
             applied |= matches!(part, Part::Apply(_));
-            Ok(part)
+            stated |= matches!(part, Part::State(_));
+            match part {
+                Part::Local(_) if stated => Err((begin, late())),
+                part => Ok(part),
+            }
         })?;
         let end = self.last();
         let mut body = Body { locals: Vec::new(), states: Vec::new(), apply: Vec::new(), end };
@@ -69,14 +80,17 @@ impl Parser<'_> {
         let annotations = self.annotations()?;
         let begin = self.span();
         let kind = match self.word_ahead(0).map(|(text, _)| &**text) {
-            Some("apply") if self.ahead(1).is(Mark::LeftBrace) => {
+            Some("apply") if self.ahead(1).is(Mark::LeftBrace) || self.ahead(1).is(Mark::At) => {
                 self.at += 1;
                 return self.block().map(Part::Apply);
             }
             Some("const") => return Ok(Part::Local(Declaration { annotations, ..self.constant()? })),
             Some("action") => self.action()?,
             Some("table") => self.table()?,
-            Some("value_set") => self.value_set()?,
+            Some("value_set") => {
+                return self
+                    .expected("`apply`, an action, a table, a variable or an instance: value sets are of parsers");
+            }
             _ => return self.local(annotations).map(Part::Local),
         };
         Ok(Part::Local(Declaration { annotations, kind, span: begin.to(self.last()) }))

@@ -1,5 +1,6 @@
 //! Recursive descent. What names are types is known while reading, so `(T) x` and `T x;` are read as what they are.
 
+mod braces;
 mod declarations;
 mod expressions;
 mod members;
@@ -9,7 +10,7 @@ mod types;
 
 use super::ast::{Annotation, AnnotationBody, Argument, Name, Program};
 use crate::error::{Notes, Problem, Read};
-use crate::front::source::{Kind, Mark, Span, Token};
+use crate::front::source::{Kind, Mark, Sources, Span, Token};
 use scope::Scopes;
 use std::rc::Rc;
 
@@ -17,7 +18,7 @@ use std::rc::Rc;
 const DEEPEST: usize = 256;
 
 /// Makes a tree of words; the last one is the end.
-pub(crate) fn parse(words: Vec<Token>, notes: &mut Notes) -> Program {
+pub(crate) fn parse(words: Vec<Token>, sources: &Sources, notes: &mut Notes) -> Program {
     let mut parser = Parser { words, at: 0, notes, scopes: Scopes::default(), depth: 0, ids: 0 };
     let mut declarations = Vec::new();
     while !parser.at_end() && !parser.notes.full() {
@@ -35,7 +36,11 @@ pub(crate) fn parse(words: Vec<Token>, notes: &mut Notes) -> Program {
             }
         }
     }
-    Program { declarations, expressions: parser.ids }
+    let (words, expressions) = (parser.words, parser.ids);
+    if !notes.is_empty() {
+        braces::told_as_one(&words, sources, notes);
+    }
+    Program { declarations, expressions }
 }
 
 struct Parser<'a> {

@@ -20,12 +20,21 @@ const COMPOUND: &[(Mark, Binary)] = &[
     (Mark::ShlSet, Binary::ShiftLeft),
     (Mark::SatAddSet, Binary::SaturatingAdd),
     (Mark::SatSubSet, Binary::SaturatingSubtract),
-    (Mark::ConcatSet, Binary::Concat),
 ];
 
 impl Parser<'_> {
-    /// Statements in braces, with a scope of their own.
+    /// Statements in braces, with a scope of their own. Annotations may stand before them: then they are those of one block.
     pub(super) fn block(&mut self) -> Read<Vec<Statement>> {
+        let begin = self.span();
+        let annotations = self.annotations()?;
+        let all = self.braces_of_statements()?;
+        if annotations.is_empty() {
+            return Ok(all);
+        }
+        Ok(vec![Statement { kind: StatementKind::Block(annotations, all), span: begin.to(self.last()) }])
+    }
+
+    fn braces_of_statements(&mut self) -> Read<Vec<Statement>> {
         self.deeper(|p| {
             p.scopes.push();
             let depth = p.scopes.depth();
@@ -133,6 +142,9 @@ impl Parser<'_> {
     }
 
     fn assignment_or_call(&mut self) -> Read<StatementKind> {
+        if self.is(Mark::Concat) {
+            return self.expected("a statement; `++` joins two values; to count up, write `i = i + 1` or `i += 1`");
+        }
         let left = self.postfix()?;
         if self.take(Mark::Equals) {
             return Ok(StatementKind::Assign(left, None, self.expression()?));
@@ -147,7 +159,27 @@ impl Parser<'_> {
         }
         match left.kind {
             ExprKind::Call(..) => Ok(StatementKind::Call(left)),
-            _ => self.expected("`=` or a call"),
+            _ if self.is(Mark::ConcatSet) => {
+                self.expected("`=` or a call; `++` makes a value longer, so there is no `++=`")
+            }
+            _ => match self.counting() {
+                Some(hint) => self.expected(format!("`=` or a call; {hint}")),
+                None => self.expected("`=` or a call"),
+            },
+        }
+    }
+
+    /// What to write in place of `i++` and `i--`, if one of them ends here.
+    fn counting(&self) -> Option<&'static str> {
+        let ends = |by: usize| [Mark::Semicolon, Mark::RightParen, Mark::Comma].iter().any(|m| self.ahead(by).is(*m));
+        match self.word().kind {
+            Kind::Mark(Mark::Concat) if ends(1) => {
+                Some("`++` joins two values; to count up, write `i = i + 1` or `i += 1`")
+            }
+            Kind::Mark(Mark::Minus) if self.ahead(1).is(Mark::Minus) && ends(2) => {
+                Some("there is no `--`; to count down, write `i = i - 1` or `i -= 1`")
+            }
+            _ => None,
         }
     }
 
@@ -155,6 +187,9 @@ impl Parser<'_> {
         self.at += 1;
         self.expect(Mark::LeftParen)?;
         let condition = self.expression()?;
+        if self.is(Mark::Equals) {
+            return self.expected("`)`; `==` compares, and `=` assigns, which is a statement of its own");
+        }
         self.expect(Mark::RightParen)?;
         let yes = Box::new(self.branch()?);
         let no = if self.take_word("else") { Some(Box::new(self.branch()?)) } else { None };
@@ -266,6 +301,7 @@ impl Parser<'_> {
         let begin = self.span();
         let ty = self.ty()?;
         let name = self.name("the name of a variable")?;
+        let ty = self.sized(ty)?;
         let value = if self.take(Mark::Equals) { Some(self.expression()?) } else { None };
         self.scopes.declare(&name.text, false);
         let kind = DeclarationKind::Variable { ty, name, value };

@@ -3,8 +3,7 @@
 use super::Parser;
 use crate::error::{Problem, Read};
 use crate::front::source::{Kind, Mark};
-use crate::front::syntax::ast::{At, Expr, ExprKind, Name, TypeExpr, TypeKind};
-use crate::front::syntax::number::number;
+use crate::front::syntax::ast::{Expr, Name, TypeExpr, TypeKind};
 
 impl Parser<'_> {
     /// Whether a word can only begin a type.
@@ -90,26 +89,34 @@ impl Parser<'_> {
         Ok(all)
     }
 
-    /// `<8>` or `<(expression)>`.
+    /// `<8>`, `<2 + 2>` or `<(expression)>`: without parentheses only what binds tighter than `>`.
     fn width(&mut self) -> Read<Expr> {
         self.expect(Mark::Less)?;
-        let width = match &self.word().kind {
-            Kind::Number(text) => {
-                let span = self.span();
-                let found = number(text).map_err(|why| (span, Problem::Number { found: text.to_string(), why }))?;
-                self.at += 1;
-                self.expr(ExprKind::Number(found), At { span, ..At::default() }, &[])?
-            }
-            Kind::Mark(Mark::LeftParen) => {
-                self.at += 1;
-                let width = self.expression()?;
-                self.expect(Mark::RightParen)?;
-                width
-            }
-            _ => return self.expected("a number, or an expression in parentheses"),
-        };
+        if !matches!(self.word().kind, Kind::Number(_) | Kind::Mark(Mark::LeftParen | Mark::Dot) | Kind::Word { .. }) {
+            return self.expected("a number, or an expression in parentheses");
+        }
+        let width = self.deeper(Self::width_value)?;
         self.expect(Mark::Greater)?;
         Ok(width)
+    }
+
+    /// The sizes in brackets behind a name, as in `bit<8> a[16]`: an array of what stands before the name.
+    pub(super) fn sized(&mut self, mut ty: TypeExpr) -> Read<TypeExpr> {
+        let mut sizes = Vec::new();
+        while self.is(Mark::LeftBracket) {
+            if self.depth + sizes.len() >= super::DEEPEST {
+                return Err(self.too_deep());
+            }
+            self.at += 1;
+            sizes.push(self.expression()?);
+            self.expect(Mark::RightBracket)?;
+        }
+        // The first size is that of the outermost array.
+        while let Some(size) = sizes.pop() {
+            let span = ty.span;
+            ty = TypeExpr { kind: TypeKind::Stack(Box::new(ty), Box::new(size)), span };
+        }
+        Ok(ty)
     }
 
     /// `<T, U>` behind the name of what is declared, or nothing.

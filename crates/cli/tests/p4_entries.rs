@@ -1,0 +1,174 @@
+//! Entries of P4 programs: those that do not fit, those that go astray, and those that a replacement keeps.
+
+use super::common::{Folder, root};
+
+/// One header, a table that sends by an exact key, and a second one.
+fn program(size: u32, action: &str) -> String {
+    format!(
+        "#include <core.p4>
+#include <v1model.p4>
+header h_t {{ bit<48> d; bit<48> s; bit<16> t; }}
+struct headers_t {{ h_t h; }}
+struct meta_t {{}}
+parser P(packet_in p, out headers_t hdr, inout meta_t m, inout standard_metadata_t s) {{
+    state start {{ p.extract(hdr.h); transition accept; }}
+}}
+control V(inout headers_t hdr, inout meta_t m) {{ apply {{}} }}
+control I(inout headers_t hdr, inout meta_t m, inout standard_metadata_t s) {{
+    action to(bit<9> port) {{ s.egress_spec = port; }}
+    action drop() {{ mark_to_drop(s); }}
+    action set({action}) {{ hdr.h.t = (bit<16>) t; }}
+    table routes {{ key = {{ hdr.h.d: exact; }} actions = {{ to; drop; }} default_action = drop(); size = {size}; }}
+    table types {{ key = {{ hdr.h.s: exact; }} actions = {{ set; NoAction; }} default_action = NoAction(); size = 8; }}
+    apply {{ routes.apply(); types.apply(); }}
+}}
+control E(inout headers_t hdr, inout meta_t m, inout standard_metadata_t s) {{ apply {{}} }}
+control C(inout headers_t hdr, inout meta_t m) {{ apply {{}} }}
+control D(packet_out p, in headers_t hdr) {{ apply {{ p.emit(hdr.h); }} }}
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"
+    )
+}
+
+/// The shipped capture's tenant, with this program in place of the one that he has.
+fn nic(f: &Folder, entries: &str) {
+    let text = std::fs::read_to_string(root().join("programs/p4/nic.toml")).unwrap();
+    let nic = root().join("programs/nic").display().to_string();
+    let text = text.replace("../nic", &nic).replace("object = \"qos.p4\"", "object = \"a.p4\"");
+    f.write("nic.toml", text.replace("entries = \"qos.entries\"", "entries = \"a.entries\""));
+    f.write("a.entries", entries);
+}
+
+#[test]
+fn a_full_table_is_said_once_with_how_many_entries_find_no_room() {
+    let f = Folder::new();
+    f.write("a.p4", program(4, "bit<16> t"));
+    let adds: Vec<String> = (0..50).map(|n| format!("add routes hdr.h.d:{n} to(port:1)\n")).collect();
+    f.write("a.stf", adds.concat());
+    let called = f.sluice(&["p4", "test", "a.p4", "a.stf"]);
+    assert_eq!((called.code, called.out.matches("E0793").count()), (1, 1), "{}", called.out);
+    assert!(called.out.contains("it has 4 entries, as many as its size says; 45 more"), "{}", called.out);
+    f.write("a.entries", adds.concat());
+    let called = f.sluice(&["p4", "compile", "a.p4", "--entries", "a.entries"]);
+    assert_eq!((called.code, called.err.matches("E0793").count()), (2, 1), "{}", called.err);
+}
+
+#[test]
+fn entries_that_do_not_fit_the_pipeline_end_with_3_as_the_program_would() {
+    let f = Folder::new();
+    let ternary = program(65536, "bit<16> t").replace("hdr.h.d: exact", "hdr.h.d: ternary");
+    f.write("a.p4", ternary);
+    let adds: Vec<String> = (0..3000).map(|n| format!("add routes {n} hdr.h.d:{n} to(port:1)\n")).collect();
+    f.write("a.entries", adds.concat());
+    f.write("a.stf", adds.concat() + "packet 0 00000000000100000000000208000000000000000000\n");
+    for arguments in [
+        &["p4", "test", "a.p4", "a.stf", "--device", "model"][..],
+        &["p4", "run", "a.p4", "--entries", "a.entries", "--in", "programs/xdp/mixed.pcap", "--device", "model"],
+        &["p4", "compile", "a.p4", "--entries", "a.entries"],
+    ] {
+        let called = f.sluice(arguments);
+        let told = format!("{}{}", called.out, called.err);
+        assert!(called.code == 3 && told.contains("E0770"), "{arguments:?} {}: {told}", called.code);
+    }
+    // Without them the packet goes nowhere, as the script does not say.
+    f.write("b.stf", "packet 0 00000000000100000000000208000000000000000000\nexpect 1\nexpect 1 00\n");
+    let called = f.sluice(&["p4", "test", "a.p4", "b.stf", "--device", "model"]);
+    assert_eq!(called.code, 1, "{}{}", called.out, called.err);
+}
+
+#[test]
+fn a_replacement_without_entries_keeps_those_of_tables_that_are_the_same() {
+    let f = Folder::new();
+    f.write("a.p4", program(16, "bit<16> t"));
+    // All packets of the capture's servers go to port 2 while the entry is there.
+    let entries = "add types hdr.h.s:1 set(t:5)\n";
+    let macs = "0x020000000002";
+    nic(&f, &format!("{entries}add routes hdr.h.d:{macs} to(port:2)\n"));
+    f.write("same.p4", program(32, "bit<16> t"));
+    f.write("other.p4", program(16, "bit<8> t"));
+    f.write(
+        "less.p4",
+        program(16, "bit<16> t").replace("table types", "table kinds").replace("types.apply", "kinds.apply"),
+    );
+    let run = |replace: &str| {
+        let run = ["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng", "--json", "--replace"];
+        f.sluice(&[&run[..], &[replace]].concat())
+    };
+    let called = run("blue=same.p4@0");
+    assert_eq!(called.code, 0, "{}", called.err);
+    f.write("a.entries", format!("{entries}setdefault routes to(port:0)\n"));
+    let called = run("blue=same.p4@0");
+    assert!(called.code == 2 && called.err.contains("the default action of table `I.routes`"), "{}", called.err);
+    nic(&f, &format!("{entries}add routes hdr.h.d:{macs} to(port:2)\n"));
+    for (program, why) in [("other.p4", "other actions"), ("less.p4", "not in the new program")] {
+        let called = run(&format!("blue={program}@50%"));
+        assert!(called.code == 2 && called.err.contains("error[E0797]"), "{}: {}", called.code, called.err);
+        assert!(called.err.contains("1 of table `I.types`") && called.err.contains(why), "{}", called.err);
+        assert_eq!(run(&format!("blue={program},none@50%")).code, 0);
+        f.write("b.entries", "add routes hdr.h.d:1 to(port:2)\n");
+        assert_eq!(run(&format!("blue={program},b.entries@50%")).code, 0);
+    }
+    // The kept entries are those that were there.
+    let object = |arguments: &[&str]| {
+        let called = f.sluice(arguments);
+        assert_eq!(called.code, 0, "{}", called.err);
+        called.out
+    };
+    let ring = ["object", "ring", "--config", "nic.toml", "--replace"];
+    let with = object(&[&ring[..], &["blue=same.p4"]].concat());
+    f.write("c.toml", std::fs::read_to_string(f.path("nic.toml")).unwrap().replace("a.entries", "none.entries"));
+    f.write("none.entries", "");
+    let without = object(&["object", "ring", "--config", "c.toml", "--replace", "blue=same.p4"]);
+    assert_ne!(with, without);
+}
+
+#[test]
+fn an_entry_that_sends_where_the_tenant_has_no_queue_is_refused() {
+    let f = Folder::new();
+    f.write("a.p4", program(16, "bit<16> t"));
+    for (entry, port) in [("add routes hdr.h.d:1 to(port:3)", "port3"), ("setdefault routes to(port:5)", "host1")] {
+        nic(&f, &format!("{entry}\n"));
+        let called = f.sluice(&["run", "--config", "nic.toml"]);
+        assert!(called.code == 2 && called.err.contains("error[E0222]"), "{}: {}", called.code, called.err);
+        assert!(called.err.contains(&format!("{port} is not granted")), "{}", called.err);
+    }
+    nic(&f, "add routes hdr.h.d:1 to(port:2)\nadd routes hdr.h.d:2 drop()\n");
+    f.sluice(&["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng"]).ok();
+    // At run time, too, and what runs goes on.
+    let tenant = "tenant red id=1 vlan=7 to=port0,port2\nrmt red a.p4\n";
+    let send = "send 0 eth(dst=00:00:00:00:00:01)/vlan(vid=7)/ipv4/udp\nexpect port 2 eth(dst=00:00:00:00:00:01)/vlan(vid=7)/ipv4/udp\n";
+    f.write("good.pkt", format!("{tenant}entry red add routes hdr.h.d:1 to(port:2)\n{send}"));
+    f.sluice(&["script", "good.pkt"]).ok();
+    f.write("bad.pkt", format!("{tenant}entry red add routes hdr.h.d:1 to(port:3)\n"));
+    let called = f.sluice(&["script", "bad.pkt"]);
+    let told = format!("{}{}", called.out, called.err);
+    assert!(called.code != 0 && told.contains("E0222") && told.contains("bad.pkt:3"), "{}: {told}", called.code);
+}
+
+#[test]
+fn a_run_shows_the_packets_of_counted_entries_by_their_names() {
+    let f = Folder::new();
+    let counted = program(16, "bit<16> t")
+        .replace(
+            "action to(bit<9> port) {",
+            "direct_counter(CounterType.packets) hits; action to(bit<9> port) { hits.count();",
+        )
+        .replace("action drop() {", "action drop() { hits.count();")
+        .replace("hdr.h.d: exact", "hdr.h.t: exact")
+        .replace("size = 16;", "size = 16; counters = hits;");
+    f.write("a.p4", counted);
+    nic(&f, "add routes hdr.h.t:0x800 to(port:2)\nadd routes hdr.h.t:0x1234 drop()\n");
+    let run = ["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng"];
+    let value: serde_json::Value = serde_json::from_str(&f.sluice(&[&run[..], &["--json"]].concat()).ok()).unwrap();
+    let tenants = value["tenants"].as_array().unwrap();
+    let blue = tenants.iter().find(|tenant| tenant["name"] == "blue").unwrap();
+    let offered = blue["offered"].as_u64().unwrap();
+    let entries = blue["entries"].as_array().unwrap();
+    let packets = |entry: &str| entries.iter().find(|e| e["entry"] == entry).unwrap()["packets"].as_u64().unwrap();
+    assert!(entries.len() == 2 && entries[0]["table"] == "I.routes", "{entries:?}");
+    let (hit, dropped) = (packets("hdr.h.t:0x800 I.to(port:0x2)"), packets("hdr.h.t:0x1234 I.drop()"));
+    assert!(hit > 0 && hit <= offered && dropped == 0, "{hit} of {offered}, {dropped}");
+    assert_eq!(blue["forwarded"].as_u64(), Some(hit));
+    let text = f.sluice(&run).ok();
+    assert!(text.contains(&format!("entry, blue: I.routes hdr.h.t:0x800 I.to(port:0x2): {hit} packets")), "{text}");
+}

@@ -1,0 +1,179 @@
+//! Entries of tables and cases of `select` that never match: one that is met before them matches all that they do.
+
+use super::{Looked, Warned, constants, is_silenced};
+use crate::error::place;
+use crate::front::check::{Facts, Kind, Type, wrap};
+use crate::front::source::Span;
+use crate::front::syntax::ast::{
+    DeclarationKind, Entry, Expr, ExprKind, KeyElement, Property, PropertyValue, SelectCase, Transition,
+};
+use num_bigint::BigInt;
+use std::cmp::Ordering;
+
+/// What of one key matches.
+#[derive(Clone, Debug, PartialEq)]
+enum Match {
+    Any,
+    /// A value where the mask has ones, and zeros elsewhere.
+    Bits(BigInt, BigInt),
+    Range(BigInt, BigInt),
+    /// Not known here, as a value set.
+    Unknown,
+}
+
+impl Match {
+    /// Whether all that `other` matches is matched by this one.
+    fn covers(&self, other: &Match) -> bool {
+        match (self, other) {
+            (Match::Any, _) => true,
+            (Match::Bits(value, mask), Match::Bits(more, wider)) => mask & wider == *mask && *value == more & mask,
+            (Match::Range(low, high), Match::Range(from, to)) => low <= from && to <= high,
+            _ => false,
+        }
+    }
+}
+
+pub(super) fn look(looked: &mut Looked<'_>) {
+    for block in looked.blocks() {
+        let Some(body) = &block.body else { continue };
+        for state in &body.states {
+            if let Some(Transition::Select { keys, cases, .. }) = &state.transition {
+                of_select(looked, keys, cases);
+            }
+        }
+        for local in &body.locals {
+            let DeclarationKind::Table { properties, .. } = &local.kind else { continue };
+            if !is_silenced(&local.annotations, "unreachable-entry") {
+                of_table(looked, properties);
+            }
+        }
+    }
+}
+
+fn of_select(looked: &mut Looked<'_>, keys: &[Expr], cases: &[SelectCase]) {
+    let types: Vec<Type> = keys.iter().filter_map(|key| looked.facts.types.get(key.at.id as usize).cloned()).collect();
+    let mut before: Vec<(Vec<Match>, Span)> = Vec::new();
+    for case in cases {
+        let matches = matches(looked.facts, &case.values, &types);
+        let span = case.values.first().map_or(case.state.span, |value| value.at.span);
+        if let Some((_, first)) = before.iter().find(|(other, _)| covers(other, &matches)) {
+            let (what, first) = ("this case".to_string(), place(*first, looked.sources));
+            looked.warn(span, Warned::Unreachable { what, first });
+        }
+        before.push((matches, span));
+    }
+}
+
+fn of_table(looked: &mut Looked<'_>, properties: &[Property]) {
+    let value = |name: &str| {
+        properties.iter().find(|p| &*p.name.text == name).and_then(|p| match &p.value {
+            PropertyValue::Value(value) => constants::value(looked.facts, value),
+            _ => None,
+        })
+    };
+    let keys = properties.iter().find_map(|p| match &p.value {
+        PropertyValue::Key(keys) => Some(keys),
+        _ => None,
+    });
+    let entries = properties.iter().find_map(|p| match &p.value {
+        PropertyValue::Entries(entries) => Some((p.constant, entries)),
+        _ => None,
+    });
+    let (Some(keys), Some((constant, entries))) = (keys, entries) else { return };
+    let largest = value("largest_priority_wins").is_none_or(|value| value != 0.into());
+    let delta = value("priority_delta").unwrap_or_else(|| 1.into());
+    let Some(ranks) = ranks(looked.facts, entries, constant, largest, &delta) else { return };
+    let types: Vec<Type> =
+        keys.iter().filter_map(|key| looked.facts.types.get(key.value.at.id as usize).cloned()).collect();
+    let all: Vec<Vec<Match>> = entries.iter().map(|entry| matches(looked.facts, &entry.values, &types)).collect();
+    let prefix: Vec<bool> = keys.iter().map(|key: &KeyElement| &*key.kind.text == "lpm").collect();
+    for (at, these) in all.iter().enumerate() {
+        let hidden = |other: usize| {
+            let first = match ranks[other].cmp(&ranks[at]) {
+                Ordering::Equal => other < at,
+                order => order == Ordering::Less,
+            };
+            // The longer prefix wins, whatever the order.
+            let same_prefix = || prefix.iter().zip(all[other].iter().zip(these)).all(|(is, (a, b))| !is || a == b);
+            first && other != at && covers(&all[other], these) && same_prefix()
+        };
+        let span = |at: usize| entries[at].values.first().map_or(entries[at].span, |value| value.at.span);
+        if let Some(other) = (0..all.len()).find(|other| hidden(*other)) {
+            let (what, first) = ("this entry".to_string(), place(span(other), looked.sources));
+            looked.warn(span(at), Warned::Unreachable { what, first });
+        }
+    }
+}
+
+/// In which order entries are met: a lower rank first.
+fn ranks(facts: &Facts, entries: &[Entry], constant: bool, largest: bool, delta: &BigInt) -> Option<Vec<BigInt>> {
+    if constant || entries.iter().all(|entry| entry.priority.is_none()) {
+        return Some((0..entries.len()).map(BigInt::from).collect());
+    }
+    let mut all: Vec<BigInt> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let rank = match (&entry.priority, all.last()) {
+            (Some(priority), _) => {
+                let priority = constants::value(facts, priority)?;
+                if largest { -priority } else { priority }
+            }
+            (None, Some(last)) => last + delta,
+            (None, None) => return None,
+        };
+        all.push(rank);
+    }
+    Some(all)
+}
+
+fn covers(these: &[Match], others: &[Match]) -> bool {
+    these.len() == others.len() && these.iter().zip(others).all(|(one, two)| one.covers(two))
+}
+
+/// What each key is compared with.
+fn matches(facts: &Facts, values: &[Expr], types: &[Type]) -> Vec<Match> {
+    match values {
+        [Expr { kind: ExprKind::List(values), .. }] if types.len() != 1 => return matches(facts, values, types),
+        [Expr { kind: ExprKind::Any | ExprKind::Default, .. }] => return vec![Match::Any; types.len()],
+        _ if values.len() != types.len() => return vec![Match::Unknown; types.len()],
+        _ => {}
+    }
+    values.iter().zip(types).map(|(value, ty)| one(facts, value, ty).unwrap_or(Match::Unknown)).collect()
+}
+
+fn one(facts: &Facts, value: &Expr, ty: &Type) -> Option<Match> {
+    let held = held(facts, ty);
+    let number = |value: &Expr| constants::value(facts, value).map(|number| wrap(number, &held));
+    let bits = |number: BigInt| if number.sign() == num_bigint::Sign::Minus { unsigned(number, &held) } else { number };
+    let all = || match &held {
+        Type::Bit(width) | Type::Signed(width) => (BigInt::from(1) << *width) - 1,
+        _ => (BigInt::from(1) << 64) - 1,
+    };
+    Some(match &value.kind {
+        ExprKind::Any | ExprKind::Default => Match::Any,
+        ExprKind::Mask(value, mask) => {
+            let (value, mask) = (bits(number(value)?), bits(number(mask)?));
+            Match::Bits(value & &mask, mask)
+        }
+        ExprKind::Range(low, high) => Match::Range(number(low)?, number(high)?),
+        _ => Match::Bits(bits(number(value)?), all()),
+    })
+}
+
+/// The type of numbers that stands behind one.
+fn held(facts: &Facts, ty: &Type) -> Type {
+    let mut ty = ty.clone();
+    while let Some(of) = facts.represented(&ty) {
+        ty = of;
+    }
+    match &ty {
+        Type::Named(id, _) if matches!(facts.definition(*id).kind, Kind::Enum { .. }) => Type::Int,
+        _ => ty,
+    }
+}
+
+fn unsigned(number: BigInt, ty: &Type) -> BigInt {
+    match ty {
+        Type::Signed(width) => wrap(number, &Type::Bit(*width)),
+        _ => number,
+    }
+}

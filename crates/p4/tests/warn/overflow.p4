@@ -1,0 +1,23 @@
+// Constants of which a type keeps the low bits only.
+match_kind { exact }
+action NoAction() { }
+typedef bit<8> byte_t;
+type bit<4> nibble_t;
+const bit<8> large = 300; // warning: [E0779] constant 300 does not fit bit<8>: 44 is left
+const byte_t fits = 255;
+const int<8> as_bits = 0xFF;
+const int<8> least = -128;
+const int<8> below = -129; // warning: [E0779] constant -129
+const bit<4> literal = 4w17; // warning: [E0779] constant 17 does not fit bit<4>: 1 is left
+const bit<8> minus = -1;
+control c(inout bit<8> x, inout nibble_t n) {
+    table t { key = { x: exact; } actions = { NoAction; } const entries = { 256: NoAction(); 255: NoAction(); } } // warning: [E0779] 256
+    apply {
+        x = x + 256; // warning: [E0779] constant 256 does not fit bit<8>: 0 is left
+        if (x == 1 << 9) { x = 1; } // warning: [E0779] constant 512
+        x = (bit<8>)1000; // warning: [E0779] constant 1000
+        x = x << 300;
+        n = 16; // warning: [E0779] does not fit nibble_t
+        t.apply();
+    }
+}
