@@ -92,8 +92,7 @@ fn of(linker: &Linker, id: u16) -> Result<Of, Failure> {
     let ports = linker.ports_of(id).map(at).collect();
     let to = |d: &Destination| Some((*d, linker.delivery(id, *d).ok().flatten()?));
     let TenantSpec { xdp_share, xdp_growth, .. } = tenant.spec;
-    let xdp =
-        AtXdp { share: xdp_share.unwrap_or_default(), work: tenant.spec.packet_work(), growth: xdp_growth };
+    let xdp = AtXdp { share: xdp_share.unwrap_or_default(), work: tenant.spec.packet_work(), growth: xdp_growth };
     let queues = tenant.spec.queues.keys().filter_map(to).collect();
     let growth = linker.growth_of(id).unwrap_or(0);
     Ok(Of { id, name: tenant.spec.name.clone(), ports, queues, xdp, growth })

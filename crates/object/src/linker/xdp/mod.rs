@@ -119,8 +119,9 @@ impl Space for XdpSpace {
         // Its default action, which was checked, is one destination, or none beside an rmt part.
         let pass = object.default.to.iter().next();
         let granted = at.tenant.spec.destinations();
-        let work = Some(at.tenant.spec.packet_work());
-        let growth = self.growth_of(&at.tenant.spec, xdp);
+        let spec = &at.tenant.spec;
+        let work = Some(spec.packet_work());
+        let growth = self.growth_of(spec, xdp);
         let mut placed = PlacedXdp { xdp: xdp.clone(), kept, pass, granted, work, growth, starts: Vec::new() };
         let hardware = self.hardware.as_mut().map(|hardware| hardware.place(at, object, &placed)).transpose()?;
         let rows = hardware.unwrap_or_default();
