@@ -93,7 +93,7 @@ long: rust venv plugins plugins-synthesized plugins-sizes ## the random and hitl
 	@$(PYTHON) tools/plugin.py probe_default probe_tiny
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-probe
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 cargo test -p sluice-rmt --test all fast_vs_spec:: -- --nocapture
-	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-cli --test all p4_random:: -- --nocapture
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-cli --test all -- --nocapture p4_random:: xdp_scripts::
 
 .PHONY: gen
 gen: rust ## write the generated packages and tables

@@ -771,10 +771,10 @@ module sluice_xdp_core
   logic [63:0] y_unit_value;
 
   // A lookup in an array and a reference to a devmap's entry (`spare`) are the unit of values', other operations on maps are the map
-  // engine's.
+  // engine's. So is a lookup in an array whose key lies in a value: values would be asked twice.
   assign y_redirects = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperRedirectMap;
   assign y_is_reference = y_redirects && y_access_q.spare;
-  assign y_is_lookup = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperLookup && y_access_q.spare;
+  assign y_is_lookup = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] == HelperLookup && y_access_q.spare && !y_in_values;
   assign y_is_lock = y_access_q.op == XdpOpHelper && y_access_q.imm[15:0] inside {HelperLock, HelperUnlock};
   assign y_is_map = y_access_q.op == XdpOpHelper && !y_is_lookup && !y_is_reference && y_access_q.imm[15:0] inside {HelperLookup, HelperUpdate,
       HelperDelete, HelperTailCall, HelperRedirectMap, HelperLookupPercpu};
@@ -805,7 +805,7 @@ module sluice_xdp_core
   assign y_in_values = !y_high && y_address_q[31:28] inside {[4'd4 : 4'd8]};
   assign y_misaligned = y_is_atomic && (y_address_q[1:0] != '0 || (y_access_q.op[3] && y_address_q[2]));
   // Where it lies in values their unit judges it.
-  assign y_allowed = (y_in_packet && !y_is_atomic) || y_in_stack || y_in_record || y_in_context || (y_in_values && !y_is_lookup);
+  assign y_allowed = (y_in_packet && !y_is_atomic) || y_in_stack || y_in_record || y_in_context || y_in_values;
   assign y_access_faults = (y_is_access && (!y_allowed || y_misaligned)) || (y_is_lock && !y_in_values);
   // The record lies before the stack, which lies before the buffer.
   always_comb begin

@@ -200,3 +200,21 @@ fn what_a_program_tells_is_shown_whatever_the_device() {
         assert_eq!((&event["map"], event["data"].as_str().unwrap().len()), (&"samples".into(), 2 * 152), "{event}");
     }
 }
+
+#[test]
+fn a_router_runs_with_its_routes_on_the_engine() {
+    if !has_plugin("xdp_tiny") {
+        return;
+    }
+    let folder = Folder::new();
+    let router = "programs/xdp/router_basic";
+    let (object, routes) = (format!("{router}/router_basic.o"), format!("routes={router}/routes.map"));
+    let ports = format!("ports={router}/ports.map");
+    let line =
+        ["xdp", "run", &object, "--in", MIXED, "--limit", "40", "--target", "tiny", "--device", "both", "--json"];
+    let called =
+        folder.sluice(&[&line[..], &["--max-entries", "routes=32", "--map", &routes, "--map", &ports]].concat());
+    let found: Value = serde_json::from_str(&called.ok()).unwrap();
+    assert_eq!(found["engine"][0]["differences"], Value::from(0));
+    assert!(found["programs"][0]["verdicts"]["redirect"].as_u64().unwrap() > 10, "{found}");
+}

@@ -2,7 +2,7 @@
 
 use crate::helper::routes::{Routes, RoutesError};
 use crate::map::file::{explain, explain_entry};
-use crate::vm::{Ingress, Installed, WORK_LIMIT};
+use crate::vm::{Ingress, Installed};
 use crate::{Errno, Image, MapId, MapType, Packet, Redirect, Runtime, Verdict, tenant};
 use sluice_device::{
     Answer, DeviceError, Engine, InstallError, Map, Maps, Packet as NicPacket, ProgramCounts, ProgramEvent, Resumed,
@@ -10,6 +10,7 @@ use sluice_device::{
 };
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
 use sluice_formats::limits::{MAX_FRAME_BYTES, TAG_BYTES, TICK_PS};
+use sluice_formats::xdp::target::WORK;
 use sluice_formats::{EngineId, Node, Reason, Status, Table, Target};
 use sluice_object::xdp::interfaces::{ifindex_of, port_of};
 use sluice_object::{Destination, Install, PlacedXdp};
@@ -117,7 +118,7 @@ impl XdpEngine {
             pass,
             granted,
             interfaces,
-            work: placed.work.map_or(WORK_LIMIT, u64::from),
+            work: placed.work.unwrap_or(WORK).into(),
             growth: placed.growth,
         });
         Ok(())
@@ -195,12 +196,12 @@ impl Engine for XdpEngine {
 
     /// Runs the program of the packet's generation, if it has one. The frame is as the program left it.
     fn run(&mut self, packet: &mut NicPacket) -> Answer {
-        let NicPacket { module, port, stamped, stamp, .. } = *packet;
+        let NicPacket { module, port, stamped, arrival, .. } = *packet;
         let Some(slot) = self.modules.get_mut(&module) else { return Answer::Next };
         let Some(program) = slot.generations[usize::from(stamped.generation & 1)].as_ref() else { return Answer::Next };
         let runtime = &mut slot.runtime;
         runtime.work_limit = program.work;
-        runtime.world.now_ns = stamp * TICK_PS / 1000;
+        runtime.world.now_ns = arrival * TICK_PS / 1000;
         runtime.world.cpu = 0;
         runtime.world.given = packet.given.iter().copied().collect();
         self.packet.set(packet.frame.bytes());

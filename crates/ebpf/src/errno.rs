@@ -1,5 +1,7 @@
 //! Linux error numbers, as maps and helpers return them.
 
+use sluice_object::xdp::trie::TrieRefusal;
+
 /// A positive Linux error number; helpers return its negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Errno(pub i32);
@@ -43,5 +45,16 @@ impl Errno {
     /// What a helper returns in r0.
     pub fn result(self) -> u64 {
         -i64::from(self.0) as u64
+    }
+}
+
+impl From<TrieRefusal> for Errno {
+    fn from(refusal: TrieRefusal) -> Self {
+        match refusal {
+            TrieRefusal::Invalid => Self::INVAL,
+            TrieRefusal::Exists => Self::EXIST,
+            TrieRefusal::Missing => Self::NOENT,
+            TrieRefusal::Full => Self::NOSPC,
+        }
     }
 }

@@ -264,6 +264,28 @@ fn e0408_to_e0412_e0416_e0420_and_e0422_what_a_program_asks_of_a_kernel() {
 }
 
 #[test]
+fn e0412_what_a_kernel_would_say_of_fields_types_and_enumerators() {
+    let object = Elf::new("core_kinds");
+    for (program, text) in [
+        ("turned", "field_byte_offset of `iphdr___turned.ttl` needs a running kernel"),
+        ("named", "field_exists of `iphdr___named.hops`"),
+        ("addresses", "field_byte_offset of `ipv6hdr.addresses[3]`"),
+        ("has_sign", "field_signed of `iphdr___signed.tos`"),
+        ("enum_value", "enumval_value of `xdp_action.XDP_TX`"),
+        ("enum_exists", "enumval_exists of `xdp_action.XDP_ABORTED`"),
+        ("type_exists", "type_exists of `iphdr`"),
+        ("type_matches", "type_matches of `iphdr`"),
+        ("type_id", "type_id_target of `iphdr`"),
+        ("size_of_enum", "type_size of `xdp_action`"),
+    ] {
+        expect(&object.refusal(program), "E0412", text);
+    }
+    let loaded = load(&object.0).unwrap();
+    let kept: BTreeSet<&str> = loaded.programs.iter().map(|program| program.name.as_str()).collect();
+    assert_eq!(kept, BTreeSet::from(["fields", "bits", "elements", "sizes", "has_no_sign"]));
+}
+
+#[test]
 fn e0413_types_that_cannot_be_read() {
     let good = || Elf::new("functions.v2");
     expect(&good().put_in(".BTF", 0, 0x9feb, 2).error(), "E0413", "section `.BTF`, offset 0: 0x00019feb");

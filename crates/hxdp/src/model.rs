@@ -3,12 +3,12 @@
 use crate::alu::{alu, extend, holds, rotate, swap};
 use crate::cycles::{Done, Issue, Recorder};
 use crate::op::{LOOKUP, START, TAIL_CALL};
-use crate::rows::MAP_HELPERS;
+use crate::rows::{MAP_HELPERS, needs_no_search};
 use crate::visits::Visits;
 use crate::{Bundles, CompileError, Executed, Op, Target, compile};
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
 use sluice_ebpf::vm::{Cpu, Installed, Machine};
-use sluice_ebpf::{FaultReason, Image, MapId, MapSpace, MapSpec, MapType, Runtime, address, helper};
+use sluice_ebpf::{FaultReason, Image, MapId, MapSpace, MapSpec, Runtime, address, helper};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -200,6 +200,14 @@ impl Before {
     fn address(&self, base: u8, off: i16) -> u64 {
         self.reg(base).wrapping_add(off as u64)
     }
+
+    /// The second argument of a helper.
+    fn second(&self, op: &Op) -> u64 {
+        match *op {
+            Op::Helper { second: Some((base, more)), .. } => self.address(base, more),
+            _ => self.reg(2),
+        }
+    }
 }
 
 impl Cores {
@@ -248,13 +256,13 @@ impl Cores {
             executed.map_accesses += u64::from(shared);
             let constant = || loaded.constants.get(&(row, lane)).copied().unwrap_or_default();
             if recorded.is_some() {
-                let (map, named) = map_of(cpu, &before, &step.op, constant);
+                let (map, unsearched) = map_of(cpu, &before, &step.op, constant);
                 let last = lane as usize + 1 == loaded.bundles.target.lanes;
-                self.recorder.executed(recorded, Done { op: &step.op, last, shared, map, named });
+                self.recorder.executed(recorded, Done { op: &step.op, last, shared, map, unsearched });
             }
             let writes = match step.op {
                 Op::Load { .. } => false,
-                Op::Helper { id, handle, .. } => self.gate.is_some() && searches(cpu, id, handle.map(|_| constant())),
+                Op::Helper { .. } => self.gate.is_some() && searches(cpu, &before, &step.op, constant),
                 _ => shared,
             };
             match self.passing(cpu, writes, |cpu| write(cpu, &before, &step.op, constant, (row, base))) {
@@ -367,11 +375,11 @@ fn write(
             let value = cpu.maps.lookup(map, &index.to_le_bytes(), cpu.world.cpu);
             cpu.registers[usize::from(dst & 15)] = value.map_or(0, u64::from);
         }
-        Op::Helper { id, handle, second } => {
+        Op::Helper { id, handle, .. } => {
             let index = helper::ALL.iter().position(|helper| helper.id == id);
             let mut args = [1, 2, 3, 4, 5].map(|r| before.reg(r));
             args[0] = handle.map_or(args[0], |_| constant());
-            args[1] = second.map_or(args[1], |(base, more)| before.address(base, more));
+            args[1] = before.second(op);
             if cpu.call_helper(index, id, args)? {
                 return Ok(Way::Program);
             }
@@ -404,12 +412,14 @@ fn write(
     Ok(Way::Next)
 }
 
-/// The map that a helper is given, and whether the call names it.
+/// The map that a helper is given, and whether the unit of values does the call.
 fn map_of<'a>(cpu: &'a Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> (Option<&'a MapSpec>, bool) {
     let Op::Helper { id, handle, .. } = *op else { return (None, false) };
     let argument = if id == TAIL_CALL { 2 } else { 1 };
     let given = handle.map_or_else(|| before.reg(argument), |_| constant());
-    (map_at(cpu, given), handle.is_some())
+    let map = map_at(cpu, given);
+    let unsearched = handle.is_some() && map.is_some_and(|map| needs_no_search(id, map.kind));
+    (map, unsearched && !(id == LOOKUP && in_values(before.second(op))))
 }
 
 /// The map with this handle.
@@ -417,11 +427,15 @@ fn map_at<'a>(cpu: &'a Cpu<'_>, handle: u64) -> Option<&'a MapSpec> {
     cpu.maps.spec(MapId((handle as u32).wrapping_sub(address::MAP_HANDLES)))
 }
 
-/// Whether a call is an operation of the map engine: a lookup in an array that the call names is none.
-fn searches(cpu: &Cpu<'_>, id: i32, handle: Option<u64>) -> bool {
-    let map = handle.and_then(|handle| map_at(cpu, handle));
-    let array = id == LOOKUP && map.is_some_and(|map| map.kind == MapType::Array);
-    MAP_HELPERS.contains(&id) && !array
+/// Whether a call is an operation of the map engine: a lookup in an array that the call names, with a key in packet or stack, is none.
+fn searches(cpu: &Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> bool {
+    let Op::Helper { id, .. } = *op else { return false };
+    MAP_HELPERS.contains(&id) && !(id == LOOKUP && map_of(cpu, before, op, constant).1)
+}
+
+/// Whether an address lies in a map's value.
+fn in_values(address: u64) -> bool {
+    (u64::from(address::MAP_VALUES)..u64::from(address::RECORDS)).contains(&address)
 }
 
 /// Whether an access goes to a map's value.
@@ -432,5 +446,5 @@ fn is_shared(before: &Before, op: &Op) -> bool {
         }
         _ => return false,
     };
-    (u64::from(address::MAP_VALUES)..u64::from(address::RECORDS)).contains(&address)
+    in_values(address)
 }

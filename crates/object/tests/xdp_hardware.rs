@@ -305,6 +305,29 @@ fn what_the_engine_has_not_is_refused_and_nothing_changes() {
     for bytes in [[vec![1; 32], vec![0; 32]].concat(), vec![1; 8]] {
         linker.clone().replace(7, &begins(&bytes)).unwrap();
     }
+    // A trie begins with entries, but not with those that bpf(2) would not take.
+    let routes = |keys: &[&[u8]]| {
+        let trie = XdpMap { kind: 11, key_size: 8, flags: 1, ..array("routes", 8, 2) };
+        let mut routes = object(1, vec![trie]);
+        let entries = keys.iter().map(|key| XdpEntry { map: 0, key: key.to_vec(), value: vec![0; 8] });
+        routes.parts.xdp.as_mut().unwrap().entries = entries.collect();
+        routes
+    };
+    linker.clone().replace(7, &routes(&[&[8, 0, 0, 0, 10, 0, 0, 0], &[0; 8], &[8, 0, 0, 0, 10, 1, 1, 1]])).unwrap();
+    for (keys, what) in [
+        (
+            &[&[33, 0, 0, 0, 10, 0, 0, 0][..]][..],
+            "prefix of an entry that it begins with: found 33 bits, allowed: 0 to 32",
+        ),
+        (&[&[8, 0, 0, 0, 10]], "key of an entry that it begins with: found 5 bytes, allowed: 8"),
+        (
+            &[&[0; 8], &[1, 0, 0, 0, 0, 0, 0, 0], &[2, 0, 0, 0, 0, 0, 0, 0]],
+            "entries that it begins with: found 3 or more, allowed: 2",
+        ),
+    ] {
+        let (code, text) = refused(linker.replace(7, &routes(keys)));
+        assert!(code == "E0808" && text.contains("map `routes`") && text.contains(what), "{text}");
+    }
     for (value_size, max_entries) in [(0, 1), (u32::MAX, u32::MAX), (8, 0), (512, u32::MAX)] {
         let (code, _) = refused(linker.replace(7, &object(1, vec![array("odd", value_size, max_entries)])));
         assert!(["E0806", "E0808"].contains(&code), "{value_size} {max_entries}");

@@ -79,3 +79,4 @@ mod xdp_rows;
 mod xdp_shared_values;
 mod xdp_tenants;
 mod xdp_told;
+mod xdp_tries;

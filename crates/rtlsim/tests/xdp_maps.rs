@@ -27,7 +27,14 @@ const VALUE: usize = 100;
 enum KeyIn {
     Packet,
     Stack,
+    /// In a value of an array; so is what it writes.
     Value,
+    /// In the processor's own value of a per-CPU array.
+    OwnValue,
+}
+
+impl KeyIn {
+    const ALL: [Self; 4] = [Self::Packet, Self::Stack, Self::Value, Self::OwnValue];
 }
 
 /// Does with the map what the packet says, and writes what came of it into the packet.
@@ -46,12 +53,26 @@ fn program(map: &MapSpec, key_in: KeyIn) -> String {
             }
             text += "r8 = r10\nr8 += -75\n";
         }
-        KeyIn::Value => {
-            text += "r9 = map[keys][0]+0\n";
+        KeyIn::Value | KeyIn::OwnValue => {
+            text += match key_in {
+                KeyIn::Value => "r9 = map[keys][0]+3\n",
+                _ => {
+                    "*(u32 *)(r10 -4) = 0\nr2 = r10\nr2 += -4\nr1 = map[own]\ncall bpf_map_lookup_elem#1\n\
+                     if r0 == 0 goto out\nr9 = r0\nr9 += 3\n"
+                }
+            };
             for at in 0..map.key_size {
                 text += &format!("r1 = *(u8 *)(r8 +{at})\n*(u8 *)(r9 +{at}) = r1\n");
             }
             text += "r8 = r9\n";
+        }
+    }
+    let mut value = format!("r3 = r6\nr3 += {VALUE}\n");
+    if matches!(key_in, KeyIn::Value) {
+        value = "r3 = map[keys][0]+77\n".to_owned();
+        text += "r9 = map[keys][0]+77\n";
+        for at in 0..map.value_size {
+            text += &format!("r1 = *(u8 *)(r6 +{})\n*(u8 *)(r9 +{at}) = r1\n", VALUE + at as usize);
         }
     }
     // Programs only look up in tries.
@@ -77,7 +98,7 @@ fn program(map: &MapSpec, key_in: KeyIn) -> String {
     text += &format!(
         "if r7 == 1 goto update\nif r7 == 2 goto delete\nif r7 == 3 goto change\nif r7 == 4 goto keep\n{redirect}\
          {lookup}*(u64 *)(r6 +{RESULT}) = r0\nif r0 == 0 goto out\nr1 = *(u8 *)(r0 +0)\n*(u8 *)(r6 +{}) = r1\ngoto out\n\
-         update:\nr1 = map[map]\nr2 = r8\nr3 = r6\nr3 += {VALUE}\nr4 = *(u8 *)(r6 +{FLAGS})\n{update}*(u64 *)(r6 +{RESULT}) = r0\ngoto out\n\
+         update:\nr1 = map[map]\nr2 = r8\n{value}r4 = *(u8 *)(r6 +{FLAGS})\n{update}*(u64 *)(r6 +{RESULT}) = r0\ngoto out\n\
          delete:\nr1 = map[map]\nr2 = r8\n{delete}*(u64 *)(r6 +{RESULT}) = r0\ngoto out\n",
         RESULT + 8
     );
@@ -91,7 +112,7 @@ fn program(map: &MapSpec, key_in: KeyIn) -> String {
     text += &format!("change:\n{lookup}*(u64 *)(r6 +{RESULT}) = r0\nif r0 == 0 goto out\n{written}goto out\n");
     // A pointer is good after an update.
     text += &format!(
-        "keep:\n{lookup}if r0 == 0 goto out\nr9 = r0\nr1 = map[map]\nr2 = r8\nr3 = r6\nr3 += {VALUE}\nr4 = 0\n{update}\
+        "keep:\n{lookup}if r0 == 0 goto out\nr9 = r0\nr1 = map[map]\nr2 = r8\n{value}r4 = 0\n{update}\
          *(u64 *)(r6 +{RESULT}) = r0\nr1 = *(u8 *)(r9 +{last})\n*(u8 *)(r6 +{}) = r1\nout:\nr0 = 3\nexit\n",
         RESULT + 8
     );
@@ -99,11 +120,12 @@ fn program(map: &MapSpec, key_in: KeyIn) -> String {
 }
 
 fn image(map: MapSpec, key_in: KeyIn) -> Image {
-    let keys = MapSpec::new("keys", MapType::Array, 4, 64, 1);
+    let keys = MapSpec::new("keys", MapType::Array, 4, 77 + map.value_size, 1);
+    let own = MapSpec::new("own", MapType::PercpuArray, 4, 72, 1);
     let text = program(&map, key_in);
-    let maps = vec![MapSpec { name: "map".into(), ..map }, keys];
+    let maps = vec![MapSpec { name: "map".into(), ..map }, keys, own];
     let program =
-        sluice_ebpf::insn::assemble("maps", &text, &["map", "keys"]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        sluice_ebpf::insn::assemble("maps", &text, &["map", "keys", "own"]).unwrap_or_else(|e| panic!("{e}\n{text}"));
     Image { programs: vec![Program { section: "xdp".into(), ..program }], maps, ..Image::default() }
 }
 
@@ -206,7 +228,7 @@ fn hash_maps_do_the_same_with_keys_of_every_length() {
     let Some((mut engine, mut rng)) = open_tiny("hash_maps_do_the_same_with_keys_of_every_length") else { return };
     let keys = [1, 3, 4, 8, 11, 12, 13, 16, 20, 28, 29, 37, 44, 45, 60, 61, 63, 64];
     for (n, key_size) in keys.into_iter().enumerate() {
-        let key_in = [KeyIn::Packet, KeyIn::Stack, KeyIn::Value][n % 3];
+        let key_in = KeyIn::ALL[n % 4];
         let value_size = [1, 4, 8, 12, 16, 24, 64, 33, 100][n % 9];
         let map = MapSpec::new("map", MapType::Hash, key_size, value_size, 1 + rng.below(20) as u32);
         same(&mut engine, &mut rng, map, key_in, operations());
@@ -229,8 +251,10 @@ fn lru_and_per_cpu_maps_do_the_same() {
         (MapType::Array, 9),
     ] {
         let key_size = if matches!(kind, MapType::Array | MapType::PercpuArray) { 4 } else { 1 + rng.below(40) as u32 };
-        let map = MapSpec::new("map", kind, key_size, 1 + rng.below(40) as u32, entries);
-        same(&mut engine, &mut rng, map, KeyIn::Packet, 2 * operations());
+        for key_in in KeyIn::ALL {
+            let map = MapSpec::new("map", kind, key_size, 1 + rng.below(40) as u32, entries);
+            same(&mut engine, &mut rng, map, key_in, operations() / 2);
+        }
     }
 }
 
@@ -240,7 +264,9 @@ fn maps_that_programs_only_read_and_devices_do_the_same() {
     let hash = MapSpec { flags: RDONLY_PROG, ..MapSpec::new("map", MapType::Hash, 8, 8, 5) };
     same(&mut engine, &mut rng, hash, KeyIn::Stack, operations());
     for kind in [MapType::Devmap, MapType::DevmapHash] {
-        same(&mut engine, &mut rng, MapSpec::new("map", kind, 4, 4, 6), KeyIn::Packet, 2 * operations());
+        for key_in in KeyIn::ALL {
+            same(&mut engine, &mut rng, MapSpec::new("map", kind, 4, 4, 6), key_in, operations() / 2);
+        }
     }
 }
 
@@ -249,7 +275,7 @@ fn tries_that_the_host_keeps_find_the_longest_prefix() {
     let Some((mut engine, mut rng)) = open_tiny("tries_that_the_host_keeps_find_the_longest_prefix") else { return };
     for (key_size, entries) in [(5, 12), (8, 1), (8, 40), (12, 20), (13, 20), (20, 30), (28, 10), (45, 10), (64, 10)] {
         let map = MapSpec { flags: NO_PREALLOC, ..MapSpec::new("map", MapType::LpmTrie, key_size, 8, entries) };
-        let key_in = [KeyIn::Packet, KeyIn::Stack, KeyIn::Value][rng.index(3)];
+        let key_in = KeyIn::ALL[rng.index(4)];
         same(&mut engine, &mut rng, map, key_in, 2 * operations());
     }
 }
@@ -269,9 +295,9 @@ fn operations_of_all_contexts_have_one_order() {
     ] {
         let key_size = if matches!(kind, MapType::Array | MapType::PercpuArray) { 4 } else { 1 + rng.below(20) as u32 };
         let map = MapSpec::new("map", kind, key_size, 1 + rng.below(24) as u32, entries);
-        let Some(mut pair) = Pair::new(&mut engine, image(map.clone(), KeyIn::Packet)) else {
-            panic!("{map:?} is there")
-        };
+        // What others may write meanwhile is no key: which of both the engine reads is not told.
+        let key_in = [KeyIn::Packet, KeyIn::Stack, KeyIn::OwnValue][rng.index(3)];
+        let Some(mut pair) = Pair::new(&mut engine, image(map.clone(), key_in)) else { panic!("{map:?} is there") };
         for _ in 0..operations() / 40 {
             let (ready, gaps) = [(0, 0), (40, 0), (200, 100), (0, 200)][rng.index(4)];
             engine.stall(ready, gaps);

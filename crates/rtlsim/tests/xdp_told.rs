@@ -138,3 +138,24 @@ fn a_module_that_tells_too_much_takes_no_room_of_another_and_nobody_reads_what_w
     nic.put(3, &object("quiet", "r0 = 2\nexit\n", Vec::new(), &[])).unwrap();
     assert_eq!(told(&mut nic, 3), []);
 }
+
+/// What the lockstep asks at the end is answered beside the looks at the ring: nothing runs on once it is there, and values are not
+/// asked for one by one.
+#[test]
+fn maps_beside_a_ring_are_compared_in_few_cycles() {
+    let Some((mut nic, _)) = lockstep("maps_beside_a_ring_are_compared_in_few_cycles") else { return };
+    let maps = vec![
+        MapSpec::new("ring", MapType::Ringbuf, 0, 0, 4096),
+        MapSpec::new("own", MapType::PercpuArray, 4, 8, 3),
+        MapSpec::new("ports", MapType::Devmap, 4, 4, 64),
+    ];
+    let text = "*(u64 *)(r10 -8) = 7\nr1 = map[ring]\nr2 = r10\nr2 += -8\nr3 = 8\nr4 = 0\ncall bpf_ringbuf_output\nr0 = 3\nexit\n";
+    nic.put(1, &object("teller", text, maps, &[])).unwrap();
+    nic.offer(0, [frame(1, 0, &[0; 60])]);
+    assert_eq!(nic.ended().len(), 1);
+    let begin = nic.device.now();
+    nic.device.counters().unwrap();
+    let ticks = nic.device.now() - begin;
+    println!("{ticks} ticks");
+    assert!(ticks < 40_000, "{ticks} ticks");
+}

@@ -25,7 +25,6 @@ use clap::Args;
 use sluice_device::Device;
 use sluice_formats::EngineId;
 use sluice_formats::Target;
-use sluice_formats::xdp::target::WORK;
 use sluice_frontends::{Allowed, P4Options, successor};
 use sluice_object::Linker;
 use sluice_rtlsim::Top;
@@ -132,15 +131,9 @@ impl Run {
         self.top.check(self.engines)?;
         interrupt::listen();
         // All that can be wrong with the input is found before anything is written or run.
-        let mut nic = bring_up::read(&self.config, self.target, self.engines)?;
+        let nic = bring_up::read(&self.config, self.target, self.engines)?;
         let top = self.top.top(nic.config.engines);
         self.check_maps(top)?;
-        if self.device == Choice::Both {
-            // The model that plays alone before has the hardware's limit too.
-            for tenant in &mut nic.config.tenants {
-                tenant.spec.xdp_work = tenant.spec.xdp_work.or(Some(WORK));
-            }
-        }
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));
         self.check_apart(&nic, &inputs, &outputs)?;
         self.check_tells(&nic)?;

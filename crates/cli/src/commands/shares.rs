@@ -9,7 +9,6 @@ use clap::Args;
 use serde_json::json;
 use sluice_control::config;
 use sluice_formats::Target;
-use sluice_formats::xdp::target::WORK;
 use sluice_object::linker::delivery::Delivery;
 use sluice_object::linker::shares::{Assured, PortShares};
 use sluice_object::{Destination, Linker, TenantSpec, XdpShare};
@@ -64,7 +63,7 @@ struct Of {
 /// What a tenant is given of the XDP engine.
 struct AtXdp {
     share: XdpShare,
-    work: Option<u32>,
+    work: u32,
     /// Bytes by which his XDP programs may make a frame longer; none is any number.
     growth: Option<u16>,
 }
@@ -93,8 +92,8 @@ fn of(linker: &Linker, id: u16) -> Result<Of, Failure> {
     };
     let ports = linker.ports_of(id).map(at).collect();
     let to = |d: &Destination| Some((*d, linker.delivery(id, *d).ok().flatten()?));
-    let TenantSpec { xdp_share, xdp_work, xdp_growth, .. } = tenant.spec;
-    let xdp = AtXdp { share: xdp_share.unwrap_or_default(), work: xdp_work, growth: xdp_growth };
+    let TenantSpec { xdp_share, xdp_growth, .. } = tenant.spec;
+    let xdp = AtXdp { share: xdp_share.unwrap_or_default(), work: tenant.spec.packet_work(), growth: xdp_growth };
     let queues = tenant.spec.queues.keys().filter_map(to).collect();
     let growth = linker.growth_of(id).unwrap_or(0);
     Ok(Of { id, name: tenant.spec.name.clone(), ports, queues, xdp, growth })
@@ -124,7 +123,7 @@ fn text(target: &Target, all: &[Of], linker: &Linker) -> String {
     for one in all {
         let XdpShare { weight, rows } = one.xdp.share;
         let bytes = u64::from(rows) * u64::from(target.bus_bytes);
-        let work = u64::from(one.xdp.work.unwrap_or(WORK));
+        let work = u64::from(one.xdp.work);
         let growth = one.xdp.growth.map_or_else(|| "any".to_owned(), |bytes| group(bytes.into()));
         let numbers = [weight.into(), rows.into(), bytes, work].map(group);
         xdp.row([one.name.clone()].into_iter().chain(numbers).chain([growth]));
@@ -173,7 +172,7 @@ fn document(target: &Target, all: &[Of], linker: &Linker) -> serde_json::Value {
             "xdp": {
                 "weight": one.xdp.share.weight,
                 "rows": one.xdp.share.rows,
-                "work": one.xdp.work.unwrap_or(WORK),
+                "work": one.xdp.work,
                 "growth": one.xdp.growth,
             },
         })

@@ -23,6 +23,7 @@ use sluice_ebpf::tenant::{self, Options};
 use sluice_ebpf::world::Event;
 use sluice_ebpf::{Image, Runtime};
 use sluice_formats::Target;
+use sluice_formats::xdp::target::MOST_WORK;
 use sluice_nic::ports::{HostBinding, LiveCounts, PortBinding};
 use sluice_object::{Destination, Linker, NicSettings, TenantSpec, VlanGrant};
 use std::collections::BTreeMap;
@@ -132,7 +133,8 @@ impl XdpRun {
             hosts: vec![HostBinding::default(); target.hosts as usize],
         };
         let mut spec = TenantSpec::new(TENANT, self.object.file_stem().unwrap_or_default().to_string_lossy());
-        spec.xdp_work = self.work;
+        // Nobody waits for this program but itself: it may work as it may in the kernel.
+        spec.xdp_work = self.work.or(Some(MOST_WORK));
         (spec.keep_tag, spec.any_vids) = (true, true);
         let queue = (Linker::new(target).grantable_cells() as usize / (self.iface.len() + 1)) as u16;
         let mut interfaces = BTreeMap::new();

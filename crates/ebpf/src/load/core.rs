@@ -2,30 +2,18 @@
 //!
 //! There is no kernel under a NIC. What does not depend on one is resolved to the object's own
 //! layout, which is what libbpf does with a kernel whose type is identical: local type IDs, and
-//! types whose layout is fixed for all kernels because programs of user space and the network
-//! rely on it (`struct xdp_md`, packet headers, `enum xdp_action`). Their size must be the fixed
-//! one. The compiler has already put these numbers into the instructions. Everything else is
-//! refused by name.
+//! sizes and fields of types whose layout is the same in all kernels (`core_fixed`), where the object
+//! declares them as they are. The compiler has already put these numbers into the instructions.
+//! Everything else is refused by name: other types and fields, and whether a kernel has a type or
+//! an enumerator, or has it as the object declares it, and which number an enumerator has there.
 
 use super::btf::{Btf, kind};
 use super::btf_ext::{BtfExt, CoreInfo};
 use super::code::{Function, Places};
+use super::core_fixed::FIXED;
 use super::elf::Elf;
 use super::error::LoadError;
 use std::collections::HashMap;
-
-/// Types of one layout in all kernels: name and size.
-#[rustfmt::skip]
-const FIXED: [(&str, u32); 35] = [
-    ("ethhdr", 14), ("vlan_hdr", 4), ("vlan_ethhdr", 18), ("arphdr", 8), ("iphdr", 20), ("ipv6hdr", 40),
-    ("in_addr", 4), ("in6_addr", 16), ("ipv6_opt_hdr", 2), ("ipv6_rt_hdr", 4), ("frag_hdr", 8),
-    ("ip_auth_hdr", 12), ("ip_esp_hdr", 8), ("ip_comp_hdr", 4), ("tcphdr", 20), ("udphdr", 8),
-    ("icmphdr", 8), ("icmp6hdr", 8), ("igmphdr", 8), ("gre_base_hdr", 4), ("sctphdr", 12), ("dccp_hdr", 12),
-    ("mpls_label", 4), ("vxlanhdr", 8), ("pppoe_hdr", 6), ("nd_opt_hdr", 2),
-    ("xdp_md", 24), ("bpf_fib_lookup", 64), ("bpf_redir_neigh", 20), ("bpf_devmap_val", 8),
-    ("bpf_cpumap_val", 8), ("bpf_spin_lock", 4), ("bpf_lpm_trie_key", 4), ("bpf_lpm_trie_key_u8", 4),
-    ("xdp_action", 4),
-];
 
 /// Names of the kinds of relocations, as in `enum bpf_core_relo_kind`.
 const KINDS: [&str; 13] = [
@@ -44,10 +32,18 @@ const KINDS: [&str; 13] = [
     "type_matches",
 ];
 
+/// `BPF_CORE_FIELD_SIGNED`.
+const FIELD_SIGNED: u32 = 3;
+/// `BPF_CORE_FIELD_RSHIFT_U64`, the last kind about a field.
+const LAST_OF_FIELDS: u32 = 5;
 /// `BPF_CORE_TYPE_ID_LOCAL`.
 const TYPE_ID_LOCAL: u32 = 6;
-/// `BPF_CORE_TYPE_ID_TARGET`.
-const TYPE_ID_TARGET: u32 = 7;
+/// `BPF_CORE_TYPE_SIZE`.
+const TYPE_SIZE: u32 = 9;
+/// Steps of an access that are looked at.
+const MOST_STEPS: usize = 64;
+/// Encoding of a signed integer.
+const SIGNED: u32 = 1;
 
 /// What an object would have relocated.
 pub(super) struct Core<'e, 'a> {
@@ -99,18 +95,49 @@ impl<'e, 'a> Core<'e, 'a> {
     }
 }
 
-/// Whether the object's own layout is the answer of every kernel.
+/// Whether the object's own number is the answer of every kernel.
 fn resolves(btf: &Btf<'_>, record: &CoreInfo) -> bool {
     if record.kind == TYPE_ID_LOCAL {
         return true;
     }
-    if record.kind == TYPE_ID_TARGET || record.kind as usize >= KINDS.len() {
-        return false;
-    }
     let Some((_, root)) = btf.skip(record.root) else { return false };
-    let is_aggregate = matches!(root.kind, kind::STRUCT | kind::UNION | kind::ENUM | kind::ENUM64);
-    let size = FIXED.iter().find(|(name, _)| *name == plain(root.name)).map(|(_, size)| *size);
-    is_aggregate && size == Some(root.size_or_type)
+    let is_aggregate = matches!(root.kind, kind::STRUCT | kind::UNION);
+    let Some((_, size, fields)) = FIXED.iter().find(|(name, ..)| *name == plain(root.name)) else { return false };
+    let alike = is_aggregate && *size == root.size_or_type;
+    match record.kind {
+        0..=LAST_OF_FIELDS => alike && is_field(btf, record, fields).unwrap_or(false),
+        TYPE_SIZE => alike,
+        _ => false,
+    }
+}
+
+/// Whether an access, and all on its way, is a field that all kernels have at this place and of this size.
+fn is_field(btf: &Btf<'_>, record: &CoreInfo, fields: &str) -> Option<bool> {
+    let (mut at, mut path, mut bit) = (record.root, String::new(), 0u64);
+    // The first number counts whole objects, as in a pointer's [0].
+    for step in btf.string(record.access)?.split(':').skip(1) {
+        let (_, one) = btf.skip(at)?;
+        let step: u32 = step.parse().ok()?;
+        if let Some((element, _)) = one.array() {
+            at = element;
+            continue;
+        }
+        let member = btf.member(one, step as usize)?;
+        (at, bit) = (member.kind, bit.checked_add(member.bit.into())?);
+        if member.name.is_empty() {
+            continue;
+        }
+        path = if path.is_empty() { member.name.to_owned() } else { format!("{path}.{}", member.name) };
+        let bits = if member.width > 0 { member.width.into() } else { btf.size(member.kind)?.checked_mul(8)? };
+        let element = btf.skip(member.kind)?.1.array().map(|(element, _)| btf.size(element));
+        let of = element.map_or(Some(String::new()), |bytes| Some(format!("/{}", bytes?.checked_mul(8)?)))?;
+        let declared = format!("{path} {bit} {bits}{of}");
+        if !fields.split(", ").any(|field| field == declared) {
+            return Some(false);
+        }
+    }
+    let (_, last) = btf.skip(at)?;
+    Some(record.kind != FIELD_SIGNED || (last.kind == kind::INT && last.encoding() & SIGNED == 0))
 }
 
 /// A name without its flavour: `xdp_md___old` is `xdp_md`.
@@ -124,8 +151,12 @@ fn access(btf: &Btf<'_>, record: &CoreInfo) -> String {
     let mut shown = root.name.to_string();
     let mut at = record.root;
     let path = btf.string(record.access).unwrap_or("");
+    if matches!(root.kind, kind::ENUM | kind::ENUM64) {
+        let name = path.parse().ok().and_then(|at| root.values().nth(at)).and_then(|(name, _)| btf.string(name));
+        return name.map_or(shown, |name| format!("{}.{name}", root.name));
+    }
     // The first number counts whole objects, as in a pointer's [0].
-    for step in path.split(':').skip(1).take(64) {
+    for step in path.split(':').skip(1).take(MOST_STEPS) {
         let (Some((_, one)), Ok(step)) = (btf.skip(at), step.parse::<u32>()) else { break };
         match one.kind {
             kind::STRUCT | kind::UNION => {

@@ -14,6 +14,7 @@ mod btf_fix;
 mod btf_maps;
 mod code;
 mod core;
+mod core_fixed;
 mod data;
 mod elf;
 mod error;

@@ -18,7 +18,6 @@ mod table;
 #[cfg(test)]
 mod testing;
 mod touched;
-mod trie;
 mod user;
 
 pub use attributes::as_libbpf_creates;
@@ -27,7 +26,6 @@ pub use error::MapError;
 pub use pages::{READ_ONLY_BYTES, WRITABLE_BYTES};
 pub use ring::ring_query;
 pub use sluice_device::MapId;
-pub use trie::TrieNode;
 
 use crate::address::{MAP_HANDLES, Region};
 use crate::image::map_flags::{RDONLY_PROG, WRONLY_PROG};
@@ -36,7 +34,7 @@ use keyed::Keyed;
 use pages::{Demand, Pages, Place};
 use ring::Ring;
 use slots::Slots;
-use trie::Trie;
+use sluice_object::xdp::trie::{SPARE_SLOTS, Trie, TrieNode};
 
 /// Determinism of a map or helper (contract 11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -166,7 +164,7 @@ impl MapSpace {
             }
             MapType::LpmTrie => {
                 bounded(2 * entries.saturating_mul(u64::from(spec.key_size)))?;
-                (Store::Trie(Trie::new(spec.key_size, spec.max_entries)), trie::SPARE_SLOTS, true)
+                (Store::Trie(Trie::new(spec.key_size, spec.max_entries)), SPARE_SLOTS, true)
             }
             MapType::Ringbuf => (Store::Ring(Ring::new(spec.max_entries)), 0, false),
         };

@@ -94,7 +94,7 @@ impl MapSpace {
         }
         match (&mut m.store, m.spec.kind) {
             (_, MapType::DevmapHash) => Err(Errno::INVAL),
-            (Store::Trie(trie), _) => trie.delete(key),
+            (Store::Trie(trie), _) => Ok(trie.delete(key)?),
             (Store::Keyed(keyed), _) => keyed.delete(key).map(drop).ok_or(Errno::NOENT),
             _ => Err(Errno::INVAL),
         }

@@ -123,7 +123,7 @@ impl MapSpace {
                 Ok(())
             }
             (Store::Keyed(keyed), _) => keyed.delete(key).map(drop).ok_or(Errno::NOENT),
-            (Store::Trie(trie), _) => trie.delete(key),
+            (Store::Trie(trie), _) => Ok(trie.delete(key)?),
             (Store::Ring(_), _) => Err(Errno::NOTSUPP),
             (Store::Slots(slots), MapType::Cpumap | MapType::Xskmap) => {
                 slots.set(index.ok_or(Errno::INVAL)?, None);

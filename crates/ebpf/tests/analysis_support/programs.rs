@@ -162,9 +162,24 @@ impl Writer<'_> {
             put!(self, 0x18, 0, 6, 0, 0);
             put!(self, 0, 0, 0, 0, 8);
         } else {
-            put!(self, 0x62, 10, 0, -4, key);
-            put!(self, 0xbf, 2, 10, 0, 0);
-            put!(self, 0x07, 2, 0, 0, -4);
+            match self.rng.below(6) {
+                0 => {
+                    // In the frame, whose shortest has room for it.
+                    put!(self, 0x61, 2, 6, 0, 0);
+                    put!(self, 0x62, 2, 0, 0, key);
+                }
+                1 => {
+                    // In a value of an array.
+                    put!(self, 0x18, 2, 6, 0, 0);
+                    put!(self, 0, 0, 0, 0, 4 * self.rng.below(6) as i32);
+                    put!(self, 0x62, 2, 0, 0, key);
+                }
+                _ => {
+                    put!(self, 0x62, 10, 0, -4, key);
+                    put!(self, 0xbf, 2, 10, 0, 0);
+                    put!(self, 0x07, 2, 0, 0, -4);
+                }
+            }
             put!(self, 0x18, 1, 5, 0, map);
             put!(self, 0, 0, 0, 0, 0);
             put!(self, 0x85, 0, 0, 0, 1);

@@ -2,7 +2,7 @@
 
 use super::search::Search;
 use crate::op::TAIL_CALL;
-use crate::rows::{MAP_HELPERS, REDIRECT_MAP, needs_no_search};
+use crate::rows::{MAP_HELPERS, REDIRECT_MAP};
 use crate::{Bundle, Op};
 use sluice_ebpf::insn::AluOp;
 use sluice_ebpf::{MapSpec, Packet, Verdict};
@@ -57,8 +57,8 @@ pub struct Done<'a> {
     pub shared: bool,
     /// The map that a helper was given.
     pub map: Option<&'a MapSpec>,
-    /// The call names the map.
-    pub named: bool,
+    /// The unit of values does the call: it names the map, and its key lies in no value.
+    pub unsearched: bool,
 }
 
 impl Issue {
@@ -112,7 +112,7 @@ impl Issue {
 
     fn called(&mut self, id: i32, done: &Done<'_>) {
         match done.map.filter(|_| MAP_HELPERS.contains(&id)) {
-            Some(map) if done.named && needs_no_search(id, map.kind) => {
+            Some(_) if done.unsearched => {
                 self.elements += 1;
                 self.twice |= id == REDIRECT_MAP;
             }

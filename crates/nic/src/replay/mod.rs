@@ -86,6 +86,8 @@ pub struct Replay {
     ticks: u64,
     /// The latest end of a frame at a port, likewise.
     arrival: u64,
+    /// There are no ports: a packet arrives when it is stamped.
+    arrives_with_stamp: bool,
     shares: Shares,
     bank: CounterBank,
     room: Room,
@@ -125,6 +127,7 @@ impl Replay {
             tables: Tables::new(target, engines),
             ticks: 0,
             arrival: 0,
+            arrives_with_stamp: false,
             shares: Shares::new(target),
             bank: CounterBank::new(target),
             room: Room::new(&target),
@@ -148,6 +151,11 @@ impl Replay {
     /// A NIC whose ports take frames from this length on.
     pub fn taking(self, shortest: u32) -> Self {
         Self { tables: self.tables.taking(shortest), ..self }
+    }
+
+    /// Packets arrive with their stamp: there are no ports before it.
+    pub fn arriving_with_stamp(self, arrives_with_stamp: bool) -> Self {
+        Self { arrives_with_stamp, ..self }
     }
 
     /// The model's tables.
@@ -304,6 +312,9 @@ impl Replay {
         let packet = self.packets.get_mut(&row.id).ok_or_else(|| unknown(row.id, at))?;
         let inside = &mut packet.inside;
         (inside.stamped, inside.stamp) = (stamped, row.stamp);
+        if self.arrives_with_stamp {
+            inside.arrival = row.stamp;
+        }
         let length = inside.frame.bytes().len() as u32;
         inside.conform = forward::conforms(&mut self.tables, module, self.ticks, length);
         self.pipeline.push_back(row.id);

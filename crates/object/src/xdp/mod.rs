@@ -8,6 +8,7 @@ pub mod layout;
 pub mod part;
 mod placed;
 mod show;
+pub mod trie;
 
 pub use code::{XdpBound, XdpCode, XdpCompiler, XdpFix, XdpMapPlace, XdpPut, XdpRefusal};
 pub use layout::{LaidMap, Layout};

@@ -142,7 +142,7 @@ impl RtlNic {
                 xdp_in_hardware: plugin.top().engine_ids().contains(&EngineId::XDP),
             },
             instance,
-            around: (!plugin.top().is_nic).then(|| Around::new(target, plugin.top().shortest_frame)),
+            around: (!plugin.top().is_nic).then(|| Around::new(target, plugin.top())),
             driver: ConfigDriver::new(target, plugin.top().engine_ids()),
             faults: FaultInjector::new(options.faults, options.seed),
             tracker: Tracker::new(target),
@@ -296,11 +296,20 @@ impl RtlNic {
 
     /// Runs until something is to be decided, at most `ticks`.
     fn pump(&mut self, ticks: u64, quiet_cycles: u32) -> Result<Stop, DeviceError> {
+        let end = self.now().saturating_add(ticks);
+        self.or_failed(Self::look_at_events)?;
+        // The look at events takes time itself.
+        let left = end.saturating_sub(self.now());
+        self.or_failed(|nic| nic.try_pump(left, quiet_cycles))
+    }
+
+    /// Does it, unless the device has failed before; a failure stays.
+    fn or_failed<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T, DeviceError>) -> Result<T, DeviceError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
         stop::check()?;
-        let result = self.look_at_events().and_then(|()| self.try_pump(ticks, quiet_cycles));
+        let result = act(self);
         if let Err(error) = &result {
             self.failed = Some(error.clone());
         }
@@ -509,7 +518,7 @@ impl RtlNic {
         words: Vec<u32>,
     ) -> Result<(), DeviceError> {
         let id = self.driver.write(node, table, index, words);
-        let answer = self.wait_for("write", |nic| nic.rows.remove(&id))?;
+        let answer = self.wait_for(|| Self::row_name("write", node, table, index), |nic| nic.rows.remove(&id))?;
         answer.map(drop).map_err(|e| DeviceError::Unavailable(e.to_string()))
     }
 
@@ -523,23 +532,33 @@ impl RtlNic {
         let asked: Vec<(u32, RequestId)> = rows.map(|row| (row, self.driver.read(node, table, row))).collect();
         let mut all = Vec::with_capacity(asked.len());
         for (row, id) in asked {
-            let answer = self.wait_for("read of rows", |nic| nic.rows.remove(&id))?;
+            let answer = self.wait_for(|| Self::row_name("read", node, table, row), |nic| nic.rows.remove(&id))?;
             all.push(answer.map_err(|e| Self::read_error(node, table, row, &e.to_string()))?);
         }
         Ok(all)
     }
 
-    /// Lets time pass until `ready` gives something.
-    fn wait_for<T>(&mut self, what: &str, mut ready: impl FnMut(&mut Self) -> Option<T>) -> Result<T, DeviceError> {
+    /// Lets time pass until `ready` gives something, `what` it is that is waited for.
+    fn wait_for<T>(
+        &mut self,
+        what: impl Fn() -> String,
+        mut ready: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Result<T, DeviceError> {
         let end = self.now() + PATIENCE;
         loop {
             if let Some(value) = ready(self) {
                 return Ok(value);
             }
             if self.now() >= end {
-                return Err(DeviceError::Timeout { what: Waited::Device(what.into()), ticks: PATIENCE });
+                return Err(DeviceError::Timeout { what: Waited::Device(what()), ticks: PATIENCE });
             }
-            self.pump(end - self.now(), 0)?;
+            // The look at events is requests of its own, beside which the answer may come: nothing would end a run then.
+            self.or_failed(Self::look_at_events)?;
+            if let Some(value) = ready(self) {
+                return Ok(value);
+            }
+            let left = end.saturating_sub(self.now());
+            self.or_failed(|nic| nic.try_pump(left, 0))?;
         }
     }
 
@@ -567,6 +586,11 @@ impl RtlNic {
 
     fn at_rest(&self) -> bool {
         !self.driver.has_loads() && self.turns.is_empty() && self.tracker.at_rest(&self.blocked)
+    }
+
+    /// What is waited for: `read of row 3 of xdp_map (xdp)`.
+    fn row_name(what: &str, node: Node, table: Table, index: u32) -> String {
+        format!("{what} of row {index} of {} ({})", table.name(), format!("{node:?}").to_lowercase())
     }
 
     fn read_error(node: Node, table: Table, index: u32, what: &str) -> DeviceError {
@@ -643,7 +667,7 @@ impl Device for RtlNic {
         }
         self.counters = None;
         self.driver.snapshot();
-        let read = self.wait_for("snapshot of the counters", |nic| nic.counters.take())?;
+        let read = self.wait_for(|| "snapshot of the counters".to_owned(), |nic| nic.counters.take())?;
         let read = read.map_err(DeviceError::Unavailable)?;
         let tick = self.check_counters(&read)?;
         Ok(Counters { tick, modules: read.modules, wedges: read.wedges })
@@ -654,7 +678,7 @@ impl Device for RtlNic {
             return Err(Self::read_error(node, table, index, "the node has no such table"));
         }
         let id = self.driver.read(node, table, index);
-        let answer = self.wait_for("read", |nic| nic.rows.remove(&id))?;
+        let answer = self.wait_for(|| Self::row_name("read", node, table, index), |nic| nic.rows.remove(&id))?;
         answer.map_err(|e| Self::read_error(node, table, index, &e.to_string()))
     }
 
@@ -687,10 +711,15 @@ impl Device for RtlNic {
         let mut rows = Rows::new();
         let mut left = asked.len();
         while left > 0 {
-            let (id, answer) = self.wait_for("read of all rows", |nic| {
-                let id = *nic.rows.keys().next()?;
-                nic.rows.remove(&id).map(|answer| (id, answer))
-            })?;
+            let first =
+                || asked.values().next().map(|(node, table, index)| Self::row_name("read", *node, *table, *index));
+            let (id, answer) = self.wait_for(
+                || first().unwrap_or_default(),
+                |nic| {
+                    let id = *nic.rows.keys().next()?;
+                    nic.rows.remove(&id).map(|answer| (id, answer))
+                },
+            )?;
             let Some((node, table, index)) = asked.remove(&id) else { continue };
             let words = answer.map_err(|e| Self::read_error(node, table, index, &e.to_string()))?;
             rows.insert((node.number(), table.number(), index), words);

@@ -65,7 +65,9 @@ impl Follower {
     /// The model of a top after its reset, with what is around it.
     pub fn new(target: Target, top: &Top) -> Self {
         Self {
-            model: Replay::new(target, engines::these(top.engines, &target)).taking(top.shortest_frame),
+            model: Replay::new(target, engines::these(top.engines, &target))
+                .taking(top.shortest_frame)
+                .arriving_with_stamp(top.stamps_arrival()),
             sent: vec![VecDeque::new(); target.ports as usize],
             snapshots: VecDeque::new(),
             slots: BTreeMap::new(),

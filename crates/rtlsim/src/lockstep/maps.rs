@@ -5,6 +5,7 @@ use crate::lockstep::follow::{Difference, Follower};
 use crate::lockstep::{Comparison, Halt, Input};
 use crate::xdp::host_maps::Placed;
 use sluice_device::{Device, DeviceError, EngineCounts, Map, MapId, Maps, ProgramCounts, ProgramEvent};
+use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_nic::Mismatch;
 use sluice_object::XdpMap;
 use std::collections::BTreeSet;
@@ -123,28 +124,50 @@ pub(crate) fn compare_all(rtl: &mut RtlNic, follower: &mut Follower) -> Result<(
         let Ok(maps) = rtl.host().list(module) else { continue };
         for Map { id, declared } in maps {
             let Some(placed) = rtl.host().placed(module, id)? else { continue };
-            if RtlNic::engine_has(&placed) {
-                compare_entries(rtl, follower, module, &placed, (id, &declared))?;
-                continue;
-            }
-            let bytes = rtl.value_bytes(&placed, 0, placed.laid.bytes() as usize)?;
-            follower.follow(rtl.take_tapped())?;
-            let Some(model) = follower.maps() else { continue };
-            for (index, found) in (0u32..).zip(bytes.chunks(1 << placed.laid.shift)) {
-                let found = &found[..declared.value_size as usize];
-                let expected = model.lookup(module, id, &index.to_le_bytes())?;
-                if expected != found && placed.spec.spin_lock.is_none() {
-                    let model = format!("module {module}, map `{}`, entry {index}: {expected:02x?}", declared.name);
-                    let device = format!("{found:02x?}");
-                    return Err(different(rtl, Mismatch { packet: None, at: "map", model, device }));
-                }
-            }
+            let by_key = placed.laid.shape.searched() || RtlNic::host_keeps(&placed);
+            let compare = if by_key { compare_entries } else { compare_values };
+            compare(rtl, follower, module, &placed, (id, &declared))?;
         }
     }
     Ok(())
 }
 
-/// The entries of a map that the map engine keeps are the model's, whatever their order.
+/// Every value of a map by index is the model's. The device's are read in one piece: an operation of the map engine for each entry and copy
+/// would take some hundred cycles.
+fn compare_values(
+    rtl: &mut RtlNic,
+    follower: &mut Follower,
+    module: u8,
+    placed: &Placed,
+    (id, declared): (MapId, &XdpMap),
+) -> Result<(), Halt> {
+    let shape = placed.laid.shape;
+    let bytes = rtl.value_bytes(placed, 0, shape.all_values() as usize)?;
+    follower.follow(rtl.take_tapped())?;
+    let Some(model) = follower.maps() else { return Ok(()) };
+    let size = declared.value_size as usize;
+    let value = |copy: u32, index: u32| {
+        let at = ((copy * shape.slots() + index) as usize) << placed.laid.shift;
+        let padding = if shape.per_cpu { size.next_multiple_of(8) - size } else { 0 };
+        [&bytes[at..at + size], &vec![0; padding]].concat()
+    };
+    for index in 0..shape.entries {
+        let found: Vec<u8> = (0..shape.copies()).flat_map(|copy| value(copy, index)).collect();
+        let expected = match model.lookup(module, id, &index.to_le_bytes()) {
+            // The engine has zeros for an entry of a devmap that is not there.
+            Err(DeviceError::Map { .. }) if shape.kind == XdpMapKind::Devices => vec![0; size],
+            expected => expected?,
+        };
+        if !common_copies(&expected, &found) && placed.spec.spin_lock.is_none() {
+            let model = format!("module {module}, map `{}`, entry {index}: {expected:02x?}", declared.name);
+            let device = format!("{found:02x?}");
+            return Err(different(rtl, Mismatch { packet: None, at: "map", model, device }));
+        }
+    }
+    Ok(())
+}
+
+/// The entries of a map by key are the model's, whatever their order.
 fn compare_entries(
     rtl: &mut RtlNic,
     follower: &mut Follower,

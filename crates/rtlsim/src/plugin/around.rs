@@ -10,6 +10,7 @@
 use crate::device::turns::Turns;
 use crate::plugin::boundary::OfferBuffer;
 use crate::plugin::event::{RtlEvent, What};
+use crate::plugin::top::Top;
 use sluice_device::{Frame, Offer, headers};
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
 use sluice_formats::limits::{DESTINATIONS, SEQUENCE_MASK, TAG_BYTES, packet_id};
@@ -40,6 +41,8 @@ pub struct Around {
     entering: VecDeque<u32>,
     /// Packets in the top, with their arrival.
     inside: HashMap<u32, u64>,
+    /// The top puts the arrival into the sideband when it takes a packet.
+    stamps_arrival: bool,
     /// Packets in it that no engine has sent anywhere: they end with their verdict.
     undirected: HashSet<u32>,
     /// How many such there were by module, and how many when the epoch began.
@@ -47,12 +50,12 @@ pub struct Around {
 }
 
 impl Around {
-    /// After a reset, with ports that take frames from `shortest` bytes on.
-    pub fn new(target: Target, shortest: u32) -> Self {
+    /// Around a top after its reset.
+    pub fn new(target: Target, top: &Top) -> Self {
         let bank = CounterBank::new(target);
         Self {
             target,
-            tables: Tables::new(target, engines::these(&[], &target)).taking(shortest),
+            tables: Tables::new(target, engines::these(&[], &target)).taking(top.shortest_frame),
             frozen: bank.clone(),
             bank,
             room: Room::new(&target),
@@ -61,6 +64,7 @@ impl Around {
             numbers: vec![0; target.ports as usize],
             entering: VecDeque::new(),
             inside: HashMap::new(),
+            stamps_arrival: top.stamps_arrival(),
             undirected: HashSet::new(),
             lost: [BTreeMap::new(), BTreeMap::new()],
         }
@@ -195,8 +199,7 @@ impl Around {
         let SidebandRow { id, module_id, destinations, .. } = sideband;
         let leaving = Leaving { module: module_id, tci: sideband.tci, tag_off: sideband.tag_off };
         let foreign = forward::foreign(&self.tables, destinations, leaving, bytes);
-        // The NIC's copies have the arrival there; an engine's top has put in when it took the packet.
-        let arrival = self.inside.remove(&id).unwrap_or(sideband.stamp);
+        let arrival = self.inside.remove(&id).filter(|_| !self.stamps_arrival).unwrap_or(sideband.stamp);
         let sideband = SidebandRow { stamp: arrival, ..sideband };
         let cells = self.target.beats(bytes.len() as u32);
         let asked = Asked { module: module_id, urgency: Urgency::of(sideband.egress_queue), cells };

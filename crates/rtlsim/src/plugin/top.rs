@@ -105,6 +105,12 @@ impl Top {
         self.in_line() < self.engines.len()
     }
 
+    /// Whether packets arrive where it stamps them: it has no ports, and its entrance (`sluice_shell_entrance`) puts the stamp into
+    /// the sideband.
+    pub fn stamps_arrival(&self) -> bool {
+        !self.is_nic && !self.engine_ids().contains(&EngineId::RMT)
+    }
+
     /// Whether a node is on its ring.
     pub fn has(&self, node: Node) -> bool {
         let engine = node.engine().is_none_or(|engine| self.engine_ids().contains(&engine));

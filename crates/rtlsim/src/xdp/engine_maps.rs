@@ -4,7 +4,6 @@ use crate::device::RtlNic;
 use crate::xdp::host_maps::Placed;
 use sluice_device::{DeviceError, MapId};
 use sluice_ebpf::image::map_flags::{RDONLY, WRONLY};
-use sluice_ebpf::map::TrieNode;
 use sluice_ebpf::map::update_flags::{LOCK, NOEXIST};
 use sluice_ebpf::{Errno, MapType};
 use sluice_formats::row::Row;
@@ -14,6 +13,7 @@ use sluice_formats::xdp::rows::{XdpHostRow, XdpSearchRow, XdpValueRow};
 use sluice_formats::xdp::target::KEY_BYTES;
 use sluice_formats::{Node, Table};
 use sluice_object::xdp::entry;
+use sluice_object::xdp::trie::TrieNode;
 
 /// Bytes of a row of the host's data.
 const ROW_BYTES: usize = 32;

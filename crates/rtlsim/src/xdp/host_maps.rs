@@ -7,6 +7,7 @@ use crate::xdp::trie::Trie;
 use sluice_ebpf::insn::{CALL, pseudo};
 use sluice_ebpf::{Image, MapSpace, MapSpec, helper, tenant};
 use sluice_formats::row::Row;
+use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow};
 use sluice_formats::xdp::target::PAGE_ROWS;
 use sluice_formats::{Table, Target};
@@ -135,8 +136,10 @@ impl HostMaps {
         // What only the host changes is known here as the device has it.
         let ids: Vec<MapId> = maps.iter().map(|(id, ..)| *id).collect();
         for (index, map) in (0..).zip(&placed.xdp.maps) {
-            let names = maps[index as usize].2.is_some_and(|laid| laid.shape.sent_to_slot().is_some());
-            if !(entry::is_host_kept(map.kind) || names) || placed.kept.contains_key(&index) {
+            let shape = maps[index as usize].2.map(|laid| laid.shape);
+            let names = shape.is_some_and(|shape| shape.sent_to_slot().is_some());
+            let trie = shape.is_some_and(|shape| shape.kind == XdpMapKind::Trie);
+            if !(entry::is_host_kept(map.kind) || names || trie) || placed.kept.contains_key(&index) {
                 continue;
             }
             let holds_maps = map.inner.is_some();
@@ -145,6 +148,10 @@ impl HostMaps {
                 let value = inner.filter(|_| holds_maps).map_or(value.clone(), |id| id.0.to_le_bytes().to_vec());
                 let done = known.shadow.user_update(ids[index as usize], &key, &value, 0);
                 done.map_err(|errno| format!("map `{}`: an entry that it begins with: {errno:?}", map.name))?;
+            }
+            let id = ids[index as usize];
+            if let Some(nodes) = known.shadow.trie(id) {
+                known.tries.entry(id.0).or_default().begins(nodes);
             }
         }
         let starts = placed.starts.clone();

@@ -71,7 +71,7 @@ impl Own<'_> {
         if !row.valid {
             return Ok(());
         }
-        let given = self.tenant.spec.work_in_hardware();
+        let given = self.tenant.spec.packet_work();
         if row.work > given {
             let name = &self.tenant.spec.name;
             return Err(Refusal::Space(format!("work of {} a packet, tenant `{name}` is given {given}", row.work)));

@@ -36,8 +36,8 @@ impl TenantSpec {
         self.xdp_share.map_or_else(XdpShareRow::default, |share| XdpShareRow { weight: share.weight, rows: share.rows })
     }
 
-    /// Most taken back edges and calls of a packet on an engine in hardware.
-    pub(super) fn work_in_hardware(&self) -> u32 {
+    /// Most taken back edges and calls of a packet, on every device.
+    pub fn packet_work(&self) -> u32 {
         self.xdp_work.unwrap_or(WORK)
     }
 

@@ -259,7 +259,7 @@ impl Hardware {
             pass_valid: pass.is_some(),
             pass: pass.unwrap_or(0),
             granted: placed.granted.mask(at.target).map_err(exists)?,
-            work: at.tenant.spec.work_in_hardware(),
+            work: at.tenant.spec.packet_work(),
             grows: code.grows,
             serial: code.serial,
             regions: held.regions.0 as u16,

@@ -6,10 +6,11 @@ use crate::linker::rmt::RowWrite;
 use crate::xdp::entry::NoWord;
 use crate::xdp::interfaces::sent_to;
 use crate::xdp::layout::{REGION_BYTES, VALUE_PAGE_BYTES};
+use crate::xdp::trie::{Trie, TrieRefusal};
 use crate::xdp::{LaidMap, Xdp, XdpMap, entry};
 use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::map::{MOST_SLOTS, MapLimit, MapPlacement};
-use sluice_formats::xdp::rows::{XdpRegionRow, XdpValueRow};
+use sluice_formats::xdp::rows::{XdpRegionRow, XdpSearchRow, XdpValueRow};
 use sluice_formats::xdp::target::{KEY_BYTES, VALUE_BYTES};
 use sluice_formats::{Node, Row, Table, Target};
 use std::collections::BTreeMap;
@@ -103,10 +104,17 @@ impl Referents<'_> {
     }
 }
 
-/// First contents of a map: its values, and the keys of entries in the order of their slots. Or what is wrong with them: what, found,
-/// allowed.
-fn contents(xdp: &Xdp, index: u32, laid: &LaidMap, referents: &Referents) -> Result<(Vec<u8>, Vec<Vec<u8>>), Wrong> {
+/// First contents of a map: its values, and its rows of search memory by their distance from the first. Or what is wrong with them: what,
+/// found, allowed.
+fn contents(
+    xdp: &Xdp,
+    index: u32,
+    laid: &LaidMap,
+    seed: u32,
+    referents: &Referents,
+) -> Result<(Vec<u8>, Vec<(u32, XdpSearchRow)>), Wrong> {
     let (map, shape) = (&xdp.maps[index as usize], &laid.shape);
+    let mut trie = Trie::new(map.key_size, map.max_entries);
     let mut bytes = vec![0; laid.bytes() as usize];
     if let Some(first) = &map.contents {
         bytes[..first.len()].copy_from_slice(first);
@@ -139,10 +147,7 @@ fn contents(xdp: &Xdp, index: u32, laid: &LaidMap, referents: &Referents) -> Res
                 }
                 key
             }
-            XdpMapKind::Trie => {
-                let allowed = "none: the host gives them when the program runs".to_owned();
-                return Err(("entries of a trie that it begins with", "one or more".to_owned(), allowed));
-            }
+            XdpMapKind::Trie => trie.update(&key, 0).map_err(|refusal| prefix_wrong(map, &key, refusal))?,
             _ => {
                 if key.len() != map.key_size as usize {
                     let found = format!("{} bytes", key.len());
@@ -170,7 +175,24 @@ fn contents(xdp: &Xdp, index: u32, laid: &LaidMap, referents: &Referents) -> Res
         let all = sent_to(named, &xdp.interfaces, referents.target);
         bytes[(slot as usize) << laid.shift] = all;
     }
-    Ok((bytes, keys))
+    let search = if shape.kind == XdpMapKind::Trie { trie.rows(shape) } else { shape.holding(&keys, seed) };
+    Ok((bytes, search))
+}
+
+/// What is wrong with a prefix that a trie begins with.
+fn prefix_wrong(map: &XdpMap, key: &[u8], refusal: TrieRefusal) -> Wrong {
+    let size = map.key_size as usize;
+    match key.first_chunk().filter(|_| key.len() == size) {
+        _ if refusal == TrieRefusal::Full => {
+            let allowed = map.max_entries.to_string();
+            ("entries that it begins with", format!("{} or more", u64::from(map.max_entries) + 1), allowed)
+        }
+        None => ("key of an entry that it begins with", format!("{} bytes", key.len()), size.to_string()),
+        Some(bits) => {
+            let (found, most) = (u32::from_le_bytes(*bits), 8 * (size - 4));
+            ("prefix of an entry that it begins with", format!("{found} bits"), format!("0 to {most}"))
+        }
+    }
 }
 
 /// Rows of value memory with a map's first contents; what nobody gives is zero, whoever had it before.
@@ -183,9 +205,8 @@ pub(super) fn value_rows(
     seed: u32,
     referents: &Referents,
 ) -> Result<Vec<RowWrite>, Wrong> {
-    let (bytes, keys) = contents(xdp, index, laid, referents)?;
-    let mut rows: Vec<RowWrite> =
-        laid.shape.holding(&keys, seed).iter().map(|(at, row)| write(Table::XdpSearch, search + at, row)).collect();
+    let (bytes, searched) = contents(xdp, index, laid, seed, referents)?;
+    let mut rows: Vec<RowWrite> = searched.iter().map(|(at, row)| write(Table::XdpSearch, search + at, row)).collect();
     for (piece, all) in pieces.iter().zip(bytes.chunks(REGION_BYTES as usize)) {
         let first = piece.0 * PAGE_VALUE_ROWS;
         for (row, chunk) in (first..).zip(all.chunks(ROW_BYTES)) {

@@ -4,16 +4,23 @@
 //! node is an entry or a fork; a fork has two children. Bits of a key behind its prefix are kept, as
 //! the kernel keeps them, but never compared.
 
-use super::update_flags::{EXIST, NOEXIST};
-use crate::Errno;
+use sluice_formats::row::Row;
+use sluice_formats::xdp::map::{MapPlacement, MapShape};
+use sluice_formats::xdp::rows::{XdpMapState, XdpSearchRow};
 use std::collections::VecDeque;
+
+/// Flags of an update: only make, only change.
+const NOEXIST: u64 = 1;
+const EXIST: u64 = 2;
+/// Bits of a node number and 1.
+const LINK_BITS: u32 = 18;
 
 /// No node, no slot.
 const NONE: u32 = u32::MAX;
 
 /// Slots beyond the entries: a value that was deleted or replaced stays readable until this many
 /// others were, as it stays in the kernel until the program ends.
-pub(super) const SPARE_SLOTS: u32 = 64;
+pub const SPARE_SLOTS: u32 = 64;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -37,9 +44,22 @@ pub struct TrieNode {
     pub address: Vec<u8>,
 }
 
+/// Why a trie does not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrieRefusal {
+    /// A key of another length, a prefix longer than the address, or unknown flags.
+    Invalid,
+    /// Only to be made, and it is there.
+    Exists,
+    /// To be changed or taken out, and it is not there.
+    Missing,
+    /// It has as many entries as it may.
+    Full,
+}
+
 /// The trie. Slots of values are its own to give.
 #[derive(Debug)]
-pub(super) struct Trie {
+pub struct Trie {
     /// Bytes of an address.
     width: usize,
     capacity: u32,
@@ -78,10 +98,36 @@ fn shared(a: &[u8], b: &[u8], limit: u32) -> u32 {
     bits.min(limit)
 }
 
+impl TrieNode {
+    /// Its rows of search memory.
+    pub fn rows(&self) -> Vec<XdpSearchRow> {
+        let link = |child: Option<u32>| u64::from(child.map_or(0, |child| child + 1));
+        let [left, right] = self.children.map(link);
+        let head = left
+            | right << LINK_BITS
+            | u64::from(self.prefix) << (2 * LINK_BITS)
+            | u64::from(self.slot.is_some()) << 45
+            | u64::from(self.slot.unwrap_or(0)) << 46;
+        let mut bytes = head.to_le_bytes().to_vec();
+        bytes.extend(&self.address);
+        bytes.resize(bytes.len().next_multiple_of(16), 0);
+        let word = |row: &[u8], at: usize| u32::from_le_bytes([row[at], row[at + 1], row[at + 2], row[at + 3]]);
+        bytes.chunks(16).map(|row| XdpSearchRow { words: [0, 4, 8, 12].map(|at| word(row, at)) }).collect()
+    }
+}
+
+/// The first row of search memory of a trie with this root.
+pub fn state_row(root: Option<u32>) -> XdpSearchRow {
+    let state = XdpMapState { hand: root.map_or(0, |root| root + 1), ..XdpMapState::default() };
+    let words = state.pack().unwrap_or_default();
+    XdpSearchRow { words: [0, 1, 2, 3].map(|i| words.get(i).copied().unwrap_or(0)) }
+}
+
 impl Trie {
+    /// Without entries, of keys of so many bytes, 5 or more.
     pub fn new(key_size: u32, capacity: u32) -> Self {
         Self {
-            width: key_size as usize - 4,
+            width: (key_size as usize).saturating_sub(4),
             capacity,
             entries: 0,
             root: NONE,
@@ -103,6 +149,18 @@ impl Trie {
             address: self.address(number).to_vec(),
         };
         (some(self.root), (0..).zip(&self.nodes).map(node).collect())
+    }
+
+    /// Rows of search memory that a map with these entries begins with, by their distance from its first one.
+    pub fn rows(&self, shape: &MapShape) -> Vec<(u32, XdpSearchRow)> {
+        let (root, nodes) = self.nodes();
+        let mut rows: Vec<_> = (0..).zip(shape.empty()).collect();
+        if let Some((_, state)) = rows.first_mut() {
+            *state = state_row(root);
+        }
+        let from_zero = MapPlacement { module: 0, first: 0, base: 0, search: 0, seed: 0 };
+        rows.extend((0..).zip(&nodes).flat_map(|(number, node)| shape.entry(&from_zero, number).zip(node.rows())));
+        rows
     }
 
     /// Prefix length and address of a key.
@@ -167,16 +225,13 @@ impl Trie {
     }
 
     /// The slot that an update writes, after the checks of its flags.
-    pub fn update(&mut self, key: &[u8], flags: u64) -> Result<u32, Errno> {
-        let (length, address) = self.split(key).ok_or(Errno::INVAL)?;
-        if flags > EXIST {
-            return Err(Errno::INVAL);
-        }
+    pub fn update(&mut self, key: &[u8], flags: u64) -> Result<u32, TrieRefusal> {
+        let (length, address) = self.split(key).filter(|_| flags <= EXIST).ok_or(TrieRefusal::Invalid)?;
         let (path, at, common) = self.descend(length, address);
         let same = at != NONE && common == length && self.node(at).prefix == length;
         if same && self.node(at).slot != NONE {
             if flags == NOEXIST {
-                return Err(Errno::EXIST);
+                return Err(TrieRefusal::Exists);
             }
             let slot = self.take_slot();
             let old = std::mem::replace(&mut self.nodes[at as usize].slot, slot);
@@ -185,10 +240,10 @@ impl Trie {
             return Ok(slot);
         }
         if flags == EXIST {
-            return Err(Errno::NOENT);
+            return Err(TrieRefusal::Missing);
         }
         if self.entries >= self.capacity {
-            return Err(Errno::NOSPC);
+            return Err(TrieRefusal::Full);
         }
         self.entries += 1;
         let slot = self.take_slot();
@@ -214,9 +269,9 @@ impl Trie {
     }
 
     /// Takes an entry out.
-    pub fn delete(&mut self, key: &[u8]) -> Result<(), Errno> {
-        self.split(key).ok_or(Errno::INVAL)?;
-        let (mut path, at) = self.exact(key).ok_or(Errno::NOENT)?;
+    pub fn delete(&mut self, key: &[u8]) -> Result<(), TrieRefusal> {
+        self.split(key).ok_or(TrieRefusal::Invalid)?;
+        let (mut path, at) = self.exact(key).ok_or(TrieRefusal::Missing)?;
         let node = *self.node(at);
         self.entries -= 1;
         self.free_slots.push_back(node.slot);
@@ -357,14 +412,14 @@ mod tests {
                     }
                     1 => {
                         let removed = model.remove(&name);
-                        assert_eq!(trie.delete(&key), removed.map(drop).ok_or(Errno::NOENT));
+                        assert_eq!(trie.delete(&key), removed.map(drop).ok_or(TrieRefusal::Missing));
                     }
                     _ => match trie.update(&key, 0) {
                         Ok(slot) => {
                             assert!(model.values().all(|&s| s != slot));
                             model.insert(name, slot);
                         }
-                        Err(e) => assert_eq!((e, model.len()), (Errno::NOSPC, 40)),
+                        Err(e) => assert_eq!((e, model.len()), (TrieRefusal::Full, 40)),
                     },
                 }
                 assert!(trie.nodes.len() < 2 * 40 + 2);
