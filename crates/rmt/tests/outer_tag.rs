@@ -143,7 +143,7 @@ fn the_linker_says_whose_vlan_a_program_writes_and_where() {
     let on_port1 = format!("{row} with VLAN 20 (tenant `blue`'s on port1); {dropped}");
     let on_both = format!("{row} with VLAN 20 (nobody's on port2; tenant `blue`'s on port1); {dropped}");
     assert_eq!(said(shared(&retag(20), keep, [None, None])), [format!("{on_both}{nowhere}")]);
-    assert_eq!(said(shared(&retag(20), right, [None, None])), [on_port1.clone()]);
+    assert_eq!(said(shared(&retag(20), right, [None, None])), std::slice::from_ref(&on_port1));
     let only_1 = |spec: &mut TenantSpec| {
         spec.keep_tag = true;
         spec.queues.remove(&Destination::Port(2));

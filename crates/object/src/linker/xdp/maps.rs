@@ -104,15 +104,11 @@ impl Referents<'_> {
     }
 }
 
-/// First contents of a map: its values, and its rows of search memory by their distance from the first. Or what is wrong with them: what,
-/// found, allowed.
-fn contents(
-    xdp: &Xdp,
-    index: u32,
-    laid: &LaidMap,
-    seed: u32,
-    referents: &Referents,
-) -> Result<(Vec<u8>, Vec<(u32, XdpSearchRow)>), Wrong> {
+/// Values of a map, and its rows of search memory by their distance from the first.
+type Contents = (Vec<u8>, Vec<(u32, XdpSearchRow)>);
+
+/// What a map begins with; or what is wrong with it: what, found, allowed.
+fn contents(xdp: &Xdp, index: u32, laid: &LaidMap, seed: u32, referents: &Referents) -> Result<Contents, Wrong> {
     let (map, shape) = (&xdp.maps[index as usize], &laid.shape);
     let mut trie = Trie::new(map.key_size, map.max_entries);
     let mut bytes = vec![0; laid.bytes() as usize];

@@ -93,14 +93,13 @@ const DECIDES: &[&str] = &[
 
 fn no_egress_spec(looked: &mut Looked<'_>, parts: &V1model<'_>) {
     let mut decided = false;
-    let mut see = |value: &Expr| match &value.kind {
-        ExprKind::Call(callee, _, arguments) => {
+    let mut see = |value: &Expr| {
+        if let ExprKind::Call(callee, _, arguments) = &value.kind {
             if let ExprKind::Name { name, .. } = &callee.kind {
                 decided |= DECIDES.contains(&&*name.text);
             }
             decided |= arguments.iter().any(|argument| is_port(&argument.value));
         }
-        _ => {}
     };
     let mut bodies = Vec::new();
     for declaration in looked.declarations() {
