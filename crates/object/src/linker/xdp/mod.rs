@@ -120,7 +120,7 @@ impl Space for XdpSpace {
         let pass = object.default.to.iter().next();
         let granted = at.tenant.spec.destinations();
         let spec = &at.tenant.spec;
-        let work = Some(spec.packet_work());
+        let work = if self.hardware.is_some() { Some(spec.packet_work()) } else { spec.xdp_work };
         let growth = self.growth_of(spec, xdp);
         let mut placed = PlacedXdp { xdp: xdp.clone(), kept, pass, granted, work, growth, starts: Vec::new() };
         let hardware = self.hardware.as_mut().map(|hardware| hardware.place(at, object, &placed)).transpose()?;
@@ -161,7 +161,7 @@ impl Space for XdpSpace {
                 "a program that may send to {found}, tenant `{name}` may use: {allowed}"
             )));
         }
-        let given = Some(tenant.spec.packet_work());
+        let given = if self.hardware.is_some() { Some(tenant.spec.packet_work()) } else { tenant.spec.xdp_work };
         if program.work != given {
             let (name, shown) = (&tenant.spec.name, |work: Option<u32>| work.map_or("any".into(), |w| w.to_string()));
             return Err(Refusal::Space(format!(
