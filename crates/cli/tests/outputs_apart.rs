@@ -105,7 +105,13 @@ fn a_run_whose_second_device_does_not_start_leaves_its_outputs() {
     }
     let folder = Folder::new();
     folder.write("old.jsonl", "{\"trace\": \"of before\"}\n");
-    let run = ["run", "--config", "programs/xdp/nic.toml", "--in", CAPTURE, "--device", "both", "--target", "tiny"];
+    // Its maps have room on the software NIC only.
+    folder.write(
+        "nat.toml",
+        "[device]\ntarget = \"tiny\"\n[[tenant]]\nname = \"green\"\nid = 2\nvlans = [20]\n\
+         queues = { port0 = 32, port1 = 32, host1 = 16 }\nxdp = \"programs/xdp/nat/nat.o\"\npass = \"host1\"\n",
+    );
+    let run = ["run", "--config", "nat.toml", "--in", CAPTURE, "--device", "both"];
     let outputs = ["--out", "port0=old.pcap", "--events", "old.jsonl", "--out", "port1=new.pcap"];
     refused(&folder, &[&run[..], &outputs].concat(), &["E0806", "of value memory"]);
     assert_eq!(fs::read_to_string(folder.path("old.jsonl")).unwrap(), "{\"trace\": \"of before\"}\n");

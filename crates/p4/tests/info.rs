@@ -35,7 +35,9 @@ fn every_program_that_runs_has_one() {
     let mut count = 0;
     for entry in [root, folder().join("run")].iter().flat_map(|folder| std::fs::read_dir(folder).unwrap()) {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|e| e == "stf") {
+        // Structs as action data, of which P4Info has no types: E0796.
+        let is_beyond = path.file_stem().is_some_and(|name| name == "allowed");
+        if path.extension().is_some_and(|e| e == "stf") && !is_beyond {
             let program = Reader::new().folder(folder().join("run")).check(&path.with_extension("p4"));
             let info = program.and_then(|program| program.info()).unwrap_or_else(|errors| panic!("{errors}"));
             assert!(info.text().contains("arch: \"v1model\"") && !info.binary().is_empty());

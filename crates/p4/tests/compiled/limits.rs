@@ -214,7 +214,7 @@ fn of_many_ways() -> Vec<(String, &'static str)> {
         (stacks(3, 3, true), "paths through the parser"),
         (chain(8), "511 paths through the parser"),
         (chain(13), "a parser with more than 1000 ways through it"),
-        (stacks(6, 8, false), "ways through it"),
+        (stacks(6, 8, false), "more than 128 bytes are parsed"),
     ]
 }
 

@@ -10,7 +10,6 @@ control c(inout bit<8> x, out bit<16> z) {
         x = true; // error: [E0723] found bool
         x += 1; x |+|= 3; x <<= 2; x >>= 1; x &= 3;
         x += z; // error: [E0724] bit<8> and bit<16>
-        x ++= x; // error: [E0723] found bit<16>
         z = 3;
         if (x) { } // error: [E0723] the condition
     }

@@ -88,7 +88,8 @@ impl<'p> Looked<'p> {
 
 /// Whether a name says that it is not used: it begins with `_`.
 fn is_unused_by_name(name: &Name) -> bool {
-    name.text.starts_with('_')
+    // The language's own action, which programs without core.p4 write down.
+    name.text.starts_with('_') || &*name.text == "NoAction"
 }
 
 /// Whether annotations ask for silence: `@noWarn("NAME")`, where `unused` stands for all warnings of what is not used.

@@ -133,9 +133,10 @@ impl Parser<'_> {
             if !reserved && self.ahead(by + 1).is(Mark::LeftBracket) && !self.begins_type(by) {
                 return false;
             }
-            let start = self.at;
+            // What is only looked at takes no numbers of expressions.
+            let start = (self.at, self.ids);
             let found = self.attempt(|p| p.ty()).is_some() && self.word_ahead(0).is_some_and(|(_, r)| !r);
-            self.at = start;
+            (self.at, self.ids) = start;
             return found || (reserved && self.begins_type(by));
         }
         self.word_ahead(by + 1).is_some_and(|(_, reserved)| !reserved)

@@ -1,0 +1,3 @@
+control c(inout bit<16> x) {
+    apply { x ++= x; } // error: [E0707] `++` makes a value longer
+}
