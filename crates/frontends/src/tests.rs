@@ -1,6 +1,6 @@
 use super::*;
 use sluice_formats::target::{DEFAULT, TINY};
-use sluice_object::{Linker, Step, TenantSpec};
+use sluice_object::{Destination, Linker, Step, TenantSpec};
 use std::path::PathBuf;
 
 fn calc() -> PathBuf {
@@ -212,6 +212,7 @@ fn an_entry_of_a_running_program_is_one_row_and_its_default_is_all_of_them() {
     let mut linker = Linker::new(&TINY);
     let mut spec = TenantSpec::new(3, "red");
     spec.make_room(&running.object().unwrap());
+    (0..4).for_each(|port| _ = spec.queues.insert(Destination::Port(port), 8));
     linker.admit(spec).unwrap();
     linker.load(3, &running.object().unwrap()).unwrap();
     let mut change = |entry: &str| {

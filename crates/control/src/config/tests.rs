@@ -60,7 +60,12 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
     for (text, code, line, words) in [
         ("[device\n".to_owned(), "E0302", 1, "not TOML"),
         ("[device]\ntarget = \"huge\"\n".to_owned(), "E0304", 2, "found `huge`, allowed: default, tiny"),
-        (format!("{device}speed = 9\n"), "E0303", 3, "unknown field `speed`, expected `target` or `watchdog`"),
+        (
+            format!("{device}speed = 9\n"),
+            "E0303",
+            3,
+            "unknown field `speed`, expected one of `target`, `engines`, `watchdog`",
+        ),
         ("[[tenant]]\n".to_owned(), "E0303", 1, "missing field"),
         (format!("{device}[[port]]\nnumber = 4\n"), "E0304", 4, "found 4, allowed: 0 to 3"),
         (format!("{device}[[port]]\nnumber = 1\n[[port]]\nnumber = 1\n"), "E0304", 6, "1 twice"),

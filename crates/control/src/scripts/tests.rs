@@ -1,10 +1,12 @@
 use super::*;
-use sluice_formats::target::TINY;
+use sluice_formats::target::{DEFAULT, TINY};
 use sluice_nic::SoftwareNic;
 
 fn run(text: &str) -> Report {
     let script = Script::parse("test.pkt", text).unwrap_or_else(|e| panic!("{e}"));
-    run_script(&script, &mut SoftwareNic::new(TINY))
+    // The system program of programs/rmt has groups of the default target.
+    let target = if text.starts_with("rmt system") { DEFAULT } else { TINY };
+    run_script(&script, &mut SoftwareNic::new(target))
 }
 
 const SETUP: &str = "tenant red id=3 vlan=7\ntable red key=dmac default=port 2\n";

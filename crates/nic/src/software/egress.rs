@@ -237,6 +237,10 @@ mod tests {
         (0..target.destinations() * target.modules).for_each(|queue| {
             tables.write(Node::Egress, Table::Limit, queue, &[target.cells]);
         });
+        // The packets have no tags, and nobody has untagged frames.
+        (1..=2).for_each(|module| {
+            tables.write(Node::Egress, Table::Vids, module, &[1]);
+        });
         let mut egress = Egress::new(target, Service::Shared, None);
         let none = |_: &Packet, _, _, reason| panic!("{reason:?}");
         for id in 0..3 {
