@@ -108,7 +108,8 @@ fn a_table_that_asks_for_more_entries_than_there_is_room_for_is_warned_of() {
     assert!(0 < reserved && reserved < 1024, "{reserved}");
     let asks = format!("table `I.routes`: entries reserved: {reserved}, asked for: 1024");
     let called = passes(&["p4", "compile", "large.p4", "-o", "large.slob"]);
-    assert!(called.err.contains(&format!("warning[E0239]: large.p4: {asks}")), "{}", called.err);
+    // It is less than a tenth.
+    assert!(called.err.contains(&format!("warning[E0784]: {asks}")), "{}", called.err);
     let called = passes(&["p4", "compile", "small.p4"]);
     assert!(!called.err.contains("warning"), "{}", called.err);
     assert!(called.err.contains("small.p4: table `I.routes`: entries reserved: 2"), "{}", called.err);
