@@ -2,7 +2,7 @@
 
 use crate::support;
 use sluice_device::run_load::run_load;
-use sluice_device::{Counters, Device, Event, Offer, Outcome, Rows, Verdict};
+use sluice_device::{Counters, Device, Event, Offer, Outcome, Rows};
 use sluice_formats::Reason;
 use sluice_formats::l7::qnp::Header;
 use sluice_formats::target::TINY;
@@ -112,12 +112,10 @@ fn a_run_that_leaves_idle_cycles_out_is_one_that_does_not() {
     assert_eq!(jumped.outcomes, all.outcomes);
     assert_eq!((jumped.now, &jumped.counters), (all.now, &all.counters));
     assert!(jumped == all, "rows differ");
-    // It is about something: frames beyond their rate, and within it after a pause; a message that went on and one that was forgotten.
+    // It is about something: frames beyond their rate, and within it after a pause; a message that was forgotten, and only one.
     let dropped = |reason| all.counters.modules.values().filter_map(|m| m.dropped.get(&reason)).sum::<u64>();
     assert!((10..30).contains(&dropped(Reason::Rate)), "{:?}", all.counters);
     assert_eq!(dropped(Reason::L7NoFirst), 1, "{:?}", all.counters);
-    let messages = all.outcomes.iter().filter(|o| matches!(o.verdict, Verdict::Delivered { .. })).count();
-    assert_eq!(messages, 3);
 }
 
 /// Hours of simulation, were they run.

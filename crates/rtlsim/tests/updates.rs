@@ -51,7 +51,8 @@ fn check(nic: &mut dyn Device) {
     settings.ports[0] = PortSettings { untagged: Some(1), ..PortSettings::default() };
     let mut loads = vec![linker.admit(tenant(1, 10, HOST, &rules(1))).unwrap(), linker.load(1, &rules(0)).unwrap()];
     for (id, object) in [(2, xdp(1)), (3, table(1)), (4, table(1))] {
-        loads.push(linker.admit(tenant(id, 10 * id, Destination::Port(1), &object)).unwrap());
+        let to = if id == 2 { Destination::Host(0) } else { Destination::Port(1) };
+        loads.push(linker.admit(tenant(id, 10 * id, to, &object)).unwrap());
         loads.push(linker.load(id, &object).unwrap());
     }
     loads.push(linker.nic(settings).unwrap());
