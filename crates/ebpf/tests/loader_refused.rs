@@ -276,7 +276,7 @@ fn e0412_what_a_kernel_would_say_of_fields_types_and_enumerators() {
         ("type_exists", "type_exists of `iphdr`"),
         ("type_matches", "type_matches of `iphdr`"),
         ("type_id", "type_id_target of `iphdr`"),
-        ("size_of_enum", "type_size of `xdp_action`"),
+        ("size_of_enum", "type_size of `xdp_action"),
     ] {
         expect(&object.refusal(program), "E0412", text);
     }

@@ -29,7 +29,7 @@ fn table(port: u8) -> Object {
 fn tenant(id: u16, vlan: u16, to: Destination, object: &Object) -> TenantSpec {
     let mut spec = TenantSpec::new(id, format!("tenant{id}"));
     spec.vlans = vec![VlanGrant { port: None, vlan }];
-    spec.queues.insert(to, 200);
+    spec.queues.insert(to, 180);
     if object.parts.xdp.is_none() {
         spec.make_room(object);
     }

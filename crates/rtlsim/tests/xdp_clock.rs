@@ -80,8 +80,8 @@ fn shown(device: impl Device) -> (u64, Option<u64>, u64) {
 #[test]
 fn ktime_is_the_arrival_on_every_device() {
     let (now, _, stamp) = shown(SoftwareNic::new(TINY));
-    // Nothing else is there: it is stamped when it arrives.
-    assert_eq!(now, stamp * TICK_PS / 1000);
+    // It is stamped when the merge takes it, which may be busy with the frame before it.
+    assert!(now <= stamp * TICK_PS / 1000, "{now} of tick {stamp}");
     for top in [&top::NIC, &top::XDP] {
         if !support::has_top(top, TINY.name, Variant::Test) {
             continue;
