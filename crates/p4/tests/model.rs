@@ -49,7 +49,7 @@ fn allowed(name: &str) -> Allowed {
     match name {
         "load_balance" => Allowed::default().with_target_hash().with_power_of_two(),
         "link_monitor" => Allowed::default().with_bound("data", 2).with_bound("way", 2),
-        "mri" => Allowed::default().with_bound("traces", 8),
+        "mri" => Allowed::default().with_bound("traces", 6),
         _ => Allowed::default(),
     }
 }

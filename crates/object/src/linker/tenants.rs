@@ -46,8 +46,7 @@ pub struct TenantSpec {
     /// Resources of the rmt pipeline for programs of its own, beside those of its table; without any it runs table
     /// and XDP objects. The destinations in it do not count: they are those of `queues`.
     pub rmt: Option<Quota>,
-    /// Most taken back edges and calls of a packet in XDP programs; without it 65,536 in hardware and in the interpreter beside
-    /// it, and what the interpreter takes for granted alone.
+    /// Most taken back edges and calls of a packet in XDP programs; without it 65,536, on every device.
     pub xdp_work: Option<u32>,
     /// Bytes by which XDP programs may make a frame longer: beyond them the helpers fail as at the end of the packet's buffer. What the
     /// programs make use of is charged at the ports. Without it there is no limit but the buffer, and no charge: that is for a NIC of
