@@ -210,7 +210,8 @@ package sluice_pkg;
     ReasonL7Duplicate = 6'd53,
     ReasonL7NoApp = 6'd54,
     ReasonL7Updating = 6'd55,
-    ReasonL7Rule = 6'd56
+    ReasonL7Rule = 6'd56,
+    ReasonL7Conflict = 6'd57
   } reason_e;
   localparam int unsigned FirstXdpReason = 24;
   localparam int unsigned FirstRmtReason = 32;

@@ -4,6 +4,7 @@ mod linked;
 mod message;
 mod oracle;
 mod published;
+mod rows;
 mod rules;
 mod rules_random;
 mod same;

@@ -39,7 +39,7 @@ pub use install::Install;
 pub use key::{KeyBytes, KeyKind, KeySpec, Match};
 pub use l7::{L7Application, L7Part};
 pub use linker::{
-    L7Given, LinkError, Linker, NicSettings, PortSettings, RingMemory, TenantSpec, VlanGrant, Warning, XDP_WEIGHT,
+    L7Given, LinkError, Linker, NicSettings, PortSettings, RingMemory, Secrets, TenantSpec, VlanGrant, Warning, XDP_WEIGHT,
     XdpShare,
 };
 pub use load::{Load, Step};

@@ -8,7 +8,7 @@ use sluice_control::config::{BringUpError, ConfigError, NicConfig, bring_up};
 use sluice_device::Device;
 use sluice_formats::Target;
 use sluice_object::linker::XdpError;
-use sluice_object::{Destination, LinkError, Linker, Warning};
+use sluice_object::{Destination, LinkError, Linker, Secrets, Warning};
 use sluice_packet::bounded::MOST_TEXT;
 use std::path::Path;
 
@@ -16,6 +16,13 @@ use std::path::Path;
 pub struct Nic {
     pub config: NicConfig,
     pub target: &'static Target,
+    /// Of its hash tables, the same for every device that it is brought up on.
+    pub secrets: Secrets,
+}
+
+/// Secrets of a NIC's hash tables: those of the seed, or new ones.
+pub fn secrets(seed: Option<u64>) -> Result<Secrets, Failure> {
+    Secrets::of(seed).map_err(|e| Failure::input("E0501", format!("the system's random source: {e}")).help("`--seed N`"))
 }
 
 /// Reads a description; `target` takes the place of the one that it names.
@@ -24,7 +31,7 @@ pub fn read(path: &Path, target: Option<&'static Target>) -> Result<Nic, Failure
     if let Some(target) = target.filter(|t| t.name != config.target.name) {
         config = retarget(path, target)?;
     }
-    Ok(Nic { target: config.target, config })
+    Ok(Nic { target: config.target, secrets: secrets(config.seed)?, config })
 }
 
 /// The same description for another target. What does not fit there is told as always.
@@ -70,7 +77,7 @@ pub fn xdp_error(error: &BringUpError) -> Option<&XdpError> {
 impl Nic {
     /// Configures a device after reset; the linker stands for what it holds then.
     pub fn start(&self, device: &mut dyn Device) -> Result<Linker, Failure> {
-        let mut linker = sluice_control::linker(self.target, device.capabilities());
+        let mut linker = sluice_control::linker(self.target, device.capabilities()).with_secrets(self.secrets);
         bring_up(&self.config, device, &mut linker).map_err(failed)?;
         Ok(linker)
     }

@@ -26,6 +26,7 @@ pub(super) struct DeviceTable {
     pub target: Spanned<String>,
     #[serde(default)]
     pub watchdog: u32,
+    pub seed: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -27,6 +27,8 @@ pub struct NicConfig {
     pub file: String,
     /// Resources of the device.
     pub target: &'static Target,
+    /// What secrets of hash tables come from; none: from the system's random source.
+    pub seed: Option<u64>,
     /// Port policies and watchdog; written after the tenants.
     pub settings: NicSettings,
     /// Tenants in the order of the file, each with what it runs.

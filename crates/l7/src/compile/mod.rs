@@ -6,6 +6,7 @@
 
 mod path;
 pub(crate) mod place;
+mod split;
 mod state;
 
 use crate::rules::{Application, Goal, Kind, MessageType, Rules};
@@ -16,7 +17,7 @@ use sluice_formats::l7::compare::{L7Bytes, MatchShape};
 use sluice_formats::l7::rows::{L7AlternativePart, L7GroupRow, L7MatchRow, L7MovePart, L7StartRow, L7TargetPart};
 use sluice_formats::l7::target::{EXPIRY_TICK_NS, HASH_BYTES, MOST_STEPS};
 use state::{Choice, Item, State, choose};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Most ways of matching that the rules of a type may have, alternatives multiplied.
 pub const MOST_PATHS: usize = 8192;
@@ -272,8 +273,8 @@ impl Builder<'_> {
         Some(target)
     }
 
-    /// What a state compares, and how that lies in rows. Of more than 8 bytes only the first 8 are hashed: where a longer compare does not
-    /// find a place for all its alternatives, what they have in common is compared first, or 8 bytes.
+    /// What a state compares, and how that lies in rows. What all alternatives have in common is compared first where [fewer rows](split) come
+    /// of it, or where a compare of more than 8 bytes, of which only the first 8 are hashed, does not find a place for all of them.
     fn chosen(&self, state: &State, first: usize) -> (Choice, Vec<Key>, Placed) {
         let MatchShape { bytes, alternatives } = self.bounds.shape;
         let of = |most| {
@@ -283,26 +284,37 @@ impl Builder<'_> {
             (choice, keys, placed)
         };
         let long = of(bytes);
+        if long.1.len() <= alternatives {
+            return long;
+        }
+        let texts = || long.0.taken.iter().map(|item| item.text(self.paths)).collect();
+        if let Some(common) = split::common_first(texts(), long.0.length, alternatives) {
+            return of(common);
+        }
         if long.0.length <= HASH_BYTES || long.2.over.is_empty() {
             return long;
         }
-        let texts: Vec<&[u8]> = long.1.iter().map(|(text, _)| &text[..]).collect();
-        let common = (0..long.0.length).take_while(|&n| texts.iter().all(|text| text[n] == texts[0][n])).count();
-        of(common.max(HASH_BYTES))
+        match split::common_first(texts(), HASH_BYTES, alternatives) {
+            Some(common) => of(common),
+            None => of(split::common(&texts()).max(HASH_BYTES)),
+        }
     }
 
     /// Fills the rows of a state that compares.
     fn compare(&mut self, state: &State, first: usize, choice: &Choice, keys: &[Key], placed: &Placed) -> Option<()> {
         let length = choice.length;
-        let over = |item: &Item| placed.over.iter().any(|&k| key(self.paths, item, length) == keys[k]);
-        let later: Vec<Item> =
-            state.live.iter().copied().filter(|item| !choice.taken.contains(item) || over(item)).collect();
-        let miss = self.target(State { live: later.clone(), rest: state.rest.clone(), won: state.won })?;
+        let over: HashSet<&Key> = placed.over.iter().map(|&k| &keys[k]).collect();
+        let taken: Vec<Item> =
+            choice.taken.iter().copied().filter(|item| !over.contains(&key(self.paths, item, length))).collect();
+        let is_taken: HashSet<Item> = taken.iter().copied().collect();
+        let later: Vec<Item> = state.live.iter().copied().filter(|item| !is_taken.contains(item)).collect();
+        let behind = Behind::of(self.paths, &taken, &later, length);
+        let miss = self.target(State { live: later, rest: state.rest.clone(), won: state.won })?;
         let pattern = L7MatchRow { length: length as u8, step: choice.go, miss, ..L7MatchRow::default() };
         for (n, row) in placed.rows.iter().enumerate() {
             self.rows[first + n] = pattern;
             for (at, &k) in row.iter().enumerate() {
-                let target = self.target(self.behind(state, choice, &later, &keys[k]))?;
+                let target = self.target(behind.hit(self.paths, state, &keys[k]))?;
                 let bytes = L7Bytes::of(&keys[k].0);
                 self.rows[first + n].alternatives[at] =
                     L7AlternativePart { valid: true, ends: keys[k].1, anyway: false, bytes, target };
@@ -310,34 +322,52 @@ impl Builder<'_> {
         }
         Some(())
     }
+}
+
+/// What may be behind a hit of each key of a state.
+struct Behind<'a> {
+    length: usize,
+    /// Items that are compared, by their bytes.
+    taken: HashMap<&'a [u8], Vec<Item>>,
+    /// Those that are tried in turn and have as many bytes as the keys, by them, and those that have fewer.
+    later: HashMap<&'a [u8], Vec<Item>>,
+    short: Vec<Item>,
+}
+
+impl<'a> Behind<'a> {
+    fn of(paths: &'a [Path], taken: &[Item], later: &[Item], length: usize) -> Self {
+        let mut behind = Self { length, taken: HashMap::new(), later: HashMap::new(), short: Vec::new() };
+        for item in taken {
+            behind.taken.entry(&item.text(paths)[..length]).or_default().push(*item);
+        }
+        for item in later {
+            match item.text(paths).get(..length) {
+                Some(bytes) => behind.later.entry(bytes).or_default().push(*item),
+                None => behind.short.push(*item),
+            }
+        }
+        behind
+    }
 
     /// The state behind the hit of a key.
-    fn behind(&self, state: &State, choice: &Choice, later: &[Item], (bytes, at_end): &Key) -> State {
-        let length = choice.length;
+    fn hit(&self, paths: &[Path], state: &State, (bytes, at_end): &Key) -> State {
+        let length = self.length;
         let mut next = State { live: Vec::new(), rest: state.rest.clone(), won: state.won };
-        for item in choice.taken.iter().filter(|item| !later.contains(item)) {
-            let text = item.text(self.paths);
-            if text[..length] != bytes[..] || item.ends(self.paths, length) && !at_end {
+        for item in self.taken.get(&bytes[..]).into_iter().flatten() {
+            if item.ends(paths, length) && !at_end {
                 continue;
             }
-            match item.behind(self.paths, length) {
+            match item.behind(paths, length) {
                 Some(behind) => next.live.push(behind),
                 None => next.won = Some(next.won.map_or(item.path, |won| won.min(item.path))),
             }
         }
         // Those that are tried in turn begin again, unless these bytes are not theirs.
-        next.rest.extend(
-            later
-                .iter()
-                .filter(|item| {
-                    let text = item.text(self.paths);
-                    let common = text.len().min(length);
-                    text[..common] == bytes[..common]
-                })
-                .map(|item| item.path),
-        );
+        next.rest.extend(self.later.get(&bytes[..]).into_iter().flatten().map(|item| item.path));
+        let short = self.short.iter().filter(|item| bytes.starts_with(item.text(paths)));
+        next.rest.extend(short.map(|item| item.path));
         next.rest.sort_unstable();
-        next.trimmed(self.paths)
+        next.trimmed(paths)
     }
 }
 

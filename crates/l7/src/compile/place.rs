@@ -30,7 +30,7 @@ pub(crate) fn place(keys: &[Key], length: usize, most: usize, room: usize) -> Pl
     if keys.len() <= most || length == 0 {
         return one();
     }
-    let least = keys.len().div_ceil(most).next_power_of_two().trailing_zeros();
+    let least = keys.len().div_ceil(most).next_power_of_two().trailing_zeros().min(MOST_WIDE_LOG);
     let length = length.min(HASH_BYTES) as u8;
     // Twice as many rows as would do if all were full are worth a place for all; after that the fullest.
     let logs = (least..=(least + 1).min(MOST_WIDE_LOG)).filter(|log| 1 << log <= room);

@@ -14,6 +14,7 @@ use super::LinkError;
 use super::check::Refusal;
 use super::engine::{At, CheckedRow, Cleared, Placed, Space};
 use super::rmt::RowWrite;
+use super::secrets::Secrets;
 use super::tenants::{Tenant, TenantSpec};
 use crate::install::Install;
 use crate::object::Object;
@@ -39,6 +40,13 @@ impl XdpSpace {
     pub fn new(target: &'static Target, compile: Option<XdpCompiler>) -> Self {
         let hardware = compile.map(|compile| Hardware::new(target, compile));
         Self { target, programs: BTreeMap::new(), hardware, shared: BTreeSet::new() }
+    }
+
+    /// Seeds of maps are of these.
+    pub fn set_secrets(&mut self, secrets: Secrets) {
+        if let Some(hardware) = &mut self.hardware {
+            hardware.secrets = secrets;
+        }
     }
 
     fn program(&self, module: u8, generation: u8) -> Option<&Xdp> {
