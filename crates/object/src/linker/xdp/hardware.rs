@@ -10,6 +10,7 @@ use crate::linker::LinkError;
 use crate::linker::engine::At;
 use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
+use crate::linker::secrets::Secrets;
 use crate::linker::spaces::Holder;
 use crate::object::Object;
 use crate::xdp::interfaces::ifindex_of;
