@@ -84,6 +84,9 @@ module sluice_rmt_top
   enter_t enter;
   token_t leave;
 
+  // Flows are hashed before they come here.
+  flow_secret_t unused_flow_secret;
+
   sluice_shell #(
       .TargetHash(Cfg.target_hash),
       .Modules   (Cfg.modules),
@@ -110,6 +113,7 @@ module sluice_rmt_top
       .ticks_o,
       .epoch_o             (trace_epoch_o),
       .hold_o              (hold),
+      .flow_secret_o       (unused_flow_secret),
       .enter_valid_i       (enter_valid),
       .enter_i             (enter),
       .generation_o        (generation),

@@ -12,6 +12,7 @@ pub mod showing;
 pub mod steps;
 
 use sluice_device::headers::{flow_hash, headers};
+use sluice_formats::address::control::FLOW_SECRET_AT_RESET;
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::state::State;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
@@ -90,7 +91,7 @@ impl Twins {
         self.instructions += expected.instructions;
         let issues = self.cores.take_issues();
         if !issues.is_empty() {
-            let flow = flow_hash(&headers(frame));
+            let flow = flow_hash(&headers(frame), FLOW_SECRET_AT_RESET);
             let trace = Trace::new(issues, frame.len(), other_packet, found.verdict, flow);
             self.traces.push((trace, expected.instructions));
         }

@@ -58,6 +58,8 @@ pub struct Linker {
     shares: Vec<PortShares>,
     /// Space of each engine.
     engines: Engines,
+    /// Of hash tables that outsiders fill.
+    secrets: Secrets,
 }
 
 /// What is left to give.
@@ -88,12 +90,14 @@ impl Linker {
             generations: vec![0; target.modules as usize],
             shares: vec![PortShares::default(); target.ports as usize],
             engines: Engines::new(target, engines, compile),
+            secrets: Secrets::default(),
         }
     }
 
     /// The same with other secrets of hash tables, before anything is admitted. Without, they are ones that everybody knows: whoever brings
     /// up a NIC that outsiders send to draws some ([`Secrets::drawn`]).
     pub fn with_secrets(mut self, secrets: Secrets) -> Self {
+        self.secrets = secrets;
         self.engines.l7.secrets = secrets;
         self.engines.xdp.set_secrets(secrets);
         self

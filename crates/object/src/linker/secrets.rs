@@ -2,6 +2,7 @@
 //!
 //! They are a NIC's, not a tenant's: nothing that a tenant brings goes into them. Exact sets have none, for only their tenant's host fills them.
 
+use sluice_formats::address::control;
 use sluice_formats::l7::rows::L7SecretRow;
 use sluice_formats::l7::target::TABLE_HASHES;
 use std::fmt;
@@ -12,6 +13,7 @@ const SOURCE: &str = "/dev/urandom";
 /// What a word is for, so that no table's secret says anything of another one's.
 const MESSAGES: u64 = 1;
 const MAPS: u64 = 2;
+const FLOWS: u64 = 3;
 /// The message table's where nothing is drawn: the first words of Pi's fraction.
 const KNOWN: [[u32; 4]; TABLE_HASHES] =
     [[0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344], [0xa409_3822, 0x299f_31d0, 0x082e_fa98, 0xec4e_6c89]];
@@ -56,6 +58,11 @@ impl Secrets {
             let [low, high] = [half(0), half(1)];
             L7SecretRow { words: [low as u32, (low >> 32) as u32, high as u32, (high >> 32) as u32] }
         })
+    }
+
+    /// Words of the flow hash's; none where those after a reset stay.
+    pub(super) fn flows(&self) -> Option<[u32; control::FLOW_SECRET_WORDS as usize]> {
+        self.key.map(|key| std::array::from_fn(|word| siphash(key, &[FLOWS, word as u64]) as u32))
     }
 
     /// What the hash of an XDP map begins with.
@@ -110,10 +117,11 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_bytes_and_another_one_others() {
-        let of = |secrets: Secrets| (secrets.messages(), secrets.map(1, 0), secrets.map(2, 0), secrets.map(1, 1));
+        let of =
+            |s: Secrets| (s.messages(), s.map(1, 0), s.map(2, 0), s.map(1, 1), s.flows());
         let (one, two) = (of(Secrets::of_seed(1)), of(Secrets::of_seed(2)));
         assert_eq!(one, of(Secrets::of_seed(1)));
-        assert!(one.0 != two.0 && one.1 != two.1 && one.0[0] != one.0[1]);
+        assert!(one.0 != two.0 && one.1 != two.1 && one.0[0] != one.0[1] && one.4 != two.4);
         assert!(one.1 != one.2 && one.1 != one.3);
     }
 
