@@ -5,9 +5,16 @@
 MAKEFLAGS += --no-print-directory
 
 PYTHON := .venv/bin/python
+# Compiled Rust is kept for the next clone where sccache is installed; RUSTC_WRAPPER= does without.
+ifeq ($(origin RUSTC_WRAPPER),undefined)
+ifneq ($(shell command -v sccache 2>/dev/null),)
+export RUSTC_WRAPPER := sccache
+endif
+endif
 CONFIGS := default tiny
 RMT_CONFIGS := rmt_default rmt_tiny
 XDP_CONFIGS := xdp_default xdp_tiny
+L7_CONFIGS := l7_default l7_tiny
 
 .PHONY: help
 help: ## list the targets
@@ -18,9 +25,14 @@ build: rust ## build target/release/sluice
 	@cargo build --release -p sluice-cli
 
 .PHONY: run
-run: build venv ## a capture through tables on model and RTL, XDP programs, and rules for messages on both
-	@$(PYTHON) tools/plugin.py --variant test default l7_default
+run: ## a capture through tables on model and RTL, XDP programs, and rules for messages on both
+	@$(MAKE) -j2 build plugin-default
 	@tools/run.sh
+
+# The only plug-in that `make run` needs; it is Verilated while Rust is compiled.
+.PHONY: plugin-default
+plugin-default: venv
+	@$(PYTHON) tools/plugin.py --jobs 1 default
 
 # One recipe, so that `make lint test` is one schedule without phases.
 .PHONY: lint test
@@ -74,6 +86,8 @@ long: rust venv plugins plugins-synthesized plugins-sizes ## the random and hitl
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 SLUICE_PLUGIN_DIR=$(CURDIR)/build/plugins/synthesized cargo test -p sluice-rtlsim --test all -- --nocapture $(SYNTHESIZED_TESTS)
 	@$(PYTHON) tools/plugin.py rmt_wide
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=wide cargo test -p sluice-rtlsim --test all the_pipeline_alone_of_the_wide_target -- --nocapture
+	@$(PYTHON) tools/plugin.py probe_default probe_tiny
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-probe
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 cargo test -p sluice-rmt --test all fast_vs_spec:: -- --nocapture
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-cli --test all p4_random:: -- --nocapture
 
@@ -86,8 +100,8 @@ programs: ## the XDP objects of programs/xdp from their sources, where clang is 
 	@tools/with_python.sh tools/programs.py
 
 .PHONY: plugins
-plugins: venv ## the Verilated NIC, rmt pipeline and XDP engine, as plug-ins in build/plugins
-	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS) $(RMT_CONFIGS) $(XDP_CONFIGS)
+plugins: venv ## the Verilated NIC and each engine alone, as plug-ins in build/plugins
+	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS) $(RMT_CONFIGS) $(XDP_CONFIGS) $(L7_CONFIGS)
 	@$(PYTHON) tools/plugin.py --variant trace tiny
 
 .PHONY: plugins-waves

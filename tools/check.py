@@ -13,6 +13,7 @@ import time
 import tomllib
 from pathlib import Path
 
+import skips
 from jobs import bench_jobs, closing_lines, commit, lint_jobs, plugin_jobs, proof_jobs, rust_jobs
 from project import BUILD, CACHE, ROOT, read_json, write_atomically
 from schedule import LOGS, Count, Done, Job, Schedule, end_with_what_runs
@@ -123,6 +124,7 @@ def _report(done: list[Done], seconds: float, budget: dict) -> None:
             total += one.count
         if mine:
             print(f"{group}: {total.passed} passed, {total.failed} failed")
+    print("\n".join(skips.report((one.job.name, one.text) for one in ran)))
     used = sum(one.cpu for one in ran)
     print(f"took {seconds:.0f} s on {WORKERS} workers, {used:.0f} CPU s; logs in {LOGS.relative_to(ROOT)}")
     jobs = [

@@ -29,7 +29,7 @@ LIMIT_SECONDS = 1800
 MODES = ("prove", "bmc", "cover")
 # Short is a proof that took less when `make formal` last ran, by its row; together they take no longer than this.
 SHORT_SECONDS = 5
-SHORT_SUM_SECONDS = 120
+SHORT_SUM_SECONDS = 60
 # Of those the first, should not all fit: isolation, and what has two bodies.
 SHORT_FIRST = ("noninterference/", "rmt/", "common/tcam_lut", "common/agree")
 

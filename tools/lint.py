@@ -17,7 +17,7 @@ from project import READ_SLANG, ROOT, Configuration, captured, configurations, p
 VERIBLE = ["verible-verilog-format", "--column_limit=120", "--indentation_spaces=2", "--verify"]
 VERILATOR = ["verilator", "--lint-only", "-Wall", "--timing", "--assert"]
 # Configurations without a plug-in in `make test`.
-ONLY_LINTED = ("rmt_wide", "xdp_default")
+ONLY_LINTED = ("rmt_wide", "xdp_default", "probe_default", "probe_tiny")
 
 Outcome = tuple[bool, str]
 
@@ -55,7 +55,9 @@ def python() -> Outcome:
 
 def programs() -> Outcome:
     """The committed XDP objects are those of their sources, where the compiler is there to tell."""
-    return _merge([captured([sys.executable, "tools/programs.py", "--check"])])
+    code, text = captured([sys.executable, "tools/programs.py", "--check"])
+    # What it could not look at stands in the list at the end of the run.
+    return code == 0, "".join(line for line in text.splitlines(keepends=True) if code or "skipped: " in line)
 
 
 def rtl_format() -> Outcome:
@@ -172,7 +174,9 @@ def main() -> None:
     status = 0
     for name in sys.argv[1:] or CHECKS:
         good, text = CHECKS[name]()
-        if not good:
+        if good:
+            print(text, end="")
+        else:
             status = 1
             print(f"{name}: FAILED\n{text.rstrip()}")
     sys.exit(status)

@@ -112,7 +112,7 @@ def compile_all(jobs: list[tuple[Path, Path, list[str]]]) -> None:
 
     def one(job: tuple[Path, Path, list[str]]) -> None:
         source, target, options = job
-        command = [cxx.command, *cxx.language, *CXX, *options, "-c", str(source), "-o", str(target)]
+        command = [*cxx.cached, *cxx.language, *CXX, *options, "-c", str(source), "-o", str(target)]
         checked(command, f"compiling {source.name}")
 
     with ThreadPoolExecutor(JOBS) as pool:

@@ -1,8 +1,8 @@
 #!/bin/sh
 # `make run`: the shipped capture through three tenants' tables, on the model and on the RTL,
 # and through a firewall, an address translator and a load balancer, three XDP programs, on the model, and through
-# a router of the pipeline with an XDP program behind it; through a P4 program beside tables, on both; and messages through rules, on one NIC with other tenants, and on the
-# dispatch engine's model and RTL.
+# a router of the pipeline with an XDP program after it; through a P4 program next to tables, on both; and messages through
+# rules, on one NIC with other tenants on both, and on the dispatch engine's model alone.
 # Exit status 1 when the devices differ or the accounting does not close.
 set -eu
 cd "$(dirname "$0")/.."
@@ -55,10 +55,10 @@ target/release/sluice run --config $l7/nic.toml --in port0=$l7/course_reviews.pc
 
 cat <<COMMAND
 
-\$ target/release/sluice l7 run $l7/course_reviews.l7 --in $l7/course_reviews.pcap --device both
+\$ target/release/sluice l7 run $l7/course_reviews.l7 --in $l7/course_reviews.pcap
 
 COMMAND
-target/release/sluice l7 run $l7/course_reviews.l7 --in $l7/course_reviews.pcap --device both
+target/release/sluice l7 run $l7/course_reviews.l7 --in $l7/course_reviews.pcap
 
 cat <<NEXT
 

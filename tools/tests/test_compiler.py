@@ -45,3 +45,11 @@ def test_the_variable_names_the_compiler_and_a_wrong_name_is_refused(monkeypatch
 def test_coroutines_are_asked_for_with_gcc_alone():
     assert compiler.Compiler("clang++-14", "").language == ["-std=c++20"]
     assert compiler.Compiler("/usr/bin/g++-12", "").language == ["-std=c++20", "-fcoroutines"]
+
+
+def test_ccache_stands_before_the_compiler_where_it_is_there_and_is_not_needed(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert compiler.Compiler("g++", "").cached == ["g++"]
+    (tmp_path / "ccache").write_text("#!/bin/sh\n")
+    (tmp_path / "ccache").chmod(0o755)
+    assert compiler.Compiler("g++", "").cached == ["ccache", "g++"]

@@ -109,6 +109,9 @@ fn shapes(maps: impl Iterator<Item = [u64; 5]>) -> Vec<[u64; 5]> {
 const SCRIPT: &str = r#"
 set -e
 mount -t bpf bpf "$2"
+# Maps that pin themselves do so there; in this mount namespace it is a file system of our own, whatever the machine has.
+[ -d /sys/fs/bpf ] || { echo "/sys/fs/bpf not found" >&2; exit 1; }
+mount -t bpf bpf /sys/fs/bpf
 bpftool prog loadall "$1" "$2/p" type xdp
 for p in "$2"/p/*; do
     echo "=== $(basename "$p")"

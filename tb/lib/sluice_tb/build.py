@@ -49,8 +49,8 @@ CLANG_OPTIONS = ["CFG_CXXFLAGS_COROUTINES=", "CFG_CXXFLAGS_PCH_I=-include-pch", 
 def make_options() -> list[str]:
     """What the model's makefile is told."""
     levels = [f"OPT_FAST={OPTIMIZE}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O2"]
-    command = chosen().command
-    return [f"CXX={command}", f"LINK={command}", *levels, *(CLANG_OPTIONS if chosen().is_clang else [])]
+    cxx = chosen()
+    return [f"CXX={' '.join(cxx.cached)}", f"LINK={cxx.command}", *levels, *(CLANG_OPTIONS if cxx.is_clang else [])]
 
 
 def trace_flags() -> list[str]:
