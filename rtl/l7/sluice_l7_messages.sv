@@ -298,10 +298,10 @@ module sluice_l7_messages
   ruling_t  walk_ruling_q;
 
   meaning_t meaning;
-  ruling_t found_ruling;
+  ruling_t  found_ruling;
   // "Bits of signal are not used": faults of repeats do not count.
   // verilator lint_off UNUSEDSIGNAL
-  ruling_t walk_ruling;
+  ruling_t  walk_ruling;
   // verilator lint_on UNUSEDSIGNAL
   logic verdict_waits, verdict_bad, verdict_alone, starts_walk, verdict_settled;
   logic walk_step;
@@ -347,20 +347,20 @@ module sluice_l7_messages
         push_q <= verdict_bad || verdict_alone || verdict_settled;
       end
     end
-    slot_q    <= found_valid ? found_slot : walk_step ? walk_slot_q : verdict_slot;
-    place_q   <= read_place;
-    first_q   <= found.packet.way == L7WayFirst;
+    slot_q <= found_valid ? found_slot : walk_step ? walk_slot_q : verdict_slot;
+    place_q <= read_place;
+    first_q <= found.packet.way == L7WayFirst;
     // Those of messages with an entry that have a verdict of their own.
-    repeat_q  <= found_valid ? found.packet.way == L7WayFirst : walk_step ? walk_job : verdict_settled;
+    repeat_q <= found_valid ? found.packet.way == L7WayFirst : walk_step ? walk_job : verdict_settled;
     // Its verdict has not come: it keeps its slot.
-    needs_q   <= walk_step ? (walk_job && !walk_got) : (found_job && !found_got);
+    needs_q <= walk_step ? (walk_job && !walk_got) : (found_job && !found_got);
     // One that repeats a first packet, with a verdict of its own.
     judges_q  <= found_valid ? (found.packet.way == L7WayFirst && found_job && found_got) :
         (!walk_first_q && walk_job && walk_got);
-    own_q     <= found_valid ? found_ruling.decision : walk_ruling.decision;
-    owner_q   <= walk_first_q;
+    own_q <= found_valid ? found_ruling.decision : walk_ruling.decision;
+    owner_q <= walk_first_q;
     packets_q <= found.packet.packets;
-    mark_q    <= mark;
+    mark_q <= mark;
     if (found_valid) begin
       ruling_q <= (hit || placed) ? found_ruling : '{
           fault: 1'b0,

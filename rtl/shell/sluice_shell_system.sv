@@ -21,11 +21,11 @@ module sluice_shell_system
     input logic [Nodes-1:0] timeout_i,
     input logic             wedged_i,
 
-    output logic [TickBits-1:0] ticks_o,
-    output logic [        31:0] epoch_o,
-    output logic                hold_o,
-    output logic [        31:0] watchdog_o,
-    output flow_secret_t        flow_secret_o
+    output logic         [TickBits-1:0] ticks_o,
+    output logic         [        31:0] epoch_o,
+    output logic                        hold_o,
+    output logic         [        31:0] watchdog_o,
+    output flow_secret_t                flow_secret_o
 );
 
   localparam int unsigned InfoRows = 6;

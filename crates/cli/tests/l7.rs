@@ -308,9 +308,12 @@ fn secrets_are_new_ones_each_time_and_the_seeds_own_with_a_seed() {
     // The description may have a seed; the command line's counts before it.
     let file = std::fs::read_to_string(f.path("programs/l7/nic.toml")).unwrap();
     let file = file.replace("watchdog = 100000", "seed = 3");
-    f.write("seeded.toml", ["course_reviews", "kv_prefix", "lines"].iter().fold(file, |file, name| {
-        file.replace(&format!("\"{name}.l7"), &format!("\"programs/l7/{name}.l7"))
-    }));
+    f.write(
+        "seeded.toml",
+        ["course_reviews", "kv_prefix", "lines"]
+            .iter()
+            .fold(file, |file, name| file.replace(&format!("\"{name}.l7"), &format!("\"programs/l7/{name}.l7"))),
+    );
     let seeded = |more: &[&str]| f.sluice(&[&["object", "ring", "--config", "seeded.toml"], more].concat()).ok();
     assert_eq!(seeded(&[]), seeded(&[]));
     assert_ne!(seeded(&[]), seeded(&["--seed", "4"]));

@@ -13,8 +13,9 @@ use sluice_l7::view::View;
 fn rules(patterns: &[String]) -> Rules {
     let rule = |(n, pattern): (usize, &String)| format!("rule r{n}: key ~ \"{pattern}\" -> queue {}\n", 1 + n % 250);
     let all: String = patterns.iter().enumerate().map(rule).collect();
-    let text =
-        format!("application a {{ port 9000 id 1 stop \":\" default queue 0 message m = 1 {{ field key = 1\n{all}}} }}");
+    let text = format!(
+        "application a {{ port 9000 id 1 stop \":\" default queue 0 message m = 1 {{ field key = 1\n{all}}} }}"
+    );
     read("rows.l7", &text).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -76,10 +77,8 @@ fn random_families_of_texts_go_where_their_rules_say() {
         }
         rng.shuffle(&mut patterns);
         let rules = rules(&patterns);
-        let shape = MatchShape {
-            bytes: *rng.choose(&[8, 8, 16, 32]).unwrap(),
-            alternatives: *rng.choose(&[4, 4, 8]).unwrap(),
-        };
+        let shape =
+            MatchShape { bytes: *rng.choose(&[8, 8, 16, 32]).unwrap(), alternatives: *rng.choose(&[4, 4, 8]).unwrap() };
         let program = compile(&rules, &Options { shape, ..Options::default() }).unwrap_or_else(|e| panic!("{e}"));
         let mut values: Vec<Vec<u8>> = Vec::new();
         for pattern in &patterns {
@@ -94,7 +93,8 @@ fn random_families_of_texts_go_where_their_rules_say() {
             values.extend([text, other]);
         }
         values.retain(|value| value.len() <= 255);
-        split += usize::from(patterns.len() > 4 && program.rows.first().is_some_and(|row| row.alternatives.used() == 1));
+        split +=
+            usize::from(patterns.len() > 4 && program.rows.first().is_some_and(|row| row.alternatives.used() == 1));
         ruled += same(&rules, &program, &values);
         all += values.len();
     }

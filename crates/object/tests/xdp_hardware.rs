@@ -9,8 +9,8 @@ use sluice_formats::xdp::rows::{
 use sluice_formats::{EngineId, Node, Row, Table};
 use sluice_object::xdp::{XdpFix, XdpPut};
 use sluice_object::{
-    Action, Destination, KeySpec, LinkError, Linker, Load, Object, Secrets, Step, Xdp, XdpCode, XdpEntry, XdpMap, XdpProgram,
-    XdpRefusal,
+    Action, Destination, KeySpec, LinkError, Linker, Load, Object, Secrets, Step, Xdp, XdpCode, XdpEntry, XdpMap,
+    XdpProgram, XdpRefusal,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

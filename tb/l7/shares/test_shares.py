@@ -182,7 +182,7 @@ async def rows_that_change_take_no_more_than_there_is(dut):
 
 @cocotb.test()
 async def shares_that_are_more_than_there_is_are_told(dut):
-    """The host should not write them: then the whole buffer is full while a module has room of its own, and is told when it is not."""
+    """Then the whole buffer is full while a module has room of its own, which is told when it is not full any more."""
     bench = await Bench().begin(dut, "l7_shares_above")
     for module, row in enumerate([(128, 1024), (64, 512), (PACKETS, BEATS), (8, 48)]):
         await bench.cycle(0, 0)

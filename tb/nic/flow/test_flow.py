@@ -39,9 +39,7 @@ class Bench:
         self.dut, self.rng = dut, bench_rng(name)
         self.width = int(dut.Bytes.value)
         self.secret = self.rng.getrandbits(128)
-        await start_bench(
-            dut, valid_i=0, data_i=0, last_i=0, desc_i=0, flow_secret_i=self.secret, m_axis_tready=0
-        )
+        await start_bench(dut, valid_i=0, data_i=0, last_i=0, desc_i=0, flow_secret_i=self.secret, m_axis_tready=0)
         into = {"data": dut.data_i, "last": dut.last_i, "desc": dut.desc_i}
         handshake = {"valid": dut.valid_i, "ready": dut.ready_o}
         self.source = StreamSource(dut.clk_i, **handshake, data=into)

@@ -22,7 +22,8 @@ pub struct Nic {
 
 /// Secrets of a NIC's hash tables: those of the seed, or new ones.
 pub fn secrets(seed: Option<u64>) -> Result<Secrets, Failure> {
-    Secrets::of(seed).map_err(|e| Failure::input("E0501", format!("the system's random source: {e}")).help("`--seed N`"))
+    Secrets::of(seed)
+        .map_err(|e| Failure::input("E0501", format!("the system's random source: {e}")).help("`--seed N`"))
 }
 
 /// Reads a description; `target` takes the place of the one that it names.

@@ -12,11 +12,11 @@ pub mod showing;
 pub mod steps;
 
 use sluice_device::headers::{flow_hash, headers};
-use sluice_formats::address::control::FLOW_SECRET_AT_RESET;
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::state::State;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{Image, MapType, Packet, Program, Runtime, load};
+use sluice_formats::address::control::FLOW_SECRET_AT_RESET;
 use sluice_hxdp::{Bundles, CompileError, Cores, Executed, Passes, Target, Trace, compile, compile_with};
 use std::path::{Path, PathBuf};
 use steps::{Load, Step};

@@ -99,7 +99,8 @@ impl Asked {
 }
 
 fn asked(rule: &Rule) -> Vec<Asked> {
-    let one = |m: &super::ast::FieldMatch| Asked { field: m.field, patterns: m.patterns.iter().map(Units::of).collect() };
+    let one =
+        |m: &super::ast::FieldMatch| Asked { field: m.field, patterns: m.patterns.iter().map(Units::of).collect() };
     rule.matches.iter().map(one).collect()
 }
 
@@ -267,6 +268,8 @@ mod tests {
         assert_eq!(compared(|n| format!("f ~ \"GET\" and g ~ \"/item/{n:06}$\""), 20_000), 0);
         assert!(compared(|n| format!("f ~ \"x\" | \"user:{n:06}\""), 20_000) < 20_000);
         // The worst: each may take the messages of all behind it, and no one does.
-        assert!(compared(|n| format!("f ~ \"x\" and g ~ \"{}\"", (b'a' + (n % 26) as u8) as char), 2_000) <= 64 * 2_000);
+        assert!(
+            compared(|n| format!("f ~ \"x\" and g ~ \"{}\"", (b'a' + (n % 26) as u8) as char), 2_000) <= 64 * 2_000
+        );
     }
 }

@@ -76,7 +76,12 @@ impl Secrets {
 
 /// SipHash-2-4 of whole words (Aumasson, Bernstein: "SipHash: a fast short-input PRF", INDOCRYPT 2012).
 fn siphash([k0, k1]: [u64; 2], words: &[u64]) -> u64 {
-    let mut v = [0x736f_6d65_7073_6575 ^ k0, 0x646f_7261_6e64_6f6d ^ k1, 0x6c79_6765_6e65_7261 ^ k0, 0x7465_6462_7974_6573 ^ k1];
+    let mut v = [
+        0x736f_6d65_7073_6575 ^ k0,
+        0x646f_7261_6e64_6f6d ^ k1,
+        0x6c79_6765_6e65_7261 ^ k0,
+        0x7465_6462_7974_6573 ^ k1,
+    ];
     let length = (words.len() as u64 * 8) << 56;
     for word in words.iter().copied().chain([length]) {
         v[3] ^= word;
@@ -117,8 +122,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_bytes_and_another_one_others() {
-        let of =
-            |s: Secrets| (s.messages(), s.map(1, 0), s.map(2, 0), s.map(1, 1), s.flows());
+        let of = |s: Secrets| (s.messages(), s.map(1, 0), s.map(2, 0), s.map(1, 1), s.flows());
         let (one, two) = (of(Secrets::of_seed(1)), of(Secrets::of_seed(2)));
         assert_eq!(one, of(Secrets::of_seed(1)));
         assert!(one.0 != two.0 && one.1 != two.1 && one.0[0] != one.0[1] && one.4 != two.4);

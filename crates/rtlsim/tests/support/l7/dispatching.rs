@@ -366,8 +366,7 @@ pub fn fields_are_found_wherever_they_begin(target: &str) {
     let step = L7MovePart { field: 3, ..L7MovePart::default() };
     let target = L7TargetPart::new(L7Goal::Row, 0);
     let mut row = L7MatchRow { module_id: 2, length: 2, ..L7MatchRow::default() };
-    row.alternatives[0] =
-        L7AlternativePart { valid: true, bytes: L7Bytes::of(b"ok"), ..L7AlternativePart::default() };
+    row.alternatives[0] = L7AlternativePart { valid: true, bytes: L7Bytes::of(b"ok"), ..L7AlternativePart::default() };
     row.alternatives[0].target = L7TargetPart::new(L7Goal::Queue, 5);
     let starts = vec![L7StartRow { module_id: 2, step, target }];
     let tables = Tables { starts, rows: vec![row], shape: bench.target.match_shape(), ..Tables::default() };
@@ -378,8 +377,12 @@ pub fn fields_are_found_wherever_they_begin(target: &str) {
     for (number, (column, length)) in (1..).zip(cases) {
         // Where another byte than the third field's index is taken for it, the message is malformed.
         let field = |index, value| Field { index, value };
-        let fields =
-            [field(1, vec![0; column - 2]), field(2, vec![0xff; length]), field(3, b"ok".to_vec()), field(4, vec![0; 60])];
+        let fields = [
+            field(1, vec![0; column - 2]),
+            field(2, vec![0xff; length]),
+            field(3, b"ok".to_vec()),
+            field(4, vec![0; 60]),
+        ];
         let header = Header { app_id: 7, msg_id: number, msg_len_in_pkts: 1, ..Header::default() };
         let frame = frames::packet(FLOW, header, &encode(&fields));
         let fate = bench.send(2, frame, 0, |job| job.run(&tables)).fate;
