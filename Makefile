@@ -12,6 +12,9 @@ export RUSTC_WRAPPER := sccache
 endif
 endif
 CONFIGS := default tiny
+BARE_CONFIGS := bare_default bare_tiny
+# Smaller NICs of which `make test` has no plug-in.
+WITH_CONFIGS := with_xdp_tiny with_l7_tiny
 RMT_CONFIGS := rmt_default rmt_tiny
 XDP_CONFIGS := xdp_default xdp_tiny
 L7_CONFIGS := l7_default l7_tiny
@@ -74,16 +77,17 @@ fuzz: rust venv ## every fuzz target for a minute, into docs/fuzz.md
 	@$(PYTHON) tools/fuzz.py
 
 # What runs at full length, and what of it on the bodies of synthesis, which there are plug-ins of for the tiny target only.
-LONG_TESTS := $(addsuffix ::,random_lockstep hitless conformance endurance attack xdp_endurance xdp_equality xdp_tenants l7_places l7_lockstep \
+LONG_TESTS := $(addsuffix ::,lockstep random_lockstep throughput hitless conformance control isolation priority shares endurance plugin l7_nic attack xdp_endurance xdp_equality xdp_tenants l7_places l7_lockstep \
 	l7_receive l7_sizes l7_update l7_nic_shares)
-SYNTHESIZED_TESTS := random_packets_agree_on_the_tiny_target random_packets_agree_on_the_pipeline_alone_of_the_tiny_target \
+SYNTHESIZED_TESTS := random_packets_agree_on_the_tiny_target random_packets_agree_on_the_bare_nic_of_the_tiny_target random_packets_agree_on_the_pipeline_alone_of_the_tiny_target \
 	conformance::the_rtl_keeps_the_contract_with_stalls_everywhere conformance::rtl_and_model_in_lockstep hitless::replacements_on_a_small_table
 
 .PHONY: long
 long: rust venv plugins plugins-synthesized plugins-sizes ## the random and hitless runs at full length, benches at full size (hours)
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 $(PYTHON) -m pytest -q -n 2 tb
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test all -- --nocapture $(LONG_TESTS)
-	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 SLUICE_PLUGIN_DIR=$(CURDIR)/build/plugins/synthesized cargo test -p sluice-rtlsim --test all -- --nocapture $(SYNTHESIZED_TESTS)
+	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=tiny SLUICE_PLUGIN_DIR=$(CURDIR)/build/plugins/synthesized cargo test -p sluice-rtlsim --test all -- --nocapture $(SYNTHESIZED_TESTS)
+	@$(PYTHON) tools/long_scripts.py
 	@$(PYTHON) tools/plugin.py rmt_wide
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=wide cargo test -p sluice-rtlsim --test all the_pipeline_alone_of_the_wide_target -- --nocapture
 	@$(PYTHON) tools/plugin.py probe_default probe_tiny
@@ -100,8 +104,8 @@ programs: ## the XDP objects of programs/xdp from their sources, where clang is 
 	@tools/with_python.sh tools/programs.py
 
 .PHONY: plugins
-plugins: venv ## the Verilated NIC and each engine alone, as plug-ins in build/plugins
-	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS) $(RMT_CONFIGS) $(XDP_CONFIGS) $(L7_CONFIGS)
+plugins: venv ## the Verilated NICs and each engine alone, as plug-ins in build/plugins
+	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS) $(BARE_CONFIGS) $(WITH_CONFIGS) $(RMT_CONFIGS) $(XDP_CONFIGS) $(L7_CONFIGS)
 	@$(PYTHON) tools/plugin.py --variant trace tiny
 
 .PHONY: plugins-waves
@@ -114,7 +118,7 @@ plugins-bench: venv ## the same built for speed, without assertions
 
 .PHONY: plugins-synthesized
 plugins-synthesized: venv ## those of the tiny target with the bodies that synthesis gets
-	@$(PYTHON) tools/plugin.py --variant synthesized tiny rmt_tiny
+	@$(PYTHON) tools/plugin.py --variant synthesized tiny bare_tiny rmt_tiny
 
 .PHONY: plugins-sizes
 plugins-sizes: venv ## the l7 engine with other sizes than targets have

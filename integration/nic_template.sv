@@ -7,6 +7,8 @@ module nic_template
   import sluice_l7_pkg::*;
 #(
     parameter int unsigned Target = 0,
+    // Engines that are there: EngineRmt alone for a smaller NIC.
+    parameter int unsigned Engines = AllEngines,
     localparam nic_cfg_t Cfg = nic_cfg(Target),
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned Ports = Cfg.ports,
@@ -84,7 +86,8 @@ module nic_template
   logic [Ports-1:0] unused_ready;
 
   sluice_nic_top #(
-      .Target(Target)
+      .Target (Target),
+      .Engines(Engines)
   ) u_nic (
       .clk_i,
       .rst_ni,

@@ -63,6 +63,7 @@ module sluice_nic_flat (
 );
 
     parameter TARGET = 0;
+    parameter ENGINES = 7;  // set of engines, 2 rmt and beside it 1 XDP, 4 l7
 
     localparam BYTES = (TARGET == 1) ? 32 : 64;
     localparam PORTS = 4;
@@ -137,7 +138,8 @@ module sluice_nic_flat (
     output [3*L7_TRACE_ROW_BITS-1:0] trace_step_o;
 
     sluice_nic_top #(
-        .Target(TARGET)
+        .Target(TARGET),
+        .Engines(ENGINES)
     ) u_top (
         .clk_i(clk_i),
         .rst_ni(rst_ni),

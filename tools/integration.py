@@ -19,6 +19,8 @@ from project import ROOT, fail, rtl_files, write_atomically
 
 LISTS = {name: ROOT / "rtl" / name / f"sluice_{name}.f" for name in ("nic", "rmt", "common")}
 TOPS = {"nic": "sluice_nic_top", "rmt": "sluice_rmt_top"}
+# Beside `Target`: the constant that is the value, and what it says.
+PARAMETERS = {"nic": {"Engines": ("AllEngines", "set of engines, 2 rmt and beside it 1 XDP, 4 l7")}}
 NOTICE = "Written by tools/integration.py from the file lists of rtl/; do not edit."
 
 
@@ -67,7 +69,8 @@ def fusesoc_core() -> str:
         text += f"      - integration/sluice_{name}_flat.v\n"
     text += "\ntargets:\n"
     for target, name in {"default": "nic", **{name: name for name in TOPS}}.items():
-        text += f"  {target}:\n    filesets: [{name}]\n    toplevel: {TOPS[name]}\n    parameters: [Target]\n"
+        parameters = ", ".join(["Target", *PARAMETERS.get(name, {})])
+        text += f"  {target}:\n    filesets: [{name}]\n    toplevel: {TOPS[name]}\n    parameters: [{parameters}]\n"
     text += "  common:\n    filesets: [common]\n    toplevel: sluice_fifo\n"
     for name, top in TOPS.items():
         for what, filesets, toplevel in (("lint", name, top), ("lint_flat", f"{name}, {name}_flat", flat_name(name))):
@@ -75,7 +78,12 @@ def fusesoc_core() -> str:
             text += "    default_tool: verilator\n    tools:\n      verilator:\n        mode: lint-only\n"
             text += "        verilator_options: [-Wall]\n"
     text += "\nparameters:\n  Target:\n    datatype: int\n    default: 0\n    paramtype: vlogparam\n"
-    return text + "    description: 0 default (512 bit), 1 tiny (256 bit)\n"
+    text += "    description: 0 default (512 bit), 1 tiny (256 bit)\n"
+    for parameter, (default, what) in PARAMETERS["nic"].items():
+        value = constants()[default]
+        text += f"  {parameter}:\n    datatype: int\n    default: {value}\n    paramtype: vlogparam\n"
+        text += f"    description: {what}\n"
+    return text
 
 
 def bender() -> str:
@@ -105,7 +113,11 @@ def flat_wrapper(name: str) -> str:
     text += f"// {TOPS[name]} for tools and designs that take no SystemVerilog ports. IEEE 1364-2001.\n"
     text += "// TARGET 0 is default (512 bit), 1 is tiny (256 bit); the ports are those of docs/guide/rtl.md.\n"
     text += f"module {flat_name(name)} (\n"
-    text += ",\n".join(f"    {port.name}" for port in ports) + "\n);\n\n    parameter TARGET = 0;\n\n"
+    more = PARAMETERS.get(name, {})
+    text += ",\n".join(f"    {port.name}" for port in ports) + "\n);\n\n    parameter TARGET = 0;\n"
+    for parameter, (default, what) in more.items():
+        text += f"    parameter {_upper(parameter)} = {fixed[default]};  // {what}\n"
+    text += "\n"
     for local in configurations[0]:
         values = _chosen(configuration[local] for configuration in configurations)
         text += f"    localparam {_upper(local)} = {values};\n"
@@ -114,7 +126,8 @@ def flat_wrapper(name: str) -> str:
     for port in ports:
         width = re.sub(r"[A-Za-z]\w*", lambda m: _upper(m[0]), port.width)
         text += f"    {port.direction} {f'[{width}-1:0] ' if width != '1' else ''}{port.name};\n"
-    text += f"\n    {TOPS[name]} #(\n        .Target(TARGET)\n    ) u_top (\n"
+    given = ",\n".join(f"        .{parameter}({_upper(parameter)})" for parameter in ["Target", *more])
+    text += f"\n    {TOPS[name]} #(\n{given}\n    ) u_top (\n"
     text += ",\n".join(f"        .{port.name}({port.name})" for port in ports)
     return text + "\n    );\n\nendmodule\n"
 

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -39,15 +40,17 @@ BEHIND_RUST = 60.0
 # One worker, one core.
 CARGO = {"CARGO_BUILD_JOBS": "1"}
 PLUGINS = {
-    "nic": ("plugin default", "plugin tiny"),
+    "nic": ("plugin bare_default", "plugin bare_tiny", "plugin tiny"),
     "rmt": ("plugin rmt_default", "plugin rmt_tiny"),
     "xdp": ("plugin xdp_tiny",),
     "l7": ("plugin l7_default", "plugin l7_tiny"),
 }
+# That with every engine. Of the default target it is in `make long` only.
+WHOLE_NIC = ("plugin tiny",)
 # Packages whose tests open plug-ins, and which.
 OPENS_PLUGINS = {
     "sluice-rtlsim": (*PLUGINS["nic"], *PLUGINS["rmt"], *PLUGINS["xdp"], *PLUGINS["l7"]),
-    "sluice-cli": (*PLUGINS["nic"], *PLUGINS["rmt"], *PLUGINS["l7"]),
+    "sluice-cli": (*PLUGINS["nic"], *PLUGINS["rmt"], *PLUGINS["xdp"], *PLUGINS["l7"]),
 }
 # Benches whose reference is a model in Rust, which they build.
 RUST_MODELS = ("tb/l7/matchers/test_matchers.py",)
@@ -167,7 +170,7 @@ def _rust_test(folder: Path, what: str, executable: Path, *arguments: str) -> Jo
     if package == "sluice-rtlsim" and arguments:
         engine = next((engine for engine in ("rmt", "xdp", "l7") if what.startswith(f"{engine}_")), "nic")
         # Tests of the NIC look at the pipeline alone, too, and those of an engine at the NIC that it is in.
-        needs = (*PLUGINS["nic"], *PLUGINS["rmt" if engine == "nic" else engine])
+        needs = (*PLUGINS["nic"], *PLUGINS["rmt"]) if engine == "nic" else (*WHOLE_NIC, *PLUGINS[engine])
     return Job(
         f"rust {folder.name} {what}", "rust", engine, [str(executable), "--show-output", *arguments],
         needs=needs, folder=folder, count=_rust_count,
@@ -191,18 +194,45 @@ def _rust_count(text: str, good: bool) -> Count:
 # Scripts
 
 
-def script_jobs(sluice: Path) -> list[Job]:
-    """Every packet script on model and RTL in lockstep, the NIC's own also on tiny; XDP on the model."""
+@dataclass(frozen=True)
+class Scripts:
+    """Packet scripts by what they need."""
+
+    nic: list[Path]  # the NIC's own
+    xdp: list[Path]
+    rules: list[Path]
+    slow: list[Path]  # what waits so long would take hours on the RTL
+    rest: list[Path]  # of the pipeline
+    only_default: list[Path]
+
+
+def all_scripts() -> Scripts:
+    """Every packet script."""
     nic = sorted(ROOT.glob("crates/nic/scripts/*.pkt"))
     every = nic + sorted(ROOT.glob("programs/**/*.pkt"))
-    # Not all of their programs fit into the engine in RTL.
-    xdp = [path for path in every if re.search(r"^xdp ", path.read_text(), re.MULTILINE)]
-    rules = [path for path in every if re.search(r"^rules ", path.read_text(), re.MULTILINE)]
-    # What waits so long would take hours on the RTL.
-    slow = [path for path in rules if re.search(r"^wait \d{8}", path.read_text(), re.MULTILINE)]
+
+    def having(pattern: str, files: Sequence[Path]) -> list[Path]:
+        return [path for path in files if re.search(pattern, path.read_text(), re.MULTILINE)]
+
+    xdp, rules = having(r"^xdp ", every), having(r"^rules ", every)
     rest = [path for path in every if path not in xdp + rules]
-    only_default = [path for path in every if re.search(r"^device default", path.read_text(), re.MULTILINE)]
+    return Scripts(nic, xdp, rules, having(r"^wait \d{8}", rules), rest, having(r"^device default", every))
+
+
+def script_jobs(sluice: Path) -> list[Job]:
+    """Packet scripts on model and RTL in lockstep, on the bare NIC where they need no other engine; XDP on the model.
+
+    `make long` has all of them on the whole NIC of the default target (long_scripts.py).
+    """
+    scripts = all_scripts()
+    nic, rules, slow, rest, only_default = (
+        scripts.nic, scripts.rules, scripts.slow, scripts.rest, scripts.only_default,
+    )  # fmt: skip
+    # Not all of their programs fit into the engine in RTL.
+    xdp = scripts.xdp
+    # The NIC's own on tiny, each on the bare NIC and some on the whole one; the others need the default target.
     tiny = [path for path in rest if path in nic and path not in only_default]
+    default = [path for path in rest if path not in tiny]
     tiny_xdp = [path for path in xdp if path in nic and path not in only_default]
     # The pipeline alone has no queues, and takes frames that a NIC's port drops as runts of nobody.
     not_alone = re.compile(r"^block |^drop reason=runt tenant=system", re.MULTILINE)
@@ -219,14 +249,19 @@ def script_jobs(sluice: Path) -> list[Job]:
         command = ["script", "FILES", "--device", device, "--target", target]
         return job(f"{target} {what}", engine, command, files, [f"plugin {target}"] if device == "both" else [])
 
+    def on_bare(what: str, target: str, files: Sequence[Path]) -> Job:
+        command = ["script", "FILES", "--device", "both", "--target", target, "--engines", "rmt"]
+        return job(f"{target} {what}", "nic", command, files, [f"plugin bare_{target}"])
+
     return [
         # In two halves, for they take longest.
-        on_nic("1 of 2", "default", "both", rest[::2], "nic"),
-        on_nic("2 of 2", "default", "both", rest[1::2], "nic"),
-        on_nic("on both", "tiny", "both", tiny, "nic"),
+        on_bare("1 of 2", "default", default[::2]),
+        on_bare("2 of 2", "default", default[1::2]),
+        on_bare("on both", "tiny", tiny),
+        on_nic("with all engines", "tiny", "both", tiny[::6], "nic"),
         on_nic("xdp", "default", "model", xdp, "xdp"),
         on_nic("xdp", "tiny", "model", tiny_xdp, "xdp"),
-        on_nic("l7", "default", "both", [path for path in rules if path not in slow], "l7"),
+        on_nic("l7", "default", "model", [path for path in rules if path in only_default], "l7"),
         on_nic("l7", "tiny", "both", [path for path in rules if path not in only_default + slow], "l7"),
         on_nic("l7, seconds", "default", "model", slow, "l7"),
         job("rmt alone", "rmt", ["script", "FILES", "--device", "both", "--top", "rmt"], alone, PLUGINS["rmt"][:1]),

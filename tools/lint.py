@@ -5,6 +5,7 @@
 Prints the output of those that fail.
 """
 
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
@@ -17,7 +18,7 @@ from project import READ_SLANG, ROOT, Configuration, captured, configurations, p
 VERIBLE = ["verible-verilog-format", "--column_limit=120", "--indentation_spaces=2", "--verify"]
 VERILATOR = ["verilator", "--lint-only", "-Wall", "--timing", "--assert"]
 # Configurations without a plug-in in `make test`.
-ONLY_LINTED = ("rmt_wide", "xdp_default", "probe_default", "probe_tiny")
+ONLY_LINTED = ("default", "with_xdp_tiny", "with_l7_tiny", "rmt_wide", "xdp_default", "probe_default", "probe_tiny")
 
 Outcome = tuple[bool, str]
 
@@ -135,11 +136,21 @@ def rtl_yosys() -> Outcome:
             options.append("--best-effort-hierarchy")
         if top in names and f"  sluice_{folder} #(" in nic:
             options += ["--blackboxed-module", f"sluice_{folder}"]
-        with tempfile.NamedTemporaryFile("w", suffix=".ys", dir=ROOT / ".cache") as script:
-            script.write(f"{READ_SLANG} {' '.join(options)} {' '.join(files)}\n")
-            script.flush()
-            results.append(captured(["yosys", "-q", "-s", str(Path(script.name).relative_to(ROOT))]))
+        results.append(_read([*options, *files]))
+    # What stands in the top of the bare NIC, without the blocks that were read with the whole one.
+    blocks = sorted(set(re.findall(r"^ +(sluice_\w+) #\(", nic, re.MULTILINE)))
+    options = [word for block in blocks for word in ("--blackboxed-module", block)]
+    bare = configurations()["bare_default"]
+    results.append(_read(["--top", bare.top, *bare.arguments, "--best-effort-hierarchy", *options, *files]))
     return _merge(results)
+
+
+def _read(words: list[str]) -> tuple[int, str]:
+    """Reads sources with Yosys' front end."""
+    with tempfile.NamedTemporaryFile("w", suffix=".ys", dir=ROOT / ".cache") as script:
+        script.write(f"{READ_SLANG} {' '.join(words)}\n")
+        script.flush()
+        return captured(["yosys", "-q", "-s", str(Path(script.name).relative_to(ROOT))])
 
 
 def tests_listed() -> Outcome:

@@ -217,6 +217,12 @@ package sluice_pkg;
   localparam int unsigned FirstRmtReason = 32;
   localparam int unsigned FirstL7Reason = 48;
 
+  // Sets of engines: a bit each.
+  localparam int unsigned EngineXdp = 1;
+  localparam int unsigned EngineRmt = 2;
+  localparam int unsigned EngineL7 = 4;
+  localparam int unsigned AllEngines = 7;
+
   // Nodes of the configuration ring and their tables.
   localparam logic [7:0] NodeSystem = 8'd0;
   localparam logic [7:0] NodeStamp = 8'd1;
@@ -245,6 +251,7 @@ package sluice_pkg;
   localparam int unsigned InfoBadMessages = 3;
   localparam int unsigned InfoTimeouts = 4;
   localparam int unsigned InfoWedges = 5;
+  localparam int unsigned InfoEngines = 6;
   localparam int unsigned ControlEpoch = 0;
   localparam int unsigned ControlHold = 1;
   localparam int unsigned ControlWatchdog = 2;

@@ -104,6 +104,7 @@ module sluice_l7_top
 
   sluice_shell #(
       .TargetHash (Cfg.target_hash),
+      .Engines    (EngineL7),
       .Modules    (Cfg.modules),
       .Nodes      (1),
       .List       (List),

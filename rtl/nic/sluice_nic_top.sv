@@ -7,6 +7,10 @@
 /// Ports are never stalled (`s_axis_port_tready` is always 1). `s_axis_port_tuser` marks a bad
 /// frame with its last beat. Every output beat carries the sideband as `tuser`.
 ///
+/// `Engines` says which engines are there, a bit each (EngineRmt, EngineXdp, EngineL7). The pipeline always is; of the others that are not
+/// nothing is elaborated. Ports and ring are the same for all: the node of an engine that is not there answers StatusBadAddress, and its
+/// outputs stay 0. Without XDP what the pipeline sends goes to the queues; without l7 the last destination is a host queue as the others are.
+///
 /// What the queues send to the last destination goes through the l7 engine. Packets of messages whose queue has a ring go into host memory
 /// (`*_axis_dma_*`: docs/design/l7.md, "Receive"); the others leave there, with `m_axis_message_o` and their queue on `m_axis_queue_o` beside
 /// every beat of the last destination.
@@ -31,6 +35,9 @@ module sluice_nic_top
   import sluice_l7_pkg::*;
 #(
     parameter int unsigned Target = 0,
+    parameter int unsigned Engines = AllEngines,
+    localparam bit HasXdp = (Engines & EngineXdp) != 0,
+    localparam bit HasL7 = (Engines & EngineL7) != 0,
     localparam nic_cfg_t Cfg = nic_cfg(Target),
     localparam rmt_cfg_t RmtCfg = rmt_cfg(Target),
     localparam xdp_cfg_t XdpCfg = xdp_cfg(Target),
@@ -107,8 +114,9 @@ module sluice_nic_top
     output logic [    3*L7TraceRowBits-1:0] trace_step_o
 );
 
-  localparam int unsigned Engines = 2;
-  // Packets for the queues come from the XDP engine, which all pass.
+  // Engines in line, and which of them is the last. Packets for the queues come from there, all pass it.
+  localparam int unsigned InLine = 2;
+  localparam int unsigned Last = HasXdp ? 1 : 0;
   localparam int unsigned Sources = 1;
   // Between the pipeline and the admission to the queues.
   localparam int unsigned EgressDepth = 16;
@@ -119,23 +127,24 @@ module sluice_nic_top
   localparam int unsigned AtXdp = AtPipeline + 2 + RmtCfg.stages;
   localparam int unsigned AtL7 = AtXdp + 1;
   localparam int unsigned Nodes = AtL7 + 1;
-  // The destination that the l7 engine stands behind.
+  // The destination that the l7 engine stands behind, if it is there.
   localparam int unsigned L7Dest = Dests - 1;
+  localparam int unsigned NoLateDest = 8;
 
   // Cycles of clearing the tables behind a reset: the rows of the longest one.
   function automatic int unsigned clear_rows();
     int unsigned rows;
     rows = VlanRows;
     if (rows < rmt_clear_rows(RmtCfg)) rows = rmt_clear_rows(RmtCfg);
-    if (rows < xdp_clear_rows(XdpCfg)) rows = xdp_clear_rows(XdpCfg);
-    if (rows < l7_clear_rows(L7Cfg)) rows = l7_clear_rows(L7Cfg);
+    if (HasXdp && rows < xdp_clear_rows(XdpCfg)) rows = xdp_clear_rows(XdpCfg);
+    if (HasL7 && rows < l7_clear_rows(L7Cfg)) rows = l7_clear_rows(L7Cfg);
     return rows;
   endfunction
 
   // Packets that have a token: those of the pipeline, a few on their way, and what the XDP engine holds.
-  localparam int unsigned InFlight = 255 + XdpCfg.queue_rows + XdpCfg.cores * XdpCfg.packets;
+  localparam int unsigned InFlight = 255 + (HasXdp ? XdpCfg.queue_rows + XdpCfg.cores * XdpCfg.packets : 0);
   // Packets for the l7 engine: a cell each, in its staging buffer, or between these.
-  localparam int unsigned Behind = Cfg.cells + L7Cfg.packets + 255;
+  localparam int unsigned Behind = HasL7 ? Cfg.cells + L7Cfg.packets + 255 : 0;
 
   function automatic node_list_t node_list();
     node_list_t list;
@@ -150,6 +159,10 @@ module sluice_nic_top
 
   if (Target > 1) begin : gen_bad_target
     $fatal(1, "nic_top: Target is %0d, expected 0 (default) or 1 (tiny) (%m)", Target);
+  end
+
+  if ((Engines & EngineRmt) == 0 || (Engines & ~AllEngines) != 0) begin : gen_bad_engines
+    $fatal(1, "nic_top: Engines is %0d, expected bits of %0d, %0d among them (%m)", Engines, AllEngines, EngineRmt);
   end
 
   if (RmtCfg.bus_bytes != Cfg.bus_bytes || RmtCfg.modules != Cfg.modules) begin : gen_bad_pair
@@ -193,27 +206,35 @@ module sluice_nic_top
   // verilator lint_on UNUSEDSIGNAL
   localparam int unsigned RmtRowsBits = rmt_wide_bits(RmtCfg.stages);
   localparam int unsigned L7RowBits = 32 * L7MatchRowWords;
+  // "Bits of signal are not used": without l7 nobody takes its row.
+  // verilator lint_off UNUSEDSIGNAL
   logic [RmtRowsBits+L7RowBits-1:0] rows;
+  // verilator lint_on UNUSEDSIGNAL
   cfg_rsp_t [Nodes-1:0] rsp;
   logic [31:0] epoch;
   logic hold, clearing, waiting;
   logic merge_waiting, flow_waiting, rmt_waiting, rmt_progress, xdp_waiting, xdp_progress, egress_progress;
-  logic l7_waiting, l7_progress, l7_leave_valid, xdp_generation;
-  logic enter_valid, generation, system_generation, conform, leave_valid, rmt_leave_valid, xdp_leave_valid;
+  logic l7_waiting, l7_progress;
+  logic enter_valid, generation, system_generation, conform, leave_valid, rmt_leave_valid;
   enter_t enter;
-  token_t leave, rmt_leave, xdp_token, xdp_leave, l7_leave;
+  token_t leave, rmt_leave;
   logic behind_enter_valid;
   token_t behind_enter;
   logic [1:0] behind_leave_valid;
   token_t [1:0] behind_leave;
-  logic [Engines-1:0] verdict_valid_of;
-  verdict_trace_t [Engines-1:0] verdict_of;
+  logic [InLine-1:0] verdict_valid_of;
+  verdict_trace_t [InLine-1:0] verdict_of;
+  // "Bits of signal are not used": the l7 engine asks for the last one's.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [InLine-1:0] verdict_generation_of;
+  // verilator lint_on UNUSEDSIGNAL
   assign trace_epoch_o = epoch;
 
   flow_secret_t flow_secret;
 
   sluice_shell #(
       .TargetHash (Cfg.target_hash),
+      .Engines    (Engines),
       .Modules    (Cfg.modules),
       .Nodes      (Nodes),
       .List       (node_list()),
@@ -350,121 +371,154 @@ module sluice_nic_top
       .waiting_o    (flow_waiting)
   );
 
-  // The pipeline.
+  // The pipeline, and what it lets through.
   logic [Sources-1:0] source_valid, source_ready, source_last;
   logic [Sources-1:0][8*Bytes-1:0] source_data;
   verdict_t [Sources-1:0] source_verdict;
-  logic [Bytes-1:0] unused_out_keep;
-  sideband_t out_side, xdp_side;
+  sideband_t out_side, passed_side;
   // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
   // verilator lint_off UNUSEDSIGNAL
   route_t out_route;
   // verilator lint_on UNUSEDSIGNAL
-  route_t xdp_route;
-  logic xdp_tvalid, xdp_tready, xdp_tlast;
-  logic [8*Bytes-1:0] xdp_tdata;
-  logic [  Bytes-1:0] xdp_tkeep;
+  route_t passed_route;
+  logic passed_tvalid, passed_tready, passed_tlast;
+  logic [8*Bytes-1:0] passed_tdata;
+  // "Signal is not used": the queues count bytes by the length.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [  Bytes-1:0] passed_tkeep;
+  // verilator lint_on UNUSEDSIGNAL
 
   sluice_rmt #(
       .Cfg  (RmtCfg),
-      .Last (1'b0),
+      .Last (!HasXdp),
       .Least(LeastPacketBytes)
   ) u_rmt (
       .clk_i,
       .rst_ni,
-      .ticks_i            (ticks_o),
-      .epoch_i            (epoch),
-      .hold_i             (hold || clearing),
-      .s_axis_tvalid      (rmt_tvalid),
-      .s_axis_tready      (rmt_tready),
-      .s_axis_tdata       (rmt_tdata),
-      .s_axis_tkeep       (rmt_tkeep),
-      .s_axis_tlast       (rmt_tlast),
-      .s_axis_tuser       (rmt_tuser),
-      .m_axis_tvalid      (xdp_tvalid),
-      .m_axis_tready      (xdp_tready),
-      .m_axis_tdata       (xdp_tdata),
-      .m_axis_tkeep       (xdp_tkeep),
-      .m_axis_tlast       (xdp_tlast),
-      .m_axis_side        (xdp_side),
-      .m_axis_route       (xdp_route),
-      .enter_valid_o      (enter_valid),
-      .enter_o            (enter),
-      .generation_i       (generation),
-      .system_generation_i(system_generation),
-      .conform_i          (conform),
-      .leave_valid_o      (rmt_leave_valid),
-      .leave_o            (rmt_leave),
-      .verdict_valid_o    (verdict_valid_of[0]),
-      .verdict_o          (verdict_of[0]),
-      .cfg_valid_i        (req_valid[AtXdp-1:AtPipeline]),
-      .cfg_req_i          (wide_req[AtXdp-1:AtPipeline]),
-      .cfg_rows_i         (rows[RmtRowsBits-1:0]),
-      .cfg_valid_o        (rsp_valid[AtXdp-1:AtPipeline]),
-      .cfg_rsp_o          (rsp[AtXdp-1:AtPipeline]),
-      .waiting_o          (rmt_waiting),
-      .progress_o         (rmt_progress)
+      .ticks_i             (ticks_o),
+      .epoch_i             (epoch),
+      .hold_i              (hold || clearing),
+      .s_axis_tvalid       (rmt_tvalid),
+      .s_axis_tready       (rmt_tready),
+      .s_axis_tdata        (rmt_tdata),
+      .s_axis_tkeep        (rmt_tkeep),
+      .s_axis_tlast        (rmt_tlast),
+      .s_axis_tuser        (rmt_tuser),
+      .m_axis_tvalid       (passed_tvalid),
+      .m_axis_tready       (passed_tready),
+      .m_axis_tdata        (passed_tdata),
+      .m_axis_tkeep        (passed_tkeep),
+      .m_axis_tlast        (passed_tlast),
+      .m_axis_side         (passed_side),
+      .m_axis_route        (passed_route),
+      .enter_valid_o       (enter_valid),
+      .enter_o             (enter),
+      .generation_i        (generation),
+      .system_generation_i (system_generation),
+      .conform_i           (conform),
+      .leave_valid_o       (rmt_leave_valid),
+      .leave_o             (rmt_leave),
+      .verdict_valid_o     (verdict_valid_of[0]),
+      .verdict_o           (verdict_of[0]),
+      .verdict_generation_o(verdict_generation_of[0]),
+      .cfg_valid_i         (req_valid[AtXdp-1:AtPipeline]),
+      .cfg_req_i           (wide_req[AtXdp-1:AtPipeline]),
+      .cfg_rows_i          (rows[RmtRowsBits-1:0]),
+      .cfg_valid_o         (rsp_valid[AtXdp-1:AtPipeline]),
+      .cfg_rsp_o           (rsp[AtXdp-1:AtPipeline]),
+      .waiting_o           (rmt_waiting),
+      .progress_o          (rmt_progress)
   );
   assign trace_verdict_valid_o = verdict_valid_of;
   assign trace_verdict_o = verdict_of;
 
-  sluice_shell_handover #(
-      .BackTokens(InFlight)
-  ) u_handover (
-      .clk_i,
-      .rst_ni,
-      .leave_valid_i    (rmt_leave_valid),
-      .leave_i          (rmt_leave),
-      .verdict_valid_i  (verdict_valid_of[0]),
-      .verdict_dropped_i(verdict_of[0].dropped),
-      .take_i           (xdp_tvalid && xdp_tready && xdp_tlast),
-      .token_o          (xdp_token),
-      .back_valid_i     (xdp_leave_valid),
-      .back_i           (xdp_leave),
-      .leave_valid_o    (leave_valid),
-      .leave_o          (leave)
-  );
-
-  // The order in which programs reach maps is told by the engine's own top only.
-  logic [XdpSteps-1:0] unused_step_valid;
-  xdp_step_trace_row_t [XdpSteps-1:0] unused_step;
+  // The answer for an engine that is not there.
+  localparam cfg_rsp_t NoEngine = '{status: StatusBadAddress, words: '0, data: '0};
 
   // Programs of modules that have one.
-  sluice_xdp #(
-      .Cfg(XdpCfg)
-  ) u_xdp (
-      .clk_i,
-      .rst_ni,
-      .epoch_i             (epoch),
-      .s_axis_tvalid       (xdp_tvalid),
-      .s_axis_tready       (xdp_tready),
-      .s_axis_tdata        (xdp_tdata),
-      .s_axis_tkeep        (xdp_tkeep),
-      .s_axis_tlast        (xdp_tlast),
-      .s_axis_side         (xdp_side),
-      .s_axis_route        (xdp_route),
-      .token_i             (xdp_token),
-      .m_axis_tvalid       (source_valid[0]),
-      .m_axis_tready       (source_ready[0]),
-      .m_axis_tdata        (source_data[0]),
-      .m_axis_tkeep        (unused_out_keep),
-      .m_axis_tlast        (source_last[0]),
-      .m_axis_side         (out_side),
-      .m_axis_route        (out_route),
-      .leave_valid_o       (xdp_leave_valid),
-      .leave_o             (xdp_leave),
-      .verdict_valid_o     (verdict_valid_of[1]),
-      .verdict_o           (verdict_of[1]),
-      .verdict_generation_o(xdp_generation),
-      .cfg_valid_i         (req_valid[AtXdp]),
-      .cfg_req_i           (req[AtXdp]),
-      .cfg_valid_o         (rsp_valid[AtXdp]),
-      .cfg_rsp_o           (rsp[AtXdp]),
-      .step_valid_o        (unused_step_valid),
-      .step_o              (unused_step),
-      .waiting_o           (xdp_waiting),
-      .progress_o          (xdp_progress)
-  );
+  if (HasXdp) begin : gen_xdp
+    logic xdp_leave_valid;
+    token_t xdp_token, xdp_leave;
+    logic [Bytes-1:0] unused_out_keep;
+    // The order in which programs reach maps is told by the engine's own top only.
+    logic [XdpSteps-1:0] unused_step_valid;
+    xdp_step_trace_row_t [XdpSteps-1:0] unused_step;
+
+    sluice_shell_handover #(
+        .BackTokens(InFlight)
+    ) u_handover (
+        .clk_i,
+        .rst_ni,
+        .leave_valid_i    (rmt_leave_valid),
+        .leave_i          (rmt_leave),
+        .verdict_valid_i  (verdict_valid_of[0]),
+        .verdict_dropped_i(verdict_of[0].dropped),
+        .take_i           (passed_tvalid && passed_tready && passed_tlast),
+        .token_o          (xdp_token),
+        .back_valid_i     (xdp_leave_valid),
+        .back_i           (xdp_leave),
+        .leave_valid_o    (leave_valid),
+        .leave_o          (leave)
+    );
+
+    sluice_xdp #(
+        .Cfg(XdpCfg)
+    ) u_xdp (
+        .clk_i,
+        .rst_ni,
+        .epoch_i             (epoch),
+        .s_axis_tvalid       (passed_tvalid),
+        .s_axis_tready       (passed_tready),
+        .s_axis_tdata        (passed_tdata),
+        .s_axis_tkeep        (passed_tkeep),
+        .s_axis_tlast        (passed_tlast),
+        .s_axis_side         (passed_side),
+        .s_axis_route        (passed_route),
+        .token_i             (xdp_token),
+        .m_axis_tvalid       (source_valid[0]),
+        .m_axis_tready       (source_ready[0]),
+        .m_axis_tdata        (source_data[0]),
+        .m_axis_tkeep        (unused_out_keep),
+        .m_axis_tlast        (source_last[0]),
+        .m_axis_side         (out_side),
+        .m_axis_route        (out_route),
+        .leave_valid_o       (xdp_leave_valid),
+        .leave_o             (xdp_leave),
+        .verdict_valid_o     (verdict_valid_of[1]),
+        .verdict_o           (verdict_of[1]),
+        .verdict_generation_o(verdict_generation_of[1]),
+        .cfg_valid_i         (req_valid[AtXdp]),
+        .cfg_req_i           (req[AtXdp]),
+        .cfg_valid_o         (rsp_valid[AtXdp]),
+        .cfg_rsp_o           (rsp[AtXdp]),
+        .step_valid_o        (unused_step_valid),
+        .step_o              (unused_step),
+        .waiting_o           (xdp_waiting),
+        .progress_o          (xdp_progress)
+    );
+  end else begin : gen_no_xdp
+    logic asked_q;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) asked_q <= 1'b0;
+      else asked_q <= req_valid[AtXdp];
+    end
+    assign rsp_valid[AtXdp] = asked_q;
+    assign rsp[AtXdp] = NoEngine;
+
+    assign leave_valid = rmt_leave_valid;
+    assign leave = rmt_leave;
+    assign source_valid[0] = passed_tvalid;
+    assign passed_tready = source_ready[0];
+    assign source_data[0] = passed_tdata;
+    assign source_last[0] = passed_tlast;
+    assign out_side = passed_side;
+    assign out_route = passed_route;
+    assign verdict_valid_of[1] = 1'b0;
+    assign verdict_of[1] = '0;
+    assign verdict_generation_of[1] = 1'b0;
+    assign xdp_waiting = 1'b0;
+    assign xdp_progress = 1'b0;
+  end
   assign source_verdict[0] = '{tags: out_route.tags, sideband: out_side};
 
   logic out_valid, out_ready, out_last, out_first_q;
@@ -548,23 +602,23 @@ module sluice_nic_top
   // verilator lint_on UNUSEDSIGNAL
   assign trace_queue_o = queue_trace;
 
-  // No module has all places of a matcher: what it sends finds one when it gets there.
+  // What the queues ask the l7 engine. No module has all places of a matcher: what it sends finds one when it gets there.
   localparam int unsigned IndexBits = $clog2(Cfg.modules);
+  // "Bits of signal are not used": modules are numbered as for the largest target, and without l7 nobody is asked.
+  // verilator lint_off UNUSEDSIGNAL
   room_ask_t room_ask;
   room_take_t room_take;
+  logic [ModuleBits-1:0] charge_module;
+  logic [IndexBits-1:0] weight_index;
+  // verilator lint_on UNUSEDSIGNAL
   room_t room;
   logic charge_valid;
-  // "Bits of signal are not used": modules are numbered as for the largest target.
-  // verilator lint_off UNUSEDSIGNAL
-  logic [ModuleBits-1:0] charge_module;
-  // verilator lint_on UNUSEDSIGNAL
   logic [9:0] charge;
-  logic [IndexBits-1:0] weight_index;
   logic [15:0] weight;
 
   sluice_nic_egress #(
       .Cfg   (Cfg),
-      .Late  (L7Dest),
+      .Late  (HasL7 ? L7Dest : NoLateDest),
       .Places(L7Cfg.matchers * (L7Cfg.places - 1)),
       .Spare (L7Cfg.matchers)
   ) u_egress (
@@ -613,103 +667,155 @@ module sluice_nic_top
   assign m_axis_tlast[L7Dest-1:0] = egress_tlast[L7Dest-1:0];
   assign m_axis_tuser[L7Dest*SidebandBits-1:0] = egress_tuser[L7Dest-1:0];
 
-  // A packet for the l7 engine keeps its module's generation in use from its verdict on, until it is dispatched or dropped at its queue.
-  // "Bits of signal are not used": whose and where to is what counts here.
-  // verilator lint_off UNUSEDSIGNAL
-  verdict_trace_t xdp_verdict;
-  // verilator lint_on UNUSEDSIGNAL
-  assign xdp_verdict = verdict_of[1];
-  assign behind_enter_valid = verdict_valid_of[1] && !xdp_verdict.dropped && xdp_verdict.destinations[L7Dest];
-  assign behind_enter = '{module_id: xdp_verdict.module_id, generation: xdp_generation, system_generation: 1'b0};
-  assign behind_leave_valid = {trace_queue_valid_o[L7Dest] && queue_trace[L7Dest].dropped, l7_leave_valid};
-  assign behind_leave[0] = l7_leave;
-  assign behind_leave[1] = '{
-          module_id: verdict.sideband.module_id,
-          generation: verdict.sideband.generation,
-          system_generation: 1'b0
-      };
+  if (HasL7) begin : gen_l7
+    // A packet for the l7 engine keeps its module's generation in use from its verdict on, until it is dispatched or dropped at its queue.
+    logic l7_leave_valid;
+    token_t l7_leave;
+    // "Bits of signal are not used": whose and where to is what counts here.
+    // verilator lint_off UNUSEDSIGNAL
+    verdict_trace_t last_verdict;
+    // verilator lint_on UNUSEDSIGNAL
+    assign last_verdict = verdict_of[Last];
+    assign behind_enter_valid = verdict_valid_of[Last] && !last_verdict.dropped && last_verdict.destinations[L7Dest];
+    assign behind_enter = '{
+            module_id: last_verdict.module_id,
+            generation: verdict_generation_of[Last],
+            system_generation: 1'b0
+        };
+    assign behind_leave_valid = {trace_queue_valid_o[L7Dest] && queue_trace[L7Dest].dropped, l7_leave_valid};
+    assign behind_leave[0] = l7_leave;
+    assign behind_leave[1] = '{
+            module_id: verdict.sideband.module_id,
+            generation: verdict.sideband.generation,
+            system_generation: 1'b0
+        };
 
-  // Messages. The order of decisions is in the trace.
-  l7_dma_t read_desc, write_desc;
-  assign {m_axis_dma_read_desc_tag, m_axis_dma_read_desc_len, m_axis_dma_read_desc_addr} = read_desc;
-  assign {m_axis_dma_write_desc_tag, m_axis_dma_write_desc_len, m_axis_dma_write_desc_addr} = write_desc;
+    // Messages. The order of decisions is in the trace.
+    l7_dma_t read_desc, write_desc;
+    assign {m_axis_dma_read_desc_tag, m_axis_dma_read_desc_len, m_axis_dma_read_desc_addr} = read_desc;
+    assign {m_axis_dma_write_desc_tag, m_axis_dma_write_desc_len, m_axis_dma_write_desc_addr} = write_desc;
 
-  logic decision_valid, ring_event_valid, forgot_valid;
-  l7_trace_row_t decision;
-  l7_ring_trace_row_t ring_event;
-  l7_forget_trace_row_t forgot;
-  verdict_trace_t unused_l7_verdict;
-  assign trace_step_valid_o = {forgot_valid, ring_event_valid, decision_valid};
-  assign trace_step_o = {L7TraceRowBits'(forgot), L7TraceRowBits'(ring_event), decision};
+    logic decision_valid, ring_event_valid, forgot_valid;
+    l7_trace_row_t decision;
+    l7_ring_trace_row_t ring_event;
+    l7_forget_trace_row_t forgot;
+    verdict_trace_t unused_l7_verdict;
+    assign trace_step_valid_o = {forgot_valid, ring_event_valid, decision_valid};
+    assign trace_step_o = {L7TraceRowBits'(forgot), L7TraceRowBits'(ring_event), decision};
 
-  sluice_l7 #(
-      .Cfg(L7Cfg)
-  ) u_l7 (
-      .clk_i,
-      .rst_ni,
-      .epoch_i(epoch),
-      .s_axis_tvalid(egress_tvalid[L7Dest]),
-      .s_axis_tready(egress_tready[L7Dest]),
-      .s_axis_tdata(egress_tdata[L7Dest]),
-      .s_axis_tkeep(egress_tkeep[L7Dest]),
-      .s_axis_tlast(egress_tlast[L7Dest]),
-      .s_axis_side(egress_tuser[L7Dest]),
-      .token_i(
-      '{
-          module_id: egress_tuser[L7Dest].module_id,
-          generation: egress_tuser[L7Dest].generation,
-          system_generation: 1'b0
-      }
-      ),
-      .m_axis_tvalid(m_axis_tvalid[L7Dest]),
-      .m_axis_tready(m_axis_tready[L7Dest]),
-      .m_axis_tdata(m_axis_tdata[L7Dest*8*Bytes+:8*Bytes]),
-      .m_axis_tkeep(m_axis_tkeep[L7Dest*Bytes+:Bytes]),
-      .m_axis_tlast(m_axis_tlast[L7Dest]),
-      .m_axis_side(m_axis_tuser[L7Dest*SidebandBits+:SidebandBits]),
-      .m_axis_message(m_axis_message_o),
-      .m_axis_queue(m_axis_queue_o),
-      .leave_valid_o(l7_leave_valid),
-      .leave_o(l7_leave),
-      .ask_i(room_ask),
-      .take_i(room_take),
-      .room_o(room),
-      .charge_valid_o(charge_valid),
-      .charge_module_o(charge_module),
-      .charge_o(charge),
-      .weight_index_i(weight_index),
-      .weight_o(weight),
-      .verdict_valid_o(decision_valid),
-      .verdict_o(unused_l7_verdict),
-      .trace_o(decision),
-      .read_desc_valid_o(m_axis_dma_read_desc_tvalid),
-      .read_desc_ready_i(m_axis_dma_read_desc_tready),
-      .read_desc_o(read_desc),
-      .read_data_valid_i(s_axis_dma_read_data_tvalid),
-      .read_data_tag_i(s_axis_dma_read_data_tag),
-      .read_data_i(s_axis_dma_read_data_tdata),
-      .write_desc_valid_o(m_axis_dma_write_desc_tvalid),
-      .write_desc_ready_i(m_axis_dma_write_desc_tready),
-      .write_desc_o(write_desc),
-      .write_data_valid_o(m_axis_dma_write_data_tvalid),
-      .write_data_ready_i(m_axis_dma_write_data_tready),
-      .write_data_o(m_axis_dma_write_data_tdata),
-      .write_keep_o(m_axis_dma_write_data_tkeep),
-      .write_last_o(m_axis_dma_write_data_tlast),
-      .write_status_valid_i(s_axis_dma_write_status_tvalid),
-      .write_status_tag_i(s_axis_dma_write_status_tag),
-      .event_valid_o(ring_event_valid),
-      .event_o(ring_event),
-      .forgot_valid_o(forgot_valid),
-      .forgot_o(forgot),
-      .cfg_valid_i(req_valid[AtL7]),
-      .cfg_req_i(wide_req[AtL7]),
-      .cfg_row_i(rows[RmtRowsBits+:L7RowBits]),
-      .cfg_valid_o(rsp_valid[AtL7]),
-      .cfg_rsp_o(rsp[AtL7]),
-      .waiting_o(l7_waiting),
-      .progress_o(l7_progress)
-  );
+    sluice_l7 #(
+        .Cfg(L7Cfg)
+    ) u_l7 (
+        .clk_i,
+        .rst_ni,
+        .epoch_i(epoch),
+        .s_axis_tvalid(egress_tvalid[L7Dest]),
+        .s_axis_tready(egress_tready[L7Dest]),
+        .s_axis_tdata(egress_tdata[L7Dest]),
+        .s_axis_tkeep(egress_tkeep[L7Dest]),
+        .s_axis_tlast(egress_tlast[L7Dest]),
+        .s_axis_side(egress_tuser[L7Dest]),
+        .token_i(
+        '{
+            module_id: egress_tuser[L7Dest].module_id,
+            generation: egress_tuser[L7Dest].generation,
+            system_generation: 1'b0
+        }
+        ),
+        .m_axis_tvalid(m_axis_tvalid[L7Dest]),
+        .m_axis_tready(m_axis_tready[L7Dest]),
+        .m_axis_tdata(m_axis_tdata[L7Dest*8*Bytes+:8*Bytes]),
+        .m_axis_tkeep(m_axis_tkeep[L7Dest*Bytes+:Bytes]),
+        .m_axis_tlast(m_axis_tlast[L7Dest]),
+        .m_axis_side(m_axis_tuser[L7Dest*SidebandBits+:SidebandBits]),
+        .m_axis_message(m_axis_message_o),
+        .m_axis_queue(m_axis_queue_o),
+        .leave_valid_o(l7_leave_valid),
+        .leave_o(l7_leave),
+        .ask_i(room_ask),
+        .take_i(room_take),
+        .room_o(room),
+        .charge_valid_o(charge_valid),
+        .charge_module_o(charge_module),
+        .charge_o(charge),
+        .weight_index_i(weight_index),
+        .weight_o(weight),
+        .verdict_valid_o(decision_valid),
+        .verdict_o(unused_l7_verdict),
+        .trace_o(decision),
+        .read_desc_valid_o(m_axis_dma_read_desc_tvalid),
+        .read_desc_ready_i(m_axis_dma_read_desc_tready),
+        .read_desc_o(read_desc),
+        .read_data_valid_i(s_axis_dma_read_data_tvalid),
+        .read_data_tag_i(s_axis_dma_read_data_tag),
+        .read_data_i(s_axis_dma_read_data_tdata),
+        .write_desc_valid_o(m_axis_dma_write_desc_tvalid),
+        .write_desc_ready_i(m_axis_dma_write_desc_tready),
+        .write_desc_o(write_desc),
+        .write_data_valid_o(m_axis_dma_write_data_tvalid),
+        .write_data_ready_i(m_axis_dma_write_data_tready),
+        .write_data_o(m_axis_dma_write_data_tdata),
+        .write_keep_o(m_axis_dma_write_data_tkeep),
+        .write_last_o(m_axis_dma_write_data_tlast),
+        .write_status_valid_i(s_axis_dma_write_status_tvalid),
+        .write_status_tag_i(s_axis_dma_write_status_tag),
+        .event_valid_o(ring_event_valid),
+        .event_o(ring_event),
+        .forgot_valid_o(forgot_valid),
+        .forgot_o(forgot),
+        .cfg_valid_i(req_valid[AtL7]),
+        .cfg_req_i(wide_req[AtL7]),
+        .cfg_row_i(rows[RmtRowsBits+:L7RowBits]),
+        .cfg_valid_o(rsp_valid[AtL7]),
+        .cfg_rsp_o(rsp[AtL7]),
+        .waiting_o(l7_waiting),
+        .progress_o(l7_progress)
+    );
+  end else begin : gen_no_l7
+    logic asked_q;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) asked_q <= 1'b0;
+      else asked_q <= req_valid[AtL7];
+    end
+    assign rsp_valid[AtL7] = asked_q;
+    assign rsp[AtL7] = NoEngine;
+
+    // The last destination is as the others are.
+    assign m_axis_tvalid[L7Dest] = egress_tvalid[L7Dest];
+    assign egress_tready[L7Dest] = m_axis_tready[L7Dest];
+    assign m_axis_tdata[L7Dest*8*Bytes+:8*Bytes] = egress_tdata[L7Dest];
+    assign m_axis_tkeep[L7Dest*Bytes+:Bytes] = egress_tkeep[L7Dest];
+    assign m_axis_tlast[L7Dest] = egress_tlast[L7Dest];
+    assign m_axis_tuser[L7Dest*SidebandBits+:SidebandBits] = egress_tuser[L7Dest];
+    assign m_axis_message_o = 1'b0;
+    assign m_axis_queue_o = '0;
+
+    assign {room, charge_valid, charge_module, charge, weight} = '0;
+    assign {behind_enter_valid, behind_enter, behind_leave_valid, behind_leave} = '0;
+    assign m_axis_dma_read_desc_tvalid = 1'b0;
+    assign {m_axis_dma_read_desc_tag, m_axis_dma_read_desc_len, m_axis_dma_read_desc_addr} = '0;
+    assign m_axis_dma_write_desc_tvalid = 1'b0;
+    assign {m_axis_dma_write_desc_tag, m_axis_dma_write_desc_len, m_axis_dma_write_desc_addr} = '0;
+    assign m_axis_dma_write_data_tvalid = 1'b0;
+    assign {m_axis_dma_write_data_tdata, m_axis_dma_write_data_tkeep, m_axis_dma_write_data_tlast} = '0;
+    assign {trace_step_valid_o, trace_step_o} = '0;
+    assign l7_waiting = 1'b0;
+    assign l7_progress = 1'b0;
+    // "Signal is not used": there is nobody to take it.
+    // verilator lint_off UNUSEDSIGNAL
+    logic unused_dma;
+    // verilator lint_on UNUSEDSIGNAL
+    assign unused_dma = ^{
+      m_axis_dma_read_desc_tready,
+      s_axis_dma_read_data_tvalid,
+      s_axis_dma_read_data_tag,
+      s_axis_dma_read_data_tdata,
+      m_axis_dma_write_desc_tready,
+      m_axis_dma_write_data_tready,
+      s_axis_dma_write_status_tvalid,
+      s_axis_dma_write_status_tag
+    };
+  end
 
   assign waiting = merge_waiting || flow_waiting || rmt_waiting || xdp_waiting || l7_waiting || verdict_valid || data_valid;
 

@@ -57,6 +57,7 @@ module sluice_rmt
 
     output logic           verdict_valid_o,
     output verdict_trace_t verdict_o,
+    output logic           verdict_generation_o,
 
     input  logic      [   Nodes-1:0] cfg_valid_i,
     input  wide_req_t [   Nodes-1:0] cfg_req_i,
@@ -403,6 +404,7 @@ module sluice_rmt
   assign verdict_o.reason = rmt_reason(verdict_ctl.reason);
   assign verdict_o.dropped = verdict_ctl.dropped;
   assign verdict_o.module_id = verdict_ctl.module_id;
+  assign verdict_generation_o = verdict_ctl.generation;
 
   // Tables that nobody has are answered here; a stage answers for itself.
   logic parser_unknown_q, deparser_unknown_q;

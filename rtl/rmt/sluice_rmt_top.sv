@@ -79,6 +79,7 @@ module sluice_rmt_top
   wide_req_t [Nodes-1:0] req;
   logic [rmt_wide_bits(Cfg.stages)-1:0] rows;
   cfg_rsp_t [Nodes-1:0] rsp;
+  logic unused_generation;
   logic hold, waiting, progress;
   logic enter_valid, generation, system_generation, conform, leave_valid;
   enter_t enter;
@@ -89,6 +90,7 @@ module sluice_rmt_top
 
   sluice_shell #(
       .TargetHash(Cfg.target_hash),
+      .Engines   (EngineRmt),
       .Modules   (Cfg.modules),
       .Nodes     (Nodes),
       .List      (node_list()),
@@ -143,9 +145,9 @@ module sluice_rmt_top
   ) u_rmt (
       .clk_i,
       .rst_ni,
-      .ticks_i            (ticks_o),
-      .epoch_i            (trace_epoch_o),
-      .hold_i             (hold),
+      .ticks_i             (ticks_o),
+      .epoch_i             (trace_epoch_o),
+      .hold_i              (hold),
       .s_axis_tvalid,
       .s_axis_tready,
       .s_axis_tdata,
@@ -159,22 +161,23 @@ module sluice_rmt_top
       .m_axis_tlast,
       .m_axis_side,
       .m_axis_route,
-      .enter_valid_o      (enter_valid),
-      .enter_o            (enter),
-      .generation_i       (generation),
-      .system_generation_i(system_generation),
-      .conform_i          (conform),
-      .leave_valid_o      (leave_valid),
-      .leave_o            (leave),
-      .verdict_valid_o    (trace_verdict_valid_o),
-      .verdict_o          (trace_verdict_o),
-      .cfg_valid_i        (req_valid),
-      .cfg_req_i          (req),
-      .cfg_rows_i         (rows),
-      .cfg_valid_o        (rsp_valid),
-      .cfg_rsp_o          (rsp),
-      .waiting_o          (waiting),
-      .progress_o         (progress)
+      .enter_valid_o       (enter_valid),
+      .enter_o             (enter),
+      .generation_i        (generation),
+      .system_generation_i (system_generation),
+      .conform_i           (conform),
+      .leave_valid_o       (leave_valid),
+      .leave_o             (leave),
+      .verdict_valid_o     (trace_verdict_valid_o),
+      .verdict_o           (trace_verdict_o),
+      .verdict_generation_o(unused_generation),
+      .cfg_valid_i         (req_valid),
+      .cfg_req_i           (req),
+      .cfg_rows_i          (rows),
+      .cfg_valid_o         (rsp_valid),
+      .cfg_rsp_o           (rsp),
+      .waiting_o           (waiting),
+      .progress_o          (progress)
   );
 
 endmodule

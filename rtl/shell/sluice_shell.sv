@@ -12,6 +12,7 @@ module sluice_shell
   import sluice_engine_pkg::*;
 #(
     parameter int unsigned TargetHash = NicCfgDefault.target_hash,
+    parameter int unsigned Engines = 0,  // that are there, a bit each
     parameter int unsigned Modules = 64,
     parameter int unsigned Nodes = 1,
     parameter node_list_t List = '{0: '{wide_words: '0, number: NodeEgress}, default: '0},
@@ -128,6 +129,7 @@ module sluice_shell
 
   sluice_shell_system #(
       .TargetHash(TargetHash),
+      .Engines   (Engines),
       .Nodes     (RingNodes)
   ) u_system (
       .clk_i,

@@ -7,6 +7,7 @@ module sluice_shell_system
   import sluice_engine_pkg::*;
 #(
     parameter int unsigned TargetHash = NicCfgDefault.target_hash,
+    parameter int unsigned Engines = 0,  // that are there, a bit each
     parameter int unsigned Nodes = 8
 ) (
     input logic clk_i,
@@ -28,7 +29,7 @@ module sluice_shell_system
     output flow_secret_t                flow_secret_o
 );
 
-  localparam int unsigned InfoRows = 6;
+  localparam int unsigned InfoRows = 7;
   localparam int unsigned AnswerCycles = 4;
 
   logic is_info, is_control, write;
@@ -93,7 +94,8 @@ module sluice_shell_system
         InfoTicks:       row_q <= 64'(ticks_o);
         InfoBadMessages: row_q <= 64'(bad_messages_q);
         InfoTimeouts:    row_q <= 64'(timeouts_q);
-        default:         row_q <= 64'(wedges_q);
+        InfoWedges:      row_q <= 64'(wedges_q);
+        default:         row_q <= 64'(Engines);
       endcase
     end else begin
       unique case (32'(cfg_req_i.index))

@@ -79,6 +79,7 @@ module sluice_xdp_top
 
   sluice_shell #(
       .TargetHash (Cfg.target_hash),
+      .Engines    (EngineXdp),
       .Modules    (Cfg.modules),
       .Nodes      (1),
       .List       (List),

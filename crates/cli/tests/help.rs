@@ -52,7 +52,8 @@ fn every_command_has_examples_and_they_run() {
             if line.contains("--iface") || line.contains("--socket") {
                 continue;
             }
-            if line.contains("--device both") && !has_plugin("default") {
+            let plugin = if line.contains("--engines rmt") { "bare_default" } else { "rmt_default" };
+            if line.contains("--device both") && !has_plugin(plugin) {
                 let called = folder.shell(&line);
                 assert_eq!(called.code, 2, "{line}\n{}", called.err);
                 assert!(called.err.contains("make plugins"), "{}", called.err);

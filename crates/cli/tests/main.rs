@@ -6,6 +6,7 @@ mod ring;
 mod bad_input;
 mod bpf_plugin;
 mod contradictions;
+mod engines;
 mod explain;
 mod help;
 mod interrupt;

@@ -100,12 +100,12 @@ fn a_trace_and_the_maps_do_not_share_standard_output() {
 
 #[test]
 fn a_run_whose_second_device_does_not_start_leaves_its_outputs() {
-    if !has_plugin("default") {
+    if !has_plugin("tiny") {
         return;
     }
     let folder = Folder::new();
     folder.write("old.jsonl", "{\"trace\": \"of before\"}\n");
-    let run = ["run", "--config", "programs/xdp/nic.toml", "--in", CAPTURE, "--device", "both"];
+    let run = ["run", "--config", "programs/xdp/nic.toml", "--in", CAPTURE, "--device", "both", "--target", "tiny"];
     let outputs = ["--out", "port0=old.pcap", "--events", "old.jsonl", "--out", "port1=new.pcap"];
     refused(&folder, &[&run[..], &outputs].concat(), &["E0806", "of value memory"]);
     assert_eq!(fs::read_to_string(folder.path("old.jsonl")).unwrap(), "{\"trace\": \"of before\"}\n");

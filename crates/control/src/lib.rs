@@ -9,14 +9,14 @@ pub use config::{NicConfig, bring_up};
 
 use sluice_device::Capabilities;
 use sluice_formats::{EngineId, Target};
+use sluice_nic::engines;
 use sluice_object::Linker;
 
-/// The linker for a NIC that is not there: with every engine that one has, and l7 where a tenant of the file has a part of it.
+/// The linker for a NIC that is not there: with the engines that the file says, and l7 where a tenant has a part of it.
 pub fn linker_of(config: &NicConfig) -> Linker {
-    if config.tenants.iter().all(|tenant| tenant.spec.l7.is_none()) {
-        return Linker::new(config.target);
-    }
-    Linker::of(config.target, &EngineId::all().collect::<Vec<_>>(), None)
+    let has_l7 = config.tenants.iter().any(|tenant| tenant.spec.l7.is_some());
+    let engines = engines::ids(config.engines).filter(|engine| has_l7 || *engine != EngineId::L7);
+    Linker::of(config.target, &engines.collect::<Vec<_>>(), None)
 }
 
 /// The linker for a device after reset. One with an XDP engine in hardware is given the compiler for its cores; others take

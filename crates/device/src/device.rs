@@ -67,15 +67,20 @@ pub fn check_offer(packets: &[Offer], target: &Target) -> Result<(), DeviceError
 
 /// Refuses a load with a program or rows for an engine that the device does not have.
 pub fn check_engines(load: &Load, has: &Capabilities) -> Result<(), DeviceError> {
+    check_engines_of(load, has.kind, &has.engines)
+}
+
+/// The same for a device of this kind with these engines, which need not be there.
+pub fn check_engines_of(load: &Load, device: &'static str, engines: &[EngineId]) -> Result<(), DeviceError> {
     for (step, s) in load.steps.iter().enumerate() {
-        let needed = match s {
-            Step::Install { engine, .. } => Some(*engine),
-            Step::Write { node, .. } => node.engine(),
-            _ => None,
+        let (what, needed) = match s {
+            Step::Install { engine, .. } => ("a program", Some(*engine)),
+            Step::Write { node, .. } => ("a row", node.engine()),
+            _ => continue,
         };
-        if let Some(engine) = needed.filter(|engine| !has.engines.contains(engine)) {
-            let (label, device) = (load.label.clone(), has.kind);
-            return Err(DeviceError::NoEngine { label, step, engine, device });
+        if let Some(engine) = needed.filter(|engine| !engines.contains(engine)) {
+            let has = engines.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", ");
+            return Err(DeviceError::NoEngine { label: load.label.clone(), step, what, engine, device, has });
         }
     }
     Ok(())
@@ -193,6 +198,12 @@ mod tests {
         assert_eq!(check_engines(&load, &has), Ok(()));
         load.steps.push(Step::Install { engine: EngineId::XDP, module: 1, generation: 0, install: None });
         let text = check_engines(&load, &has).unwrap_err().to_string();
-        assert_eq!(text, "load `load red`, step 1: a program for the engine xdp, which the device `rtl` does not have");
+        let expected = "found a program for the engine xdp, which the device `rtl` does not have; it has rmt";
+        assert_eq!(text, format!("load `load red`, step 1: {expected}"));
+        let words = vec![0; Table::L7Match.words()];
+        load.steps[1] = Step::Write { node: Node::L7, table: Table::L7Match, index: 0, words };
+        let refused = check_engines(&load, &has).unwrap_err();
+        assert!(refused.to_string().contains("step 1: found a row for the engine l7"), "{refused}");
+        assert_eq!((refused.code(), refused.is_refusal()), ("E0309", true));
     }
 }

@@ -155,19 +155,23 @@ pub enum DeviceError {
         /// How long.
         ticks: u64,
     },
-    /// The load holds a program for an engine that the device does not have.
+    /// The load holds rows or a program for an engine that the device does not have.
     #[error(
-        "load `{label}`, step {step}: a program for the engine {engine}, which the device `{device}` does not have"
+        "load `{label}`, step {step}: found {what} for the engine {engine}, which the device `{device}` does not have; it has {has}"
     )]
     NoEngine {
         /// The load's label.
         label: String,
         /// Step, from 0.
         step: usize,
+        /// "a row" or "a program".
+        what: &'static str,
         /// The engine.
         engine: EngineId,
         /// Kind of the device.
         device: &'static str,
+        /// Engines that it has.
+        has: String,
     },
     /// No engine of the device has maps.
     #[error("no engine of the device `{device}` has maps")]
@@ -220,6 +224,7 @@ impl DeviceError {
             Self::Routes { code, .. } => code,
             Self::Step { error: StepError::Install(refused), .. } => refused.code.unwrap_or("E0307"),
             Self::MapLacks { .. } => "E0805",
+            Self::NoEngine { .. } => "E0309",
             Self::Ring(error) => error.code(),
             _ => "E0307",
         }

@@ -94,6 +94,16 @@ impl EngineId {
         self.0
     }
 
+    /// Its bit in a set of engines: [`info::ENGINES`](crate::address::info::ENGINES), and the `Engines` of the RTL.
+    pub fn bit(self) -> u32 {
+        1 << self.0
+    }
+
+    /// These engines as a set, a bit each.
+    pub fn set(engines: impl IntoIterator<Item = Self>) -> u32 {
+        engines.into_iter().fold(0, |set, engine| set | engine.bit())
+    }
+
     /// The engine of this number.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::all().find(|e| e.0 == number)
@@ -137,6 +147,7 @@ mod tests {
         }
         assert_eq!(EngineId::all().count(), FOLDERS.len() - 1);
         assert_eq!((EngineId::XDP.number(), EngineId::RMT.number()), (0, 1));
+        assert_eq!(EngineId::set([EngineId::RMT, EngineId::L7]), 0b110);
         assert_eq!((EngineId::from_number(200), EngineId::from_name("nic")), (None, None));
     }
 }

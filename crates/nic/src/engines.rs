@@ -34,8 +34,30 @@ pub static XDP: Model = Model { id: EngineId::XDP, new: |target| Box::new(XdpEng
 /// Of message dispatch.
 pub static L7: Model = Model { id: EngineId::L7, new: |target| Box::new(L7Engine::new(target)), behind: true };
 
-/// Those of the software NIC, in the order in which a packet meets them.
-pub static ALL: &[&Model] = &[&RMT, &XDP, &L7];
+/// Engines in the order in which a packet meets them.
+pub type Models = &'static [&'static Model];
+
+/// Those of the whole NIC.
+pub static ALL: Models = &[&RMT, &XDP, &L7];
+/// Those of the bare NIC.
+pub static BARE: Models = &[&RMT];
+/// The pipeline and the XDP engine.
+pub static WITH_XDP: Models = &[&RMT, &XDP];
+/// The pipeline and message dispatch.
+pub static WITH_L7: Models = &[&RMT, &L7];
+
+/// The engines that a NIC may have, as sets.
+pub static SETS: [Models; 4] = [ALL, BARE, WITH_XDP, WITH_L7];
+
+/// The set that is these, in any order; none if no NIC has them.
+pub fn set(engines: &[EngineId]) -> Option<Models> {
+    SETS.into_iter().find(|models| EngineId::set(ids(models)) == EngineId::set(engines.iter().copied()))
+}
+
+/// Which they are.
+pub fn ids(models: &'static [&'static Model]) -> impl Iterator<Item = EngineId> {
+    models.iter().map(|model| model.id)
+}
 
 /// All engines of the software NIC.
 pub fn all(target: &Target) -> Engines {
@@ -49,5 +71,20 @@ pub fn these(models: &[&Model], target: &Target) -> Engines {
     match made(true).next() {
         Some(engine) => engines.behind(engine),
         None => engines,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nic_has_the_pipeline_and_any_of_the_others() {
+        let named =
+            |names: &[&str]| set(&names.iter().map(|name| EngineId::from_name(name).unwrap()).collect::<Vec<_>>());
+        assert_eq!(named(&["rmt"]), Some(BARE));
+        assert_eq!(named(&["l7", "rmt"]), Some(WITH_L7));
+        assert_eq!(named(&["xdp", "rmt", "l7", "rmt"]), Some(ALL));
+        assert_eq!((named(&[]), named(&["xdp"]), named(&["xdp", "l7"])), (None, None, None));
     }
 }

@@ -25,9 +25,10 @@ mod xdp;
 
 use sluice_formats::random::SEED_VARIABLE;
 use sluice_packet::generate::Sizes;
-use sluice_rtlsim::{Variant, locate};
+use sluice_rtlsim::{Variant, locate, top};
 use std::fmt::Write;
 use std::path::PathBuf;
+use support::Build;
 use traffic::rates::{self, From, LENGTHS};
 use traffic::replacing::Plan;
 use traffic::shares::{self, Claim};
@@ -92,6 +93,11 @@ fn variant(section: &str) -> Variant {
     if section == "hitless" { Variant::Test } else { Variant::Bench }
 }
 
+/// The whole NIC, for speed.
+fn bench(target: &'static str) -> Build {
+    Build { variant: Variant::Bench, ..Build::new(&top::NIC, target) }
+}
+
 /// Whether the plug-ins that a section needs are there.
 fn there(section: &str) -> bool {
     if section == "packing" {
@@ -144,8 +150,8 @@ fn throughput(seed: u64) -> String {
     for config in CONFIGS {
         let fixed = LENGTHS.map(|n| (n.to_string(), Sizes::Fixed(n), (600_000 / n as u64).clamp(500, 4_000)));
         for (name, sizes, packets) in fixed.into_iter().chain([("IMIX".into(), Sizes::Imix, 4_000)]) {
-            let one = rates::rate(config, Variant::Bench, &sizes, From::OnePort, packets, seed);
-            let four = rates::rate(config, Variant::Bench, &sizes, From::AllPorts, packets / 2, seed);
+            let one = rates::rate(bench(config), &sizes, From::OnePort, packets, seed);
+            let four = rates::rate(bench(config), &sizes, From::AllPorts, packets / 2, seed);
             let beats = match sizes {
                 Sizes::Imix => format!("{:.3} and {:.3}", one.ideal(), four.ideal()),
                 _ => format!("{}", one.ideal()),
@@ -174,10 +180,10 @@ fn latency(seed: u64) -> String {
     );
     for config in CONFIGS {
         for n in LENGTHS {
-            let idle = rates::idle_latency(config, Variant::Bench, n, seed);
+            let idle = rates::idle_latency(bench(config), n, seed);
             let packets = (400_000 / n as u64).clamp(300, 4_000);
-            let full = rates::full_latency(config, Variant::Bench, n, packets, seed);
-            let over = rates::overloaded_latency(config, Variant::Bench, n, packets / 2, seed);
+            let full = rates::full_latency(bench(config), n, packets, seed);
+            let over = rates::overloaded_latency(bench(config), n, packets / 2, seed);
             let ([first, ..], last) = (idle.first, idle.last);
             let ([_, median, most_of, most], full_last) = (full.first, full.last);
             let [_, over_median, _, over_most] = over.first;
@@ -200,7 +206,7 @@ fn fairness(seed: u64) -> String {
     let percent = |shares: &[f64]| shares.iter().map(|s| format!("{:.2}", 100.0 * s)).collect::<Vec<_>>().join(" ");
     for config in CONFIGS {
         for lengths in [&[60, 1500][..], &[60, 65, 256, 1500], &[1500, 60, 60, 60]] {
-            let s = shares::ports(config, Variant::Bench, lengths, 100_000, seed);
+            let s = shares::ports(bench(config), lengths, 100_000, seed);
             let (got, error) = (percent(&s.got), 100.0 * s.error());
             writeln!(text, "| {config} | {lengths:?} | {got} | {error:.2} % | {} |", s.overload).expect("text grows");
         }
@@ -214,7 +220,7 @@ fn fairness(seed: u64) -> String {
         for lengths in [[short, middle, long], [long, short, middle], [middle, long, short]] {
             let quanta = [unit, 2 * unit, 4 * unit];
             let claims = std::array::from_fn(|i| Claim { quantum: quanta[i], length: lengths[i] });
-            let s = shares::tenants(config, Variant::Bench, &claims, 300_000, seed);
+            let s = shares::tenants(bench(config), &claims, 300_000, seed);
             let (got, due, error) = (percent(&s.got), percent(&s.due), 100.0 * s.error());
             writeln!(text, "| {config} | {lengths:?} | {quanta:?} | {got} | {due} | {error:.2} % |")
                 .expect("text grows");
@@ -227,7 +233,7 @@ fn fairness(seed: u64) -> String {
     for config in CONFIGS {
         for length in [60, 256, 1500] {
             let packets = 600_000 / length as u64;
-            let run = |blocked| shares::neighbours(config, Variant::Bench, length, packets, blocked, seed);
+            let run = |blocked| shares::neighbours(bench(config), length, packets, blocked, seed);
             let (free, blocked) = (run(false), run(true));
             let show = |cycles: &[Option<f64>]| {
                 let cell = |c: &Option<f64>| c.map_or("-".to_owned(), |c| format!("{c:.3}"));
@@ -254,7 +260,7 @@ fn hitless(seed: u64) -> String {
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for (config, plan) in CONFIGS.into_iter().flat_map(|c| {
-        let plan = Plan::new(c, 1_000, seed);
+        let plan = Plan::new(Build::new(&top::NIC, c), 1_000, seed);
         [(c, plan.clone()), (c, plan.with_faults())]
     }) {
         let run = traffic::replacing::run(&plan);

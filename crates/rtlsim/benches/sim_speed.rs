@@ -1,4 +1,4 @@
-//! Simulation speed: clock cycles in a second of the whole NIC, through the Device trait, and of the rmt
+//! Simulation speed: clock cycles in a second of the whole NIC and of smaller ones, through the Device trait, and of the rmt
 //! pipeline alone. Seconds are those of the processor, where the system tells them, because other programs have their
 //! share of it; each figure is the best of some stretches.
 //!
@@ -17,6 +17,7 @@ use sluice_frontends::Reading;
 use sluice_rtlsim::{RtlNic, RtlOptions, Variant, locate, top};
 use std::path::Path;
 use std::time::Instant;
+use support::Build;
 
 const STRETCHES: u64 = 8;
 const STRETCH_CYCLES: u64 = 5_000;
@@ -61,13 +62,16 @@ enum Traffic {
 
 fn main() {
     println!("{:<18} {:<8} {:>12} {:>12}", "config", "traffic", "cycles/s", "outcomes/s");
-    for (target, variant) in target::ALL.into_iter().flat_map(|t| [(t, Variant::Bench), (t, Variant::Test)]) {
-        if !support::has(target.name, variant) {
+    let nics = [&top::NIC, &top::BARE, &top::WITH_XDP, &top::WITH_L7];
+    let nics = target::ALL.into_iter().flat_map(|target| nics.map(|top| Build::new(top, target.name)));
+    for build in nics.flat_map(|b| [Build { variant: Variant::Bench, ..b }, b]) {
+        let config = build.top.config(build.target);
+        if locate::find(&config, build.variant).is_err() {
             continue;
         }
-        let label = format!("{}{}", target.name, if variant == Variant::Bench { "" } else { " (checked)" });
+        let label = format!("{config}{}", if build.variant == Variant::Bench { "" } else { " (checked)" });
         for (name, traffic) in [("idle", Traffic::Idle), ("64 B", Traffic::Minimum), ("mixed", Traffic::Mixed)] {
-            let (cycles, outcomes) = measure(target.name, variant, traffic);
+            let (cycles, outcomes) = measure(build, traffic);
             println!("{label:<18} {name:<8} {cycles:>12.0} {outcomes:>12.0}");
         }
     }
@@ -131,9 +135,8 @@ fn question(length: usize, rng: &mut Rng) -> Vec<u8> {
 }
 
 /// Cycles and outcomes in a second.
-fn measure(config: &str, variant: Variant, traffic: Traffic) -> (f64, f64) {
-    let options = RtlOptions { variant, check_accounting: false, ..RtlOptions::default() };
-    let mut nic = RtlNic::open(config, options).expect("the plug-in was found");
+fn measure(build: Build, traffic: Traffic) -> (f64, f64) {
+    let mut nic = build.open(RtlOptions { check_accounting: false, ..build.options(1) });
     support::set_up(&mut nic);
     let frames = frames(&nic, traffic);
     nic.offer(&frames).expect("frames are in range");

@@ -5,7 +5,7 @@
 //!
 //! `SLUICE_LONG=1` makes 10,000 operations.
 
-use crate::support;
+use crate::support::{self, BARE_TINY, Build, FULL_TINY};
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_formats::address::Access;
@@ -14,7 +14,7 @@ use sluice_formats::{EngineId, Node, Table, Target, target};
 use sluice_frontends::Reading;
 use sluice_object::linker::rmt::{EntryKey, EntryLeads, RmtError};
 use sluice_object::{Destination, LinkError, Linker, Load, NicSettings, Object, Step, TenantSpec, VlanGrant};
-use sluice_rtlsim::{RtlNic, RtlOptions, Variant};
+use sluice_rtlsim::RtlNic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -72,8 +72,8 @@ struct Endurance {
 }
 
 impl Endurance {
-    fn new(target: &'static Target, seed: u64) -> Self {
-        let nic = RtlNic::open(target.name, RtlOptions { seed, ..RtlOptions::default() }).unwrap();
+    fn new(build: Build, target: &'static Target, seed: u64) -> Self {
+        let nic = build.open(build.options(seed));
         let mut this = Self {
             nic,
             linker: Linker::new(target),
@@ -288,18 +288,22 @@ impl Endurance {
 #[test]
 fn tenants_that_come_go_and_change_lose_nothing_and_leave_nothing() {
     let seed = test_seed("tenants_that_come_go_and_change_lose_nothing_and_leave_nothing");
-    if !support::has("tiny", Variant::Test) {
-        return;
+    for (build, operations) in [(BARE_TINY, 300), (FULL_TINY, 30)] {
+        if build.is_there() {
+            run(build, if support::long() { 10_000 } else { operations }, seed);
+        }
     }
-    let operations = if support::long() { 10_000 } else { 300 };
-    let mut endurance = Endurance::new(&target::TINY, seed);
+}
+
+fn run(build: Build, operations: u64, seed: u64) {
+    let mut endurance = Endurance::new(build, &target::TINY, seed);
     for _ in 0..operations {
         endurance.operate();
     }
     endurance.leave_nothing();
     let done: u64 = endurance.done.values().sum();
     println!(
-        "{done} operations, {:?}, {} packets in {} cycles",
+        "{build}: {done} operations, {:?}, {} packets in {} cycles",
         endurance.done,
         endurance.packets,
         endurance.nic.now()

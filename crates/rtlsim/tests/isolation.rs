@@ -2,7 +2,7 @@
 //!
 //! Each device: the software NIC, and the RTL beside it in lockstep.
 
-use crate::support;
+use crate::support::{self, BARE_TINY, Build, FULL_TINY, builds};
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_formats::random::Rng;
@@ -12,7 +12,7 @@ use sluice_nic::SoftwareNic;
 use sluice_object::linker::rmt::Placer;
 use sluice_object::{Destination, Linker, NicSettings, Object, TenantSpec, VlanGrant};
 use sluice_rmt::programs::send::Send;
-use sluice_rtlsim::{Comparison, RtlNic, RtlOptions, Variant};
+use sluice_rtlsim::Comparison;
 use std::path::Path;
 
 /// Ticks between two frames of 64 bytes on the wire at 25 Gbit/s: preamble, check sequence and gap are 24 bytes more.
@@ -24,8 +24,8 @@ type Ports = (&'static [u8], &'static [u8]);
 /// The software NIC and the RTL with the model beside it, as far as they are there.
 fn devices(target: &'static Target) -> Vec<Box<dyn Device>> {
     let mut devices: Vec<Box<dyn Device>> = vec![Box::new(SoftwareNic::new(*target))];
-    if support::has(target.name, Variant::Test) {
-        let both = Comparison::open(target.name, RtlOptions::default(), support::waves_folder()).unwrap();
+    for build in builds(&[BARE_TINY]).filter(|build| build.target == target.name) {
+        let both = Comparison::open(build.target, build.options(1), support::waves_folder()).unwrap();
         devices.push(Box::new(both));
     }
     devices
@@ -133,8 +133,8 @@ fn a_frame_leaves_no_port_as_another_tenants() {
 
 /// Frames that module 2 lost on its way to the queues, of `packets` at 25 Gbit/s on port 1, while module 1 copies each of his on
 /// port 0 to all destinations, at a part of 25 Gbit/s.
-fn lost_beside_copies(config: &str, part: f64, packets: u64, seed: u64) -> u64 {
-    let mut nic = RtlNic::open(config, RtlOptions { seed, ..RtlOptions::default() }).unwrap();
+fn lost_beside_copies(build: Build, part: f64, packets: u64, seed: u64) -> u64 {
+    let mut nic = build.open(build.options(seed));
     let target = nic.capabilities().target;
     support::set_up(&mut nic);
     // Both generations again, with other destinations.
@@ -163,9 +163,9 @@ fn lost_beside_copies(config: &str, part: f64, packets: u64, seed: u64) -> u64 {
 
 #[test]
 fn copies_of_one_tenant_take_no_cycle_of_the_pipeline_from_another() {
-    for (part, packets) in [(1.0, 8_000), (0.5, 8_000)] {
-        if support::has("default", Variant::Test) {
-            assert_eq!(lost_beside_copies("default", part, packets, 7), 0);
+    for build in builds(&[FULL_TINY]) {
+        for (part, packets) in [(1.0, 8_000), (0.5, 8_000)] {
+            assert_eq!(lost_beside_copies(build, part, packets, 7), 0, "{build}");
         }
     }
 }

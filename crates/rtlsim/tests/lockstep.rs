@@ -1,10 +1,10 @@
 //! RTL and model in lockstep, packet by packet.
 
-use crate::support;
+use crate::support::{self, BARE_TINY};
 use sluice_device::{Device, Event};
 use sluice_formats::EngineId;
 use sluice_formats::random::{Rng, test_seed};
-use sluice_rtlsim::{Comparison, Faults, Ready, RtlOptions, Stalls, top};
+use sluice_rtlsim::{Comparison, Faults, Ready, RtlOptions, Stalls, Top, top};
 
 fn comparison(config: &str, options: RtlOptions) -> Option<Comparison> {
     support::has_top(options.top, config, options.variant)
@@ -14,7 +14,16 @@ fn comparison(config: &str, options: RtlOptions) -> Option<Comparison> {
 #[test]
 fn random_packets_of_all_modules_agree() {
     let seed = test_seed("random_packets_of_all_modules_agree");
-    for (top, config) in [(&top::NIC, "tiny"), (&top::NIC, "default"), (&top::RMT, "tiny"), (&top::RMT, "default")] {
+    // Of the default target the bare NIC stands for the others, which run in `make long`.
+    let short: &[(&'static Top, &str)] = &[
+        (&top::NIC, "tiny"),
+        (&top::BARE, "tiny"),
+        (&top::BARE, "default"),
+        (&top::RMT, "tiny"),
+        (&top::RMT, "default"),
+    ];
+    let more = [(&top::NIC, "default"), (&top::WITH_XDP, "tiny"), (&top::WITH_L7, "tiny")];
+    for &(top, config) in short.iter().chain(more.iter().filter(|_| support::long())) {
         let options = RtlOptions { top, seed, stalls: support::stalls(), ..RtlOptions::default() };
         let Some(mut nic) = comparison(config, options) else { continue };
         support::set_up(&mut nic);
@@ -29,7 +38,7 @@ fn random_packets_of_all_modules_agree() {
         let counters = nic.counters().unwrap();
         assert!(counters.modules.values().all(|m| m.in_flight == 0));
         let compared = nic.compared();
-        println!("{config}: {compared:?}");
+        println!("{}: {compared:?}", top.config(config));
         assert_eq!(compared.packets, 1_000);
         let outcomes = nic.poll(usize::MAX).into_iter().filter(|e| matches!(e, Event::Outcome(_))).count() as u64;
         let total: u64 = counters.modules.values().map(|m| m.offered + m.copies).sum();
@@ -39,7 +48,7 @@ fn random_packets_of_all_modules_agree() {
 
 #[test]
 fn a_blocked_destination_fills_its_queues_and_nothing_else() {
-    let Some(mut nic) = comparison("tiny", RtlOptions::default()) else { return };
+    let Some(mut nic) = comparison("tiny", BARE_TINY.options(1)) else { return };
     support::set_up(&mut nic);
     nic.set_blocked(1, true).unwrap();
     support::offer_some(&mut nic, 1_000, 3);
@@ -57,7 +66,7 @@ fn a_ring_that_loses_and_corrupts_messages_only_costs_time() {
     let seed = test_seed("a_ring_that_loses_and_corrupts_messages_only_costs_time");
     let faults = Faults { drop: 26, corrupt: 26, duplicate: 13, delay: 26, longest_delay: 2_000 };
     let stalls = Stalls { ready: Ready::Random { chance: 200 }, ..support::stalls() };
-    for top in [&top::NIC, &top::RMT] {
+    for top in [&top::BARE, &top::RMT] {
         let options = RtlOptions { top, seed, faults, stalls: stalls.clone(), ..RtlOptions::default() };
         let Some(mut nic) = comparison("tiny", options) else { continue };
         support::set_up(&mut nic);
@@ -82,7 +91,7 @@ fn every_row_reads_back_as_the_model_has_it() {
         let deparser = 16 + 4 * 16 * 16 + 16 + 8;
         parser + stages * stage + deparser
     };
-    for top in [&top::NIC, &top::RMT] {
+    for top in [&top::NIC, &top::BARE, &top::RMT] {
         let Some(mut nic) = comparison("tiny", RtlOptions { top, ..RtlOptions::default() }) else { continue };
         support::set_up(&mut nic);
         let rows = nic.snapshot().unwrap();

@@ -51,6 +51,7 @@ mod random_lockstep;
 mod rmt_published_faults;
 mod rmt_replacement;
 mod shares;
+mod smaller_nics;
 mod throughput;
 mod xdp_accounts;
 mod xdp_calls;

@@ -2,7 +2,7 @@
 //!
 //! Each device: the software NIC, and the RTL, in lockstep with the model where time allows.
 
-use crate::support;
+use crate::support::{self, BARE_TINY, FULL_TINY, builds};
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_formats::limits::HIGH_QUEUE;
@@ -12,7 +12,7 @@ use sluice_frontends::Reading;
 use sluice_nic::SoftwareNic;
 use sluice_nic::software::{Options, Service};
 use sluice_object::{Destination, Linker, NicSettings, Object, TenantSpec, VlanGrant};
-use sluice_rtlsim::{Comparison, Ready, RtlNic, RtlOptions, Stalls, Variant};
+use sluice_rtlsim::{Comparison, Ready, RtlOptions, Stalls};
 use std::path::Path;
 
 /// Host queue 0.
@@ -103,9 +103,9 @@ fn slow(config: &'static str, seed: u64) -> Vec<Box<dyn Device>> {
     let bytes_per_tick = target.bus_bytes / 4;
     let options = Options { service: Service::PerDestination { bytes_per_tick }, ..Options::default() };
     let mut devices: Vec<Box<dyn Device>> = vec![Box::new(SoftwareNic::with_options(*target, options))];
-    if support::has(config, Variant::Test) {
+    for build in builds(&[BARE_TINY]).filter(|build| build.target == config) {
         let stalls = Stalls { ready: Ready::Random { chance: 64 }, ..Stalls::default() };
-        devices.push(Box::new(RtlNic::open(config, RtlOptions { stalls, seed, ..RtlOptions::default() }).unwrap()));
+        devices.push(Box::new(build.open(RtlOptions { stalls, ..build.options(seed) })));
     }
     devices
 }
@@ -189,8 +189,8 @@ fn shares_are_those_of_the_weights_whatever_is_high() {
 /// The software NIC, and the RTL with the model beside it.
 fn devices(target: &'static Target) -> Vec<Box<dyn Device>> {
     let mut devices: Vec<Box<dyn Device>> = vec![Box::new(SoftwareNic::new(*target))];
-    if support::has(target.name, Variant::Test) {
-        let both = Comparison::open(target.name, RtlOptions::default(), support::waves_folder()).unwrap();
+    for build in builds(&[BARE_TINY, FULL_TINY]).filter(|build| build.target == target.name) {
+        let both = Comparison::open(build.target, build.options(1), support::waves_folder()).unwrap();
         devices.push(Box::new(both));
     }
     devices

@@ -6,7 +6,7 @@
 //! - each tail drop had a full queue (`Comparison`, and an assertion in the RTL)
 //! - rows that were written and counters of the engines are the model's
 //!
-//! The whole NIC, and the match-action pipeline alone, where most modules run programs that no compiler would think of.
+//! The bare NIC, the whole one, and the match-action pipeline alone, where most modules run programs that no compiler would think of.
 
 #[path = "support/random_frames.rs"]
 mod frames;
@@ -35,8 +35,10 @@ use sluice_rtlsim::{Comparison, Plugin, Ready, RtlOptions, Stalls, Top, Variant,
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Configurations of each target, 50,000 packets together, 120,000 of the pipeline alone; `SLUICE_LONG=1` makes twenty times as many.
+/// Configurations of each target, 45,000 packets together, 120,000 of the pipeline alone; `SLUICE_LONG=1` makes twenty times as many.
 const TINY_CONFIGURATIONS: u64 = 80;
+/// Of a NIC that has more engines than what is compared here.
+const FULL_CONFIGURATIONS: u64 = 8;
 const DEFAULT_CONFIGURATIONS: u64 = 20;
 const WIDE_CONFIGURATIONS: u64 = 4;
 /// Of so many configurations, one has its engines' counters compared, which are many reads.
@@ -479,8 +481,25 @@ fn run_there(top: &'static Top, config: &str, configurations: u64, test: &str) {
 }
 
 #[test]
+fn random_packets_agree_on_the_bare_nic_of_the_tiny_target() {
+    run(&top::BARE, "tiny", TINY_CONFIGURATIONS, "random_packets_agree_on_the_bare_nic_of_the_tiny_target");
+}
+
+#[test]
 fn random_packets_agree_on_the_tiny_target() {
-    run(&top::NIC, "tiny", TINY_CONFIGURATIONS, "random_packets_agree_on_the_tiny_target");
+    run(&top::NIC, "tiny", FULL_CONFIGURATIONS, "random_packets_agree_on_the_tiny_target");
+}
+
+/// With one more engine than the pipeline, on the default target: for `make long`, which builds their plug-ins.
+#[test]
+fn random_packets_agree_on_every_other_nic() {
+    let test = "random_packets_agree_on_every_other_nic";
+    if !support::long() {
+        return println!("skipped: for `make long`");
+    }
+    for (top, target) in [(&top::WITH_XDP, "tiny"), (&top::WITH_L7, "tiny"), (&top::BARE, "default")] {
+        run(top, target, FULL_CONFIGURATIONS, test);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use crate::attacking::field::{Field, tagged};
 use crate::attacking::programs;
 use crate::pipeline::Pipeline;
-use crate::support;
+use crate::support::{self, BARE_TINY, Build, FULL_TINY, builds};
 use sluice_device::{Offer, Verdict};
 use sluice_formats::random::Rng;
 use sluice_formats::row::Row;
@@ -118,13 +118,13 @@ struct Fate {
 
 /// Offers so many packets of the first stream, and of the others as many as come in that time. Streams of one tenant are counted
 /// with his first.
-fn streams(target: &'static Target, packets: u64, streams: &[Stream], seed: u64) -> Vec<Fate> {
-    spoiled(target, packets, streams, seed, Spoiled::Nothing)
+fn streams(build: Build, packets: u64, streams: &[Stream], seed: u64) -> Vec<Fate> {
+    spoiled(build, packets, streams, seed, Spoiled::Nothing)
 }
 
 /// The same with rows that may be wrong.
-fn spoiled(target: &'static Target, packets: u64, streams: &[Stream], seed: u64, spoil: Spoiled) -> Vec<Fate> {
-    let mut field = Field::new(RtlNic::open(target.name, RtlOptions { seed, ..RtlOptions::default() }).unwrap());
+fn spoiled(build: Build, packets: u64, streams: &[Stream], seed: u64, spoil: Spoiled) -> Vec<Fate> {
+    let mut field = Field::new(build.open(build.options(seed)));
     for stream in tenants(streams) {
         field.admit(stream.spec());
         field.load(stream.id, &stream.object);
@@ -160,7 +160,7 @@ fn spoiled(target: &'static Target, packets: u64, streams: &[Stream], seed: u64,
         match outcome.verdict {
             Verdict::Dropped { reason, .. } => *fates[stream].lost.entry(reason.name()).or_default() += 1,
             _ => {
-                let beats = u64::from(target.beats(streams[stream].length as u32));
+                let beats = u64::from(field.target.beats(streams[stream].length as u32));
                 let last_in = outcome.first_in.unwrap() + beats - 1;
                 times[stream].0.push(outcome.stamp.unwrap().saturating_sub(last_in));
                 times[stream].1.push(outcome.first_out.unwrap() - last_in);
@@ -184,18 +184,18 @@ fn stream(target: &Target, id: u16, port: u8, growth: u32, gap: f64) -> Stream {
     Stream { id, port, object, to: vec![(to, (target.cells / 8) as u16)], length: 60, gap, first: 0, until: None }
 }
 
-/// Four tenants on a port each at 25 Gbit/s. Before there were shares, the first one lost 246 of 12,000.
+/// Four tenants on a port each at 25 Gbit/s. Before there were shares, the first one lost 246 of 12,000. The tiny target does not carry that:
+/// this is for `make long`, and the next one for both.
 #[test]
 fn three_tenants_that_add_64_bytes_take_nothing_from_a_fourth_at_25_gbit() {
-    let target = &target::DEFAULT;
-    if !support::has(target.name, Variant::Test) {
-        return;
+    for build in builds(&[]).filter(|build| build.target == "default") {
+        let target = Target::by_name(build.target).unwrap();
+        let all: Vec<Stream> =
+            (0..4).map(|n| stream(target, 1 + n, n as u8, if n == 0 { 0 } else { 64 }, GAP_25G)).collect();
+        let fates = streams(build, 12_000, &all, 7);
+        println!("{build}: 25 Gbit/s each, three add 64 bytes: {:?}", &fates[..2]);
+        assert_eq!(fates[0].lost, BTreeMap::new());
     }
-    let all: Vec<Stream> =
-        (0..4).map(|n| stream(target, 1 + n, n as u8, if n == 0 { 0 } else { 64 }, GAP_25G)).collect();
-    let fates = streams(target, 12_000, &all, 7);
-    println!("25 Gbit/s each, three add 64 bytes: {:?}", &fates[..2]);
-    assert_eq!(fates[0].lost, BTreeMap::new());
 }
 
 /// A tenant with a quarter of the pipeline less one cycle in 256, and three who add 64 bytes at a beat a cycle, on a port each.
@@ -209,11 +209,12 @@ fn beside_growth(target: &Target) -> Vec<Stream> {
 /// The same where three offer a beat a cycle, and the fourth a quarter of the pipeline less one cycle in 256.
 #[test]
 fn three_tenants_that_add_64_bytes_leave_a_fourth_his_quarter() {
-    for target in target::ALL.iter().rev().filter(|target| support::has(target.name, Variant::Test)) {
+    for build in builds(&[BARE_TINY]) {
+        let target = Target::by_name(build.target).unwrap();
         let all = beside_growth(target);
-        let fates = streams(target, 6_000, &all, 7);
-        println!("{}: a quarter beside three that add 64 bytes at a beat a cycle: {:?}", target.name, &fates[..2]);
-        assert_eq!(fates[0].lost, BTreeMap::new(), "{}", target.name);
+        let fates = streams(build, 6_000, &all, 7);
+        println!("{build}: a quarter beside three that add 64 bytes at a beat a cycle: {:?}", &fates[..2]);
+        assert_eq!(fates[0].lost, BTreeMap::new(), "{build}");
     }
 }
 
@@ -231,21 +232,22 @@ fn two_at_a_full_port(target: &Target, gap: f64) -> Vec<Stream> {
 /// Before there were shares, one in nine of a port's frames lost 2,244 of 3,000 on tiny.
 #[test]
 fn a_tenant_that_fills_a_port_leaves_another_there_his_share() {
-    for target in target::ALL.iter().rev().filter(|target| support::has(target.name, Variant::Test)) {
+    for build in builds(&[BARE_TINY, FULL_TINY]) {
+        let target = Target::by_name(build.target).unwrap();
         let beats = target.beats(60);
         let share = assured(target, &two_at_a_full_port(target, f64::from(9 * beats)));
         let all = two_at_a_full_port(target, gap(&share, beats));
-        let fates = streams(target, 2_000, &all, 7);
-        println!("{}: {share:?} of a port beside one that fills it: {:?}", target.name, &fates[..2]);
-        assert_eq!(fates[0].lost, BTreeMap::new(), "{}", target.name);
+        let fates = streams(build, 2_000, &all, 7);
+        println!("{build}: {share:?} of a port beside one that fills it: {:?}", &fates[..2]);
+        assert_eq!(fates[0].lost, BTreeMap::new(), "{build}");
     }
 }
 
 /// The same rows, each of them wrong in one way: what is lost then is what they prevent. On default only in the long run.
 #[test]
 fn rows_that_are_wrong_let_a_neighbour_lose() {
-    let is_run = |target: &&Target| target.name == "tiny" || support::long();
-    for target in target::ALL.iter().rev().filter(is_run).filter(|target| support::has(target.name, Variant::Test)) {
+    for build in builds(&[BARE_TINY]) {
+        let target = Target::by_name(build.target).unwrap();
         let beats = target.beats(60);
         let share = assured(target, &two_at_a_full_port(target, f64::from(9 * beats)));
         let full_port = two_at_a_full_port(target, gap(&share, beats));
@@ -253,9 +255,9 @@ fn rows_that_are_wrong_let_a_neighbour_lose() {
         for (spoil, all) in
             [(Spoiled::Growth, &quarter), (Spoiled::Excess, &full_port), (Spoiled::Unlimited(10), &full_port)]
         {
-            let fates = spoiled(target, 2_000, all, 7, spoil);
-            println!("{}: {spoil:?}: {:?}", target.name, fates[0]);
-            assert!(!fates[0].lost.is_empty(), "{}, {spoil:?}: nothing was lost", target.name);
+            let fates = spoiled(build, 2_000, all, 7, spoil);
+            println!("{build}: {spoil:?}: {:?}", fates[0]);
+            assert!(!fates[0].lost.is_empty(), "{build}, {spoil:?}: nothing was lost");
         }
     }
 }
@@ -281,20 +283,21 @@ fn two_beside_copies(target: &'static Target, gap: f64, packets: u64) -> Vec<Str
 /// packets; what his queue takes is another share, at the destination.
 #[test]
 fn what_a_tenant_sent_within_both_shares_and_waited_finds_room_in_his_queue() {
-    for target in target::ALL.iter().rev().filter(|target| support::has(target.name, Variant::Test)) {
+    for build in builds(&[BARE_TINY]) {
+        let target = Target::by_name(build.target).unwrap();
         let beats = target.beats(60);
         let packets = 150;
         let linker = admitted(target, &two_beside_copies(target, f64::from(9 * beats), packets));
         let delivery = linker.delivery(1, Destination::Port(0)).unwrap().unwrap();
         let at_port = gap(&linker.shares(0).unwrap().assured[&1], beats);
         let at_queue = 2f64.powi(32) / delivery.packets_per_round(60, 1) as f64;
-        let fates = streams(target, packets, &two_beside_copies(target, at_port.max(at_queue), packets), 7);
-        println!("{}: a packet in {at_port:.1} or {at_queue:.1} ticks: {:?}", target.name, &fates[..2]);
-        assert_eq!(fates[0].lost, BTreeMap::new(), "{}", target.name);
+        let fates = streams(build, packets, &two_beside_copies(target, at_port.max(at_queue), packets), 7);
+        println!("{build}: a packet in {at_port:.1} or {at_queue:.1} ticks: {:?}", &fates[..2]);
+        assert_eq!(fates[0].lost, BTreeMap::new(), "{build}");
         // Faster than the queue is sure to take, and within the share of the port.
         if target.name == "default" {
-            let fates = streams(target, 2_000, &two_beside_copies(target, at_port, 2_000), 7);
-            println!("{}: at the port's share alone {:?}", target.name, fates[0]);
+            let fates = streams(build, 2_000, &two_beside_copies(target, at_port, 2_000), 7);
+            println!("{build}: at the port's share alone {:?}", fates[0]);
             assert!(fates[0].lost.contains_key("tail_packets"), "{:?}", fates[0]);
         }
     }

@@ -14,6 +14,7 @@ from rmt.rows import row, words_of_layout
 from rmt.tables import Table, left_over, rmt_tables
 from sluice_tb import plugin
 from test_nic_top import (
+    CONFIGS,
     DEPARSER,
     DESTS,
     EGRESS,
@@ -32,8 +33,8 @@ from test_nic_top import (
     VLANS,
     WINDOW,
     Bench,
+    configs,
     fields,
-    targets,
 )
 
 VLAN_ROWS = 4096
@@ -44,14 +45,14 @@ SOME, ALL = 16, 1 << 20
 
 
 class Reset(Bench):
-    def __init__(self, target, name):
+    def __init__(self, config, name):
         self.queue_reasons = set()
-        super().__init__(target, name)
+        super().__init__(config, name)
         queues = DESTS * self.modules
         ports = [Table(f"vlan {p}", PORT0 + p, 0, VLAN_ROWS, 1) for p in range(PORTS)]
         ports += [Table(f"policy {p}", PORT0 + p, 1, 1, 2) for p in range(PORTS)]
         own = [Table("limit", EGRESS, LIMIT, queues, 1), Table("quantum", EGRESS, QUANTUM, self.modules, 1)]
-        self.tables = [*rmt_tables(target), *own, *ports]
+        self.tables = [*rmt_tables(CONFIGS[config][0]), *own, *ports]
 
     def _event(self, event):
         super()._event(event)
@@ -108,15 +109,15 @@ class Reset(Bench):
         return {verdict["reason"] for verdict in self.verdicts.values() if verdict["dropped"]}
 
 
-@targets
-def test_what_the_rams_begin_with_is_cleared(target):
-    bench = Reset(target, "nic_reset_cold")
+@configs
+def test_what_the_rams_begin_with_is_cleared(config):
+    bench = Reset(config, "nic_reset_cold")
     assert not bench.left_over(SOME)
 
 
-@targets
-def test_rows_of_before_are_gone(target):
-    bench = Reset(target, "nic_reset_rows")
+@configs
+def test_rows_of_before_are_gone(config):
+    bench = Reset(config, "nic_reset_rows")
     for at_most in (SOME, SOME):
         bench.set_up()
         # Any other rows too, of nobody's packets.
@@ -131,17 +132,17 @@ def test_rows_of_before_are_gone(target):
 
 
 @pytest.mark.long
-@targets
-def test_every_row_of_before_is_gone(target):
-    bench = Reset(target, "nic_reset_long")
+@configs
+def test_every_row_of_before_is_gone(config):
+    bench = Reset(config, "nic_reset_long")
     bench.set_up()
     bench.traffic_and_reset()
     assert not bench.left_over(ALL)
 
 
-@targets
-def test_frames_behind_a_reset_meet_an_empty_nic(target):
-    bench = Reset(target, "nic_reset_frames")
+@configs
+def test_frames_behind_a_reset_meet_an_empty_nic(config):
+    bench = Reset(config, "nic_reset_frames")
     beats, stages = WINDOW // bench.width, bench.target["stages"]
     for _ in range(3):
         bench.set_up()
@@ -182,10 +183,10 @@ def test_frames_behind_a_reset_meet_an_empty_nic(target):
         bench.numbers = [0] * PORTS
 
 
-@targets
-def test_nobody_owns_a_vlan_of_before(target):
+@configs
+def test_nobody_owns_a_vlan_of_before(config):
     """The owners beside the VLAN rows, which no host can read: frames leave where only an old row names another."""
-    bench = Reset(target, "nic_reset_owners")
+    bench = Reset(config, "nic_reset_owners")
     own = {module: vid for vid, (module, keep) in VLANS.items() if not keep}
     others = dict.fromkeys(own.values())
     for _ in range(2):

@@ -32,7 +32,8 @@ from rmt.rows import row, words_of_layout
 from sluice_tb import bench_rng, plugin
 from sluice_tb.plugin import PluginTop
 
-CONFIGS = ("default", "tiny")
+# Target, and engines in line: the whole NIC, and the bare one.
+CONFIGS = {"default": (0, 2), "tiny": (1, 2), "bare_tiny": (1, 1)}
 PORTS, DESTS = 4, 8
 XDP, XDP_DROPS, XDP_COPIES = 4, 0, 6
 EGRESS, PORT0 = 3, 8
@@ -64,8 +65,9 @@ def width_of(layout):
 
 
 class Bench:
-    def __init__(self, target, name):
+    def __init__(self, config, name):
         self.rng = bench_rng(name)
+        target, self.in_line = CONFIGS[config]
         self.target = TARGETS[target]
         self.width, self.modules = self.target["bus_bytes"], self.target["modules"]
         layout = {
@@ -83,7 +85,7 @@ class Bench:
             "steps": 3,
             "step_trace_bits": DISPATCH_TRACE_BITS,
         }
-        self.top = PluginTop(CONFIGS[target], layout, self.rng.getrandbits(32), self._event)
+        self.top = PluginTop(config, layout, self.rng.getrandbits(32), self._event)
         self.ring = Ring(self.top)
         self.numbers = [0] * PORTS
         self.forget()
@@ -202,8 +204,8 @@ class Bench:
             self.tokens.append((event.tick, trace["id"]))
         elif kind == plugin.VERDICT:
             trace = fields(VERDICT_TRACE, words)
-            # What the pipeline lets go on the XDP engine says again.
-            if event.source == 0 and not trace["dropped"]:
+            # What the pipeline lets go on the XDP engine, if there is one, says again.
+            if event.source + 1 < self.in_line and not trace["dropped"]:
                 return
             assert trace["id"] not in self.verdicts, "two verdicts"
             self.verdicts[trace["id"]] = trace
@@ -266,21 +268,22 @@ class Bench:
         )
 
     def event(self, module, name):
-        # What becomes of a packet behind the pipeline the XDP engine knows.
-        if name == "copies":
+        # What becomes of a packet after the pipeline the XDP engine knows, if there is one.
+        if name == "copies" and self.in_line == 2:
             return self.ring.read(XDP, XDP_DROPS, 8 * module + XDP_COPIES, 2)
         return self.ring.read(DEPARSER, 4, 16 * module + EVENTS[name], 2)
 
 
-targets = pytest.mark.parametrize("target", [0, 1], ids=CONFIGS)
+# The default target takes longest.
+configs = pytest.mark.parametrize("config", ["tiny", "bare_tiny", pytest.param("default", marks=pytest.mark.long)])
 # Chance in 256ths that a destination is ready, and the longest run of either.
 READY = ((256, 0), (128, 1), (128, 60), (38, 1))
 NEVER_READY = (0, 0)
 
 
-@targets
-def test_frames_leave_as_their_programs_say_under_any_stalls(target):
-    bench = Bench(target, "nic_any")
+@configs
+def test_frames_leave_as_their_programs_say_under_any_stalls(config):
+    bench = Bench(config, "nic_any")
     rng = bench.rng
     bench.set_up()
     kinds = [(module, name) for module in (1, 2, 3, 5) for name in ("reconfig", "no_module", "parse_reject", "copies")]
@@ -314,9 +317,9 @@ def test_frames_leave_as_their_programs_say_under_any_stalls(target):
         assert now == packets + sum(side["module_id"] == m for _, side in bench.left[d])
 
 
-@targets
-def test_packets_of_one_beat_pass_one_a_cycle(target):
-    bench = Bench(target, "nic_rate")
+@configs
+def test_packets_of_one_beat_pass_one_a_cycle(config):
+    bench = Bench(config, "nic_rate")
     bench.set_up()
     assert bench.ring.write(SYSTEM, CONTROL, HOLD, 1, 1) == OK
     packets = 30
@@ -334,9 +337,9 @@ def test_packets_of_one_beat_pass_one_a_cycle(target):
     print(f"{PORTS * packets} packets of {min(64, bench.width)} bytes, one a cycle; stamp to buffer {first} cycles")
 
 
-@targets
-def test_held_packets_are_a_case_for_the_watchdog(target):
-    bench = Bench(target, "nic_watchdog")
+@configs
+def test_held_packets_are_a_case_for_the_watchdog(config):
+    bench = Bench(config, "nic_watchdog")
     bench.set_up()
     wedges = bench.ring.read(SYSTEM, INFO, WEDGES, 2)
     assert bench.ring.write(SYSTEM, CONTROL, WATCHDOG, 200, 1) == OK
@@ -358,9 +361,9 @@ def test_held_packets_are_a_case_for_the_watchdog(target):
     bench.check()
 
 
-@targets
-def test_a_reset_leaves_nothing_of_the_traffic(target):
-    bench = Bench(target, "nic_reset")
+@configs
+def test_a_reset_leaves_nothing_of_the_traffic(config):
+    bench = Bench(config, "nic_reset")
     bench.set_up()
     for _ in range(6):
         bench.top.set_ready(range(DESTS), 51)

@@ -18,6 +18,7 @@ package sluice_probe_rows_pkg;
     ProbeEventCopies = 4'd15
   } probe_event_e;
   localparam int unsigned FirstProbeReason = 60;
+  localparam int unsigned EngineProbe = 8;
 
   // Nodes of the configuration ring and their tables.
   localparam logic [7:0] NodeProbe = 8'd7;

@@ -75,6 +75,7 @@ module sluice_probe_top
   // verilator lint_on UNUSEDSIGNAL
   logic [rmt_wide_bits(Cfg.stages)-1:0] rows;
   cfg_rsp_t [Nodes-1:0] rsp;
+  logic unused_generation;
   logic hold, rmt_waiting, rmt_progress, probe_waiting, probe_progress;
   logic enter_valid, generation, system_generation, conform, leave_valid, rmt_leave_valid, probe_leave_valid;
   logic [1:0] verdict_valid;
@@ -87,6 +88,7 @@ module sluice_probe_top
 
   sluice_shell #(
       .TargetHash(Cfg.target_hash),
+      .Engines   (EngineRmt | EngineProbe),
       .Modules   (Cfg.modules),
       .Nodes     (Nodes),
       .List      (node_list()),
@@ -150,38 +152,39 @@ module sluice_probe_top
   ) u_rmt (
       .clk_i,
       .rst_ni,
-      .ticks_i            (ticks_o),
-      .epoch_i            (trace_epoch_o),
-      .hold_i             (hold),
+      .ticks_i             (ticks_o),
+      .epoch_i             (trace_epoch_o),
+      .hold_i              (hold),
       .s_axis_tvalid,
       .s_axis_tready,
       .s_axis_tdata,
       .s_axis_tkeep,
       .s_axis_tlast,
       .s_axis_tuser,
-      .m_axis_tvalid      (tvalid),
-      .m_axis_tready      (tready),
-      .m_axis_tdata       (tdata),
-      .m_axis_tkeep       (tkeep),
-      .m_axis_tlast       (tlast),
-      .m_axis_side        (side),
-      .m_axis_route       (route),
-      .enter_valid_o      (enter_valid),
-      .enter_o            (enter),
-      .generation_i       (generation),
-      .system_generation_i(system_generation),
-      .conform_i          (conform),
-      .leave_valid_o      (rmt_leave_valid),
-      .leave_o            (rmt_leave),
-      .verdict_valid_o    (verdict_valid[0]),
-      .verdict_o          (verdict[0]),
-      .cfg_valid_i        (req_valid[AtProbe-1:0]),
-      .cfg_req_i          (wide_req[AtProbe-1:0]),
-      .cfg_rows_i         (rows),
-      .cfg_valid_o        (rsp_valid[AtProbe-1:0]),
-      .cfg_rsp_o          (rsp[AtProbe-1:0]),
-      .waiting_o          (rmt_waiting),
-      .progress_o         (rmt_progress)
+      .m_axis_tvalid       (tvalid),
+      .m_axis_tready       (tready),
+      .m_axis_tdata        (tdata),
+      .m_axis_tkeep        (tkeep),
+      .m_axis_tlast        (tlast),
+      .m_axis_side         (side),
+      .m_axis_route        (route),
+      .enter_valid_o       (enter_valid),
+      .enter_o             (enter),
+      .generation_i        (generation),
+      .system_generation_i (system_generation),
+      .conform_i           (conform),
+      .leave_valid_o       (rmt_leave_valid),
+      .leave_o             (rmt_leave),
+      .verdict_valid_o     (verdict_valid[0]),
+      .verdict_o           (verdict[0]),
+      .verdict_generation_o(unused_generation),
+      .cfg_valid_i         (req_valid[AtProbe-1:0]),
+      .cfg_req_i           (wide_req[AtProbe-1:0]),
+      .cfg_rows_i          (rows),
+      .cfg_valid_o         (rsp_valid[AtProbe-1:0]),
+      .cfg_rsp_o           (rsp[AtProbe-1:0]),
+      .waiting_o           (rmt_waiting),
+      .progress_o          (rmt_progress)
   );
 
   sluice_shell_handover u_handover (

@@ -5,12 +5,15 @@ use crate::files;
 use crate::output::Output;
 use crate::ring_text::{self, Section};
 use crate::run::bring_up::{self, Nic};
-use crate::run::device;
+use crate::run::device::{self, Set};
 use clap::Args;
 use sluice_control::config;
+use sluice_device::DeviceError;
+use sluice_device::device::check_engines_of;
 use sluice_formats::Target;
 use sluice_formats::limits::FORMAT_VERSION;
 use sluice_frontends::{P4Options, successor};
+use sluice_nic::engines;
 use sluice_object::ring::{NotOnTheRing, RingWriter};
 use sluice_object::{Linker, Load};
 use std::path::{Path, PathBuf};
@@ -34,6 +37,9 @@ pub struct Ring {
     /// Secrets of hash tables come of this seed, for tests; otherwise of `seed` of the description, or they are new ones
     #[arg(long, requires = "config")]
     seed: Option<u64>,
+    /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise those that the description says, for loads all
+    #[arg(long, value_name = "ENGINE,...", value_parser = device::engines)]
+    engines: Option<Set>,
     /// Another program for a tenant, or its first: an object or a *.rmt module
     #[arg(long, value_name = "TENANT=FILE", value_parser = replacement, requires = "config")]
     replace: Vec<(String, PathBuf)>,
@@ -70,7 +76,7 @@ impl Ring {
     }
 
     fn described(&self, path: &Path, writer: &mut RingWriter) -> Result<(&'static Target, Vec<Section>), Failure> {
-        let nic = bring_up::read(path, self.target)?;
+        let nic = bring_up::read(path, self.target, self.engines)?;
         let secrets = if self.seed.is_some() { bring_up::secrets(self.seed)? } else { nic.secrets };
         let mut linker = sluice_control::linker_of(&nic.config).with_secrets(secrets);
         let loads = config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
@@ -90,6 +96,10 @@ impl Ring {
         let mut sections = Vec::new();
         for (i, path) in self.loads.iter().enumerate() {
             let load = read_load(path)?;
+            if let Some(Set(models)) = self.engines {
+                let refused = |e: DeviceError| Failure::input(e.code(), format!("{}: {e}", path.display()));
+                check_engines_of(&load, "nic", &engines::ids(models).collect::<Vec<_>>()).map_err(refused)?;
+            }
             let target = target_of(path, &load, found)?;
             sections.push(section(&format!("load_{}", i + 1), target, &[load], writer)?);
             found = Some(target);

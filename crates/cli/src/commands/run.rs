@@ -7,7 +7,7 @@ use crate::output::Output;
 use crate::p4::AllowArgs;
 use crate::run::assign::{self, Input, Moment, OutputFile, Replacement};
 use crate::run::bring_up::{self, Nic};
-use crate::run::device::{self, Choice, TopChoice};
+use crate::run::device::{self, Choice, Set, TopChoice};
 use crate::run::host::Host;
 use crate::run::interrupt;
 use crate::run::live::{self, Until};
@@ -27,6 +27,7 @@ use sluice_formats::Target;
 use sluice_formats::xdp::target::WORK;
 use sluice_frontends::{Allowed, P4Options, successor};
 use sluice_object::Linker;
+use sluice_rtlsim::Top;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -46,7 +47,7 @@ const GIGABITS: f64 = 25.0;
   sluice run --config programs/nic/nic.toml --in programs/nic/mixed.pcapng \\
       --out port1=out/port1.pcapng --out host0=out/host0.pcapng
   sluice run --config programs/nic/nic.toml --in port0=programs/nic/mixed.pcapng \\
-      --replace red=programs/nic/red-2.json@50% --device both --json
+      --replace red=programs/nic/red-2.json@50% --device both --engines rmt --json
   tcpdump -w - | sluice run --config programs/nic/nic.toml --in port0=- --out port1=- | tcpdump -r -")]
 pub struct Run {
     /// Description of the NIC and its tenants (docs/guide/nic-toml.md)
@@ -69,6 +70,9 @@ pub struct Run {
     /// Target, default or tiny; otherwise the one that the description says
     #[arg(long, value_parser = device::target)]
     target: Option<&'static Target>,
+    /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise those that the description says
+    #[arg(long, value_name = "ENGINE,...", value_parser = device::engines)]
+    engines: Option<Set>,
     /// Replaces a tenant's program (object, *.rmt, *.p4 or XDP object file; PROGRAM.p4,ENTRIES with the entries of its tables) before a packet or after a part of all packets
     #[arg(long, value_name = "TENANT=FILE@MOMENT", value_parser = assign::replacement)]
     replace: Vec<Replacement>,
@@ -122,21 +126,15 @@ impl Run {
             let what = "--top: the model is that of the whole NIC, expected --device rtl or both";
             return Err(Failure::input("E0502", what));
         }
-        let has_maps = self.top.top().engine_ids().contains(&EngineId::XDP);
-        if self.events.is_some() && self.device == Choice::Rtl && !has_maps {
-            let what = "--events: XDP programs tell them, and this top has no XDP engine; expected --top nic or xdp, or --device model";
-            return Err(Failure::input("E0502", what));
-        }
-        if self.socket.is_some() && self.device == Choice::Rtl && !has_maps {
-            let what = "--socket: this top has no XDP engine, whose maps it serves; expected --top nic or xdp, or --device model";
-            return Err(Failure::input("E0502", what));
-        }
+        self.top.check(self.engines)?;
         interrupt::listen();
         // All that can be wrong with the input is found before anything is written or run.
-        let mut nic = bring_up::read(&self.config, self.target)?;
+        let mut nic = bring_up::read(&self.config, self.target, self.engines)?;
         if self.seed.is_some() {
             nic.secrets = bring_up::secrets(self.seed)?;
         }
+        let top = self.top.top(nic.config.engines);
+        self.check_maps(top)?;
         if self.device == Choice::Both {
             // The model that plays alone before has the hardware's limit too.
             for tenant in &mut nic.config.tenants {
@@ -177,10 +175,10 @@ impl Run {
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(&outputs, read)?;
         rehearse(&nic, &changes)?;
-        let model = (self.device != Choice::Rtl).then(|| device::model(nic.target));
+        let model = (self.device != Choice::Rtl).then(|| device::model(nic.target, nic.config.engines));
         let rtl = match self.device {
             Choice::Model => None,
-            choice => Some(device::rtl(choice, self.top.top(), nic.target, self.seed(), self.waves.as_deref())?),
+            choice => Some(device::rtl(choice, top, nic.target, self.seed(), self.waves.as_deref())?),
         };
         let mut sinks = Some(Sinks::create(&outputs, nic.target)?);
         // What a device refuses is told before any of them plays: until then outputs are as they were.
@@ -249,7 +247,7 @@ impl Run {
         let read = inputs.iter().map(|input| input.file.as_path());
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(outputs, read)?;
-        let mut device = device::model(nic.target);
+        let mut device = device::model(nic.target, nic.config.engines);
         let linker = nic.start(&mut *device)?;
         nic.warn(&linker, &[]);
         let bindings = live::open(nic, &self.inputs, &self.outputs)?;
@@ -291,6 +289,21 @@ impl Run {
         let read = is_file.then(|| std::fs::File::open(events).and_then(|mut file| file.read_exact(&mut begin)));
         if read.is_some() && !captures::is_standard(events) && &begin != b"{\"" {
             let what = format!("--events: {} holds something else than events, expected a new file", events.display());
+            return Err(Failure::input("E0502", what));
+        }
+        Ok(())
+    }
+
+    /// Events and maps are those of XDP programs.
+    fn check_maps(&self, top: &Top) -> Result<(), Failure> {
+        let has_maps = top.engine_ids().contains(&EngineId::XDP);
+        let no_maps = self.device == Choice::Rtl && !has_maps;
+        if self.events.is_some() && no_maps {
+            let what = "--events: XDP programs tell them, and this top has no XDP engine; expected --top nic or xdp, or --device model";
+            return Err(Failure::input("E0502", what));
+        }
+        if self.socket.is_some() && no_maps {
+            let what = "--socket: this top has no XDP engine, whose maps it serves; expected --top nic or xdp, or --device model";
             return Err(Failure::input("E0502", what));
         }
         Ok(())

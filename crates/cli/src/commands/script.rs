@@ -4,13 +4,14 @@ use crate::apart;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
-use crate::run::device::{self, Choice, TopChoice};
+use crate::run::device::{self, Choice, Set, TopChoice};
 use crate::run::interrupt;
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_control::scripts::{FailedStatement, Report, run_script};
 use sluice_device::Device;
 use sluice_formats::Target;
+use sluice_nic::engines;
 use sluice_packet::script::Script;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -36,6 +37,9 @@ pub struct ScriptArgs {
     /// Target, default or tiny; scripts for the other one are skipped
     #[arg(long, value_parser = device::target, default_value = "default")]
     target: &'static Target,
+    /// Engines of the NIC: rmt and, after commas, xdp, l7 or both [default: all]
+    #[arg(long, value_name = "ENGINE,...", value_parser = device::engines)]
+    engines: Option<Set>,
     /// Waves of the RTL, FST; with one script
     #[arg(long, value_name = "FILE")]
     waves: Option<PathBuf>,
@@ -56,6 +60,7 @@ impl ScriptArgs {
                 "--top: the model is that of the whole NIC, expected --device rtl or both",
             ));
         }
+        self.top.check(self.engines)?;
         let scripts = self.files.iter().map(|file| Script::read(file)).collect::<Result<Vec<_>, _>>();
         let scripts = scripts.map_err(|e| Failure::input(e.code(), e))?;
         let read: Vec<PathBuf> = scripts.iter().flat_map(apart::of_script).collect();
@@ -95,11 +100,16 @@ impl ScriptArgs {
     }
 
     fn run_one(&self, script: &Script) -> Result<Report, Failure> {
+        let engines = self.engines.map_or(engines::ALL, |engines| engines.0);
         let mut device: Box<dyn Device> = match self.device {
-            Choice::Model => device::model(self.target),
-            choice => {
-                device::rtl(choice, self.top.top(), self.target, script.seed().unwrap_or(1), self.waves.as_deref())?
-            }
+            Choice::Model => device::model(self.target, engines),
+            choice => device::rtl(
+                choice,
+                self.top.top(engines),
+                self.target,
+                script.seed().unwrap_or(1),
+                self.waves.as_deref(),
+            )?,
         };
         Ok(run_script(script, &mut *device))
     }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::run::bring_up;
-use crate::run::device;
+use crate::run::device::{self, Set};
 use crate::table::{Table, group};
 use clap::Args;
 use serde_json::json;
@@ -33,6 +33,9 @@ pub struct Shares {
     /// Target, default or tiny; otherwise the one that the description says
     #[arg(long, value_parser = device::target)]
     target: Option<&'static Target>,
+    /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise those that the description says
+    #[arg(long, value_name = "ENGINE,...", value_parser = device::engines)]
+    engines: Option<Set>,
     /// One JSON document instead
     #[arg(short = 'j', long)]
     json: bool,
@@ -63,7 +66,7 @@ struct AtXdp {
 impl Shares {
     /// Prints it.
     pub fn run(&self, out: &mut Output) -> Result<(), Failure> {
-        let nic = bring_up::read(&self.config, self.target)?;
+        let nic = bring_up::read(&self.config, self.target, self.engines)?;
         let mut linker = sluice_control::linker_of(&nic.config);
         config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);

@@ -13,6 +13,7 @@ use crate::run::device::{self, Choice};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sluice_control::scripts::run_script;
+use sluice_nic::engines;
 use sluice_p4::stf::{Report, Script};
 use sluice_p4::{Model, PortMap, Program, Traffic, Undefined};
 use sluice_packet::script as packet;
@@ -177,7 +178,7 @@ impl Test {
         }
         let target = self.place.target.nic();
         let mut device = match choice {
-            Choice::Model => device::model(target),
+            Choice::Model => device::model(target, engines::ALL),
             choice => device::rtl(choice, &top::RMT, target, self.seed.unwrap_or(1), None)?,
         };
         let report = run_script(&script, &mut *device);

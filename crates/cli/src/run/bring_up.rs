@@ -1,12 +1,14 @@
 //! From a description of the NIC to a running device.
 
 use super::assign::{Input, OutputFile};
+use super::device::Set;
 use crate::failure::Failure;
 use crate::files;
 use crate::printable;
 use sluice_control::config::{BringUpError, ConfigError, NicConfig, bring_up};
 use sluice_device::Device;
 use sluice_formats::Target;
+use sluice_nic::engines;
 use sluice_object::linker::XdpError;
 use sluice_object::{Destination, LinkError, Linker, Secrets, Warning};
 use sluice_packet::bounded::MOST_TEXT;
@@ -26,22 +28,37 @@ pub fn secrets(seed: Option<u64>) -> Result<Secrets, Failure> {
         .map_err(|e| Failure::input("E0501", format!("the system's random source: {e}")).help("`--seed N`"))
 }
 
-/// Reads a description; `target` takes the place of the one that it names.
-pub fn read(path: &Path, target: Option<&'static Target>) -> Result<Nic, Failure> {
-    let mut config = NicConfig::read(path).map_err(wrong)?;
-    if let Some(target) = target.filter(|t| t.name != config.target.name) {
-        config = retarget(path, target)?;
-    }
+/// Reads a description; `target` and `engines` take the place of what it says of them.
+pub fn read(path: &Path, target: Option<&'static Target>, engines: Option<Set>) -> Result<Nic, Failure> {
+    let config = NicConfig::read(path);
+    let fits = |config: &NicConfig| {
+        target.is_none_or(|t| t.name == config.target.name) && engines.is_none_or(|e| e.0 == config.engines)
+    };
+    let config = match config {
+        Ok(config) if fits(&config) => config,
+        // What only fits on another device is no mistake.
+        Err(error) if engines.is_none() => return Err(wrong(error)),
+        _ => of_device(path, target, engines)?,
+    };
     Ok(Nic { target: config.target, secrets: secrets(config.seed)?, config })
 }
 
-/// The same description for another target. What does not fit there is told as always.
-fn retarget(path: &Path, target: &Target) -> Result<NicConfig, Failure> {
-    let file = format!("{} for target {}", path.display(), target.name);
+/// The same description for another target, or other engines. What does not fit there is told as always.
+fn of_device(path: &Path, target: Option<&Target>, engines: Option<Set>) -> Result<NicConfig, Failure> {
+    let mut file = path.display().to_string();
     let text = String::from_utf8_lossy(&files::read_at_most(path, MOST_TEXT)?).into_owned();
     let mut table: toml::Table = text.parse().unwrap_or_default();
-    if let Some(device) = table.get_mut("device").and_then(|d| d.as_table_mut()) {
-        device.insert("target".to_owned(), target.name.into());
+    let device = table.get_mut("device").and_then(|d| d.as_table_mut());
+    if let Some(device) = device {
+        if let Some(target) = target {
+            file += &format!(" for target {}", target.name);
+            device.insert("target".to_owned(), target.name.into());
+        }
+        if let Some(engines) = engines {
+            file += &format!(" for engines {engines}");
+            let names: Vec<toml::Value> = engines::ids(engines.0).map(|engine| engine.name().into()).collect();
+            device.insert("engines".to_owned(), names.into());
+        }
     }
     let folder = path.parent().unwrap_or(Path::new(""));
     // Lines and columns would be those of the changed text.

@@ -3,9 +3,11 @@
 use crate::failure::Failure;
 use clap::ValueEnum;
 use sluice_device::Device;
-use sluice_formats::Target;
+use sluice_formats::{EngineId, Target};
 use sluice_nic::SoftwareNic;
+use sluice_nic::engines::{self, Models};
 use sluice_rtlsim::{Comparison, RtlError, RtlNic, RtlOptions, Top, Waves, top};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Devices as the command line names them.
@@ -22,7 +24,7 @@ pub enum Choice {
 /// Tops of the RTL as the command line names them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum TopChoice {
-    /// The whole NIC
+    /// The NIC, with its engines
     #[default]
     Nic,
     /// The match-action pipeline alone, with ports and queues around it in software
@@ -32,10 +34,21 @@ pub enum TopChoice {
 }
 
 impl TopChoice {
-    /// The top.
-    pub fn top(self) -> &'static Top {
+    /// Engines are chosen for the NIC; the others are one engine each.
+    pub fn check(self, engines: Option<Set>) -> Result<(), Failure> {
+        match engines {
+            Some(engines) if self != Self::Nic => {
+                let what = format!("--engines {engines}: this top is one engine alone, expected --top nic");
+                Err(Failure::input("E0502", what))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The top; the NIC's with these engines.
+    pub fn top(self, models: Models) -> &'static Top {
         match self {
-            Self::Nic => &top::NIC,
+            Self::Nic => top::with(models),
             Self::Rmt => &top::RMT,
             Self::Xdp => &top::XDP,
         }
@@ -61,9 +74,28 @@ pub fn pipeline_target(name: &str) -> Result<&'static Target, String> {
     })
 }
 
+/// The set of engines that is named, with commas between them.
+pub fn engines(text: &str) -> Result<Set, String> {
+    let ids: Option<Vec<EngineId>> = text.split(',').map(EngineId::from_name).collect();
+    ids.and_then(|ids| engines::set(&ids)).map(Set).ok_or_else(|| {
+        let sets = engines::SETS.map(|models| Set(models).to_string());
+        format!("expected {}", sets.join(" or "))
+    })
+}
+
+/// Engines of a NIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Set(pub Models);
+
+impl fmt::Display for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&engines::ids(self.0).map(EngineId::name).collect::<Vec<_>>().join(","))
+    }
+}
+
 /// The software NIC.
-pub fn model(target: &Target) -> Box<dyn Device> {
-    Box::new(SoftwareNic::new(*target))
+pub fn model(target: &Target, models: Models) -> Box<dyn Device> {
+    Box::new(SoftwareNic::having(*target, models))
 }
 
 /// The RTL, alone or with the model in lockstep.

@@ -12,7 +12,7 @@ pub fn rehearse(nic: &Nic, changes: &[Change]) -> Result<(), Failure> {
     if changes.is_empty() {
         return Ok(());
     }
-    let mut model = device::model(nic.target);
+    let mut model = device::model(nic.target, nic.config.engines);
     let mut linker = nic.start(&mut *model)?;
     let before = linker.warnings();
     for change in changes {

@@ -97,6 +97,7 @@ impl Hardware {
             file: run.object.display().to_string(),
             target,
             seed: Some(run.seed),
+            engines: sluice_nic::engines::ALL,
             settings,
             tenants: vec![TenantConfig { spec, object: Some(object), routes: None, rings: Vec::new() }],
             ports: vec![PortBinding::default(); target.ports as usize],

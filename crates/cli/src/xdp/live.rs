@@ -69,7 +69,7 @@ impl XdpRun {
         let nic = self.nic(&image)?;
         let mut beside = self.state.as_deref().is_some_and(captures::is_standard).then(Output::stderr);
         let out = beside.as_mut().unwrap_or(out);
-        let mut device = device::model(nic.target);
+        let mut device = device::model(nic.target, nic.config.engines);
         let linker = nic.start(&mut *device)?;
         let module = linker.tenant(TENANT).map_err(|e| Failure::input(e.code(), e))?.module;
         let bindings = live::bind(&nic.config)?;
@@ -126,6 +126,7 @@ impl XdpRun {
             file: self.object.display().to_string(),
             target,
             seed: None,
+            engines: sluice_nic::engines::ALL,
             settings: NicSettings::new(target),
             tenants: Vec::new(),
             ports: vec![PortBinding::default(); target.ports as usize],

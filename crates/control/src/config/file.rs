@@ -24,6 +24,7 @@ pub(super) struct ConfigFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct DeviceTable {
     pub target: Spanned<String>,
+    pub engines: Option<Spanned<Vec<String>>>,
     #[serde(default)]
     pub watchdog: u32,
     pub seed: Option<u64>,

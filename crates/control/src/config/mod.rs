@@ -15,6 +15,7 @@ pub use bring_up::{BringUpError, bring_up, loads};
 pub use error::{ConfigError, ConfigProblem};
 
 use sluice_formats::Target;
+use sluice_nic::engines::Models;
 use sluice_nic::ports::{HostBinding, PortBinding};
 use sluice_object::{NicSettings, Object, TenantSpec};
 use sluice_packet::bounded;
@@ -29,6 +30,8 @@ pub struct NicConfig {
     pub target: &'static Target,
     /// What secrets of hash tables come from; none: from the system's random source.
     pub seed: Option<u64>,
+    /// Engines of the device.
+    pub engines: Models,
     /// Port policies and watchdog; written after the tenants.
     pub settings: NicSettings,
     /// Tenants in the order of the file, each with what it runs.

@@ -9,6 +9,7 @@ use sluice_device::rings::{LEAST_BUFFER, MOST_BUFFER};
 use sluice_formats::l7::target::{LEAST_RING_LOG, MOST_RING_LOG};
 use sluice_formats::{EngineId, Target, target};
 use sluice_frontends::{self as frontends, Allowed, P4Options, Reading};
+use sluice_nic::engines::{self, Models};
 use sluice_object::linker::rmt::RmtError;
 use sluice_object::{
     Destination, KeyKind, KeySpec, L7Given, LinkError, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec,
@@ -46,6 +47,7 @@ impl Resolver<'_> {
             let allowed = target::ALL.map(|t| t.name).join(", ");
             self.wrong(name.span(), "device.target", format!("`{}`", name.get_ref()), &allowed)
         })?;
+        let engines = self.engines(file.device.engines.as_ref())?;
         let mut settings = NicSettings::new(target);
         settings.watchdog = file.device.watchdog;
         let mut ports = vec![PortBinding::default(); target.ports as usize];
@@ -70,12 +72,38 @@ impl Resolver<'_> {
             }
             names.push(name);
         }
-        let tenants = self.tenants(&file, target, &settings)?;
+        let tenants = self.tenants(&file, target, engines, &settings)?;
         let inputs = file.port.iter().filter_map(|port| Some(port.input.as_ref()?.get_ref().as_path()));
         let named = file.tenant.iter().flat_map(TenantTable::files).chain(inputs);
         let files = named.map(|named| self.folder.join(named)).collect();
         let seed = file.device.seed;
-        Ok(NicConfig { file: self.file.to_owned(), target, seed, settings, tenants, ports, hosts, files })
+        Ok(NicConfig { file: self.file.to_owned(), target, seed, engines, settings, tenants, ports, hosts, files })
+    }
+
+    /// The engines that the NIC has; without a word all.
+    fn engines(&self, given: Option<&Spanned<Vec<String>>>) -> Result<Models, ConfigError> {
+        let Some(given) = given else { return Ok(engines::ALL) };
+        let ids: Option<Vec<EngineId>> = given.get_ref().iter().map(|name| EngineId::from_name(name)).collect();
+        ids.and_then(|ids| engines::set(&ids)).ok_or_else(|| {
+            let found = given.get_ref().iter().map(|name| format!("`{}`", name.escape_default())).collect::<Vec<_>>();
+            self.wrong(given.span(), "device.engines", found.join(", "), "`rmt`, and beside it `xdp`, `l7` or both")
+        })
+    }
+
+    /// Refuses a tenant's share of an engine that the NIC does not have.
+    fn check_engines(&self, table: &TenantTable, models: Models) -> Result<(), ConfigError> {
+        let xdp = table.xdp_work.is_some() || table.xdp_share.is_some();
+        for (engine, given) in [(EngineId::XDP, xdp), (EngineId::L7, table.l7.is_some())] {
+            if given && !engines::ids(models).any(|id| id == engine) {
+                let has = engines::ids(models).map(EngineId::name).collect::<Vec<_>>().join(", ");
+                let what =
+                    format!("is given a share of the engine {engine}, which this device does not have; it has {has}");
+                let tenant = table.name.get_ref().clone();
+                let problem = ConfigProblem::Object { tenant, what, code: Some("E0238") };
+                return Err(ConfigError::at(self.file, self.text, table.name.span(), problem));
+            }
+        }
+        Ok(())
     }
 
     fn number(&self, number: &Spanned<u8>, what: &str, count: u32, seen: &mut Vec<u8>) -> Result<usize, ConfigError> {
@@ -182,13 +210,15 @@ impl Resolver<'_> {
         &self,
         file: &ConfigFile,
         target: &'static Target,
+        models: Models,
         settings: &NicSettings,
     ) -> Result<Vec<TenantConfig>, ConfigError> {
-        let engines: Vec<EngineId> = EngineId::all().collect();
+        let engines: Vec<EngineId> = engines::ids(models).collect();
         let mut linker = Linker::of(target, &engines, None);
         let mut tenants = Vec::new();
         for table in &file.tenant {
             let tenant = self.tenant(table, &file.port, target)?;
+            self.check_engines(table, models)?;
             let name = tenant.spec.name.clone();
             let refused = |error: LinkError| {
                 let what = error.to_string();

@@ -256,24 +256,27 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         report.skipped = Some(format!("the script is for another target than {}", target.name));
         return report;
     }
-    let xdp = |s: &Statement| matches!(s.command, Command::Xdp(_));
-    if !device.capabilities().engines.contains(&EngineId::XDP) && script.statements.iter().any(xdp) {
-        report.skipped = Some("the device has no XDP engine".to_owned());
-        return report;
-    }
-    let rmt = |s: &Statement| match &s.command {
-        Command::Rmt(_) | Command::Table(_) | Command::Load { .. } | Command::Rules { .. } => true,
-        Command::Xdp(xdp) => xdp.rmt.is_some(),
-        _ => false,
-    };
-    if !device.capabilities().engines.contains(&EngineId::RMT) && script.statements.iter().any(rmt) {
-        report.skipped = Some("the device has no rmt pipeline".to_owned());
-        return report;
-    }
-    let rules = |s: &Statement| matches!(s.command, Command::Rules { .. } | Command::Ring { .. });
-    if !device.capabilities().engines.contains(&EngineId::L7) && script.statements.iter().any(rules) {
-        report.skipped = Some("the device has no l7 engine".to_owned());
-        return report;
+    // An engine alone shows what it can. On a NIC the linker refuses what asks for an engine that is not there.
+    if !device.capabilities().queues {
+        let xdp = |s: &Statement| matches!(s.command, Command::Xdp(_));
+        if !device.capabilities().engines.contains(&EngineId::XDP) && script.statements.iter().any(xdp) {
+            report.skipped = Some("the device has no XDP engine".to_owned());
+            return report;
+        }
+        let rmt = |s: &Statement| match &s.command {
+            Command::Rmt(_) | Command::Table(_) | Command::Load { .. } | Command::Rules { .. } => true,
+            Command::Xdp(xdp) => xdp.rmt.is_some(),
+            _ => false,
+        };
+        if !device.capabilities().engines.contains(&EngineId::RMT) && script.statements.iter().any(rmt) {
+            report.skipped = Some("the device has no rmt pipeline".to_owned());
+            return report;
+        }
+        let rules = |s: &Statement| matches!(s.command, Command::Rules { .. } | Command::Ring { .. });
+        if !device.capabilities().engines.contains(&EngineId::L7) && script.statements.iter().any(rules) {
+            report.skipped = Some("the device has no l7 engine".to_owned());
+            return report;
+        }
     }
     let blocks = |s: &Statement| matches!(s.command, Command::Block(_) | Command::Unblock(_));
     if !device.capabilities().queues && script.statements.iter().any(blocks) {

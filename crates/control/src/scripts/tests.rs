@@ -79,7 +79,14 @@ fn what_a_device_was_asked_for_and_does_not_have_is_no_finding() {
         DeviceError::NoQueues { device: "rtl-rmt" },
         DeviceError::NoMaps { device: "rtl" },
         DeviceError::NoProgram { module: 1 },
-        DeviceError::NoEngine { label: "load red".to_owned(), step: 0, engine: EngineId::XDP, device: "rtl" },
+        DeviceError::NoEngine {
+            label: "load red".to_owned(),
+            step: 0,
+            what: "a program",
+            engine: EngineId::XDP,
+            device: "rtl",
+            has: "rmt".to_owned(),
+        },
         DeviceError::Version { label: "load red".to_owned(), found: 1, allowed: 2 },
     ] {
         assert!(!finding(refused.clone()), "{refused:?}");

@@ -3,7 +3,7 @@
 use super::{FOLDER, control, info};
 use crate::address::{NodeInfo, SNAPSHOT_INDEX_BIT, Table};
 use crate::docgen::{Page, column};
-use crate::engine::{FOLDERS, Folder, folder};
+use crate::engine::{EngineId, FOLDERS, Folder, folder};
 use crate::limits::*;
 use crate::message::{Op, Status};
 use crate::pygen::Module;
@@ -76,6 +76,11 @@ pub(super) fn package() -> String {
             p.constant(&format!("First{}Reason", folder.prefix), events.first.into());
         }
     }
+    p.text("\n  // Sets of engines: a bit each.\n");
+    for (engine, folder) in EngineId::all().zip(&FOLDERS[1..]) {
+        p.constant(&format!("Engine{}", folder.prefix), engine.bit());
+    }
+    p.constant("AllEngines", EngineId::set(EngineId::all()));
     p.address_map(&folders(), "");
     for (name, value) in [
         ("SnapshotIndexBit", SNAPSHOT_INDEX_BIT),
@@ -85,6 +90,7 @@ pub(super) fn package() -> String {
         ("InfoBadMessages", info::BAD_MESSAGES),
         ("InfoTimeouts", info::TIMEOUTS),
         ("InfoWedges", info::WEDGES),
+        ("InfoEngines", info::ENGINES),
         ("ControlEpoch", control::EPOCH),
         ("ControlHold", control::HOLD),
         ("ControlWatchdog", control::WATCHDOG),

@@ -81,8 +81,10 @@ pub mod info {
     pub const TIMEOUTS: u32 = 4;
     /// Times the watchdog saw work and no progress.
     pub const WEDGES: u32 = 5;
+    /// Engines that the device has, a bit each ([`EngineId::bit`](crate::EngineId::bit)).
+    pub const ENGINES: u32 = 6;
     /// Rows in this table.
-    pub const ROWS: u32 = 6;
+    pub const ROWS: u32 = 7;
 }
 
 /// Indices of `Table::Control`, each one word.

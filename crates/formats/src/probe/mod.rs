@@ -67,6 +67,7 @@ fn package() -> String {
     let kinds: Vec<_> = EVENTS.all.iter().map(|e| (e.name, e.kind)).collect();
     p.enumeration("Kinds of the event counters.", "probe_event", 4, "ProbeEvent", &kinds);
     p.constant("FirstProbeReason", EVENTS.first.into());
+    p.constant("EngineProbe", EngineId::PROBE.bit());
     p.address_map(&[&FOLDER], "");
     p.finish()
 }

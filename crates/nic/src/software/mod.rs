@@ -26,7 +26,7 @@ use sluice_device::{
 };
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::limits::{FORMAT_VERSION, SEQUENCE_MASK, TICK_BITS, TICK_PS, packet_id};
-use sluice_formats::{Node, Reason, Table, Target};
+use sluice_formats::{EngineId, Node, Reason, Table, Target};
 use sluice_object::Load;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -61,6 +61,11 @@ impl SoftwareNic {
     /// A NIC after reset.
     pub fn with_options(target: Target, options: Options) -> Self {
         Self::with_engines(target, options, engines::all(&target))
+    }
+
+    /// A smaller NIC, with some of the engines.
+    pub fn having(target: Target, models: engines::Models) -> Self {
+        Self::with_engines(target, Options::default(), engines::these(models, &target))
     }
 
     /// The same with engines that are given, in the order in which a packet meets them.
@@ -328,6 +333,7 @@ impl SoftwareNic {
             info::VERSION => u64::from(FORMAT_VERSION),
             info::TARGET_HASH => u64::from(self.target().hash()),
             info::TICKS => self.now & TICK_MASK,
+            info::ENGINES => EngineId::set(self.capabilities.engines.iter().copied()).into(),
             // No ring, so no lost messages; no clock, so no watchdog.
             _ => 0,
         }

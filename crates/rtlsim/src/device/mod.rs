@@ -261,10 +261,12 @@ impl RtlNic {
 
     fn check_identity(&mut self) -> Result<(), RtlError> {
         let identity = |e: DeviceError| RtlError::Identity { what: e.to_string() };
-        let hash = self.plugin.target().hash();
-        for (index, what, allowed) in
-            [(info::VERSION, "format version", FORMAT_VERSION), (info::TARGET_HASH, "target hash", hash)]
-        {
+        let (hash, engines) = (self.plugin.target().hash(), self.plugin.top().engine_ids());
+        for (index, what, allowed) in [
+            (info::VERSION, "format version", FORMAT_VERSION),
+            (info::TARGET_HASH, "target hash", hash),
+            (info::ENGINES, "set of engines", EngineId::set(engines)),
+        ] {
             let found = self.read_row(Node::System, Table::Info, index).map_err(identity)?;
             if found.first() != Some(&allowed) {
                 let found = format!("{:08x}", found.first().copied().unwrap_or(0));

@@ -7,7 +7,7 @@ use sluice_formats::rows::{LeaveTraceRow, MergeTraceRow, PortTraceRow, QueueTrac
 use sluice_formats::xdp::rows::XdpStepTraceRow;
 use sluice_formats::xdp::target::STEPS;
 use sluice_formats::{EngineId, Node, Target};
-use sluice_nic::engines::{self, Model};
+use sluice_nic::engines;
 
 use crate::plugin::boundary::RawLayout;
 
@@ -17,7 +17,7 @@ pub struct Top {
     /// What the names of its plug-ins have before the target's.
     pub prefix: &'static str,
     /// Models of the engines that packets meet in it, in their order.
-    pub engines: &'static [&'static Model],
+    pub engines: engines::Models,
     /// It has the ports, the merge, the queues and the egress of a NIC, with their nodes and traces. Otherwise packets go
     /// in with a sideband as one stream, and come out as one stream with their routes.
     pub is_nic: bool,
@@ -30,14 +30,26 @@ pub struct Top {
 }
 
 /// The whole NIC, `sluice_nic_top`.
-pub static NIC: Top = Top {
-    prefix: "",
-    engines: &[&engines::RMT, &engines::XDP, &engines::L7],
-    is_nic: true,
-    tells_steps: false,
-    tells_decisions: true,
-    shortest_frame: MIN_FRAME_BYTES,
-};
+pub static NIC: Top = nic("", engines::ALL);
+
+/// The bare NIC, with the match-action pipeline as its only engine.
+pub static BARE: Top = nic("bare_", engines::BARE);
+
+/// The NIC without l7.
+pub static WITH_XDP: Top = nic("with_xdp_", engines::WITH_XDP);
+
+/// The NIC without XDP.
+pub static WITH_L7: Top = nic("with_l7_", engines::WITH_L7);
+
+/// `sluice_nic_top` with these engines. It has the trace of decisions in any case.
+const fn nic(prefix: &'static str, engines: engines::Models) -> Top {
+    Top { prefix, engines, is_nic: true, tells_steps: false, tells_decisions: true, shortest_frame: MIN_FRAME_BYTES }
+}
+
+/// The NIC with these engines.
+pub fn with(models: engines::Models) -> &'static Top {
+    [&NIC, &BARE, &WITH_XDP, &WITH_L7].into_iter().find(|top| top.engines == models).unwrap_or(&NIC)
+}
 
 /// The match-action pipeline alone, `sluice_rmt_top`.
 pub static RMT: Top = Top {
@@ -105,7 +117,8 @@ impl Top {
             bus_bytes: target.bus_bytes,
             merge_trace_bits: MergeTraceRow::width(),
             verdict_trace_bits: VerdictTraceRow::width(),
-            engines: self.in_line().max(1) as u32,
+            // The ports of a NIC are the same whatever engines it has.
+            engines: if self.is_nic { NIC.in_line() } else { self.in_line().max(1) } as u32,
             steps: if self.tells_steps { STEPS as u32 } else { 3 * u32::from(self.tells_decisions) },
             step_trace_bits: if self.tells_decisions { L7TraceRow::width() } else { XdpStepTraceRow::width() },
             ..RawLayout::default()

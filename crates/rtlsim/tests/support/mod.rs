@@ -16,13 +16,17 @@ use sluice_rtlsim::{Plugin, Ready, RtlNic, RtlOptions, Stalls, Top, Variant, top
 /// Makes a missing plug-in a failure: any at `1`, which `make test` sets it to, or that of a configuration.
 pub const REQUIRED_VARIABLE: &str = "SLUICE_REQUIRE_PLUGINS";
 
-/// Whether a plug-in is there. Says so when it is not.
+/// Whether a plug-in of the whole NIC is there. Says so when it is not.
 pub fn has(config: &str, variant: Variant) -> bool {
     has_top(&top::NIC, config, variant)
 }
 
-/// The same of any top.
+/// The same of any top. The whole NIC of the default target is for `make long`.
 pub fn has_top(top: &'static Top, config: &str, variant: Variant) -> bool {
+    if top == &top::NIC && config == "default" && variant == Variant::Test && !long() {
+        println!("skipped: on the whole NIC of the default target, which is for `make long`");
+        return false;
+    }
     match Plugin::find(top, config, variant) {
         Ok(_) => true,
         Err(error) => {
@@ -33,6 +37,58 @@ pub fn has_top(top: &'static Top, config: &str, variant: Variant) -> bool {
             false
         }
     }
+}
+
+/// A Verilated NIC: which of them, of which target, built for what.
+#[derive(Clone, Copy, Debug)]
+pub struct Build {
+    pub top: &'static Top,
+    pub target: &'static str,
+    pub variant: Variant,
+}
+
+impl Build {
+    /// One with assertions.
+    pub const fn new(top: &'static Top, target: &'static str) -> Self {
+        Self { top, target, variant: Variant::Test }
+    }
+
+    pub fn is_there(self) -> bool {
+        has_top(self.top, self.target, self.variant)
+    }
+
+    pub fn options(self, seed: u64) -> RtlOptions {
+        RtlOptions { top: self.top, variant: self.variant, seed, ..RtlOptions::default() }
+    }
+
+    /// The NIC itself.
+    pub fn open(self, options: RtlOptions) -> RtlNic {
+        RtlNic::open(self.target, RtlOptions { top: self.top, variant: self.variant, ..options }).unwrap()
+    }
+}
+
+impl std::fmt::Display for Build {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.top.config(self.target))
+    }
+}
+
+/// The bare NIC of the tiny target, on which suites run that use neither XDP nor l7.
+pub const BARE_TINY: Build = Build::new(&top::BARE, "tiny");
+/// The whole NIC of the tiny target, on which each of them has one case.
+pub const FULL_TINY: Build = Build::new(&top::NIC, "tiny");
+/// Of the default target `make test` has one case of lockstep and one of throughput; the rest is in `make long`.
+pub const BARE_DEFAULT: Build = Build::new(&top::BARE, "default");
+/// On the whole NIC of the default target all of them run in `make long`.
+pub const FULL_DEFAULT: Build = Build::new(&top::NIC, "default");
+
+/// Where a case runs: on these in `make test`, and on every NIC of both targets in `make long`.
+pub fn builds(short: &'static [Build]) -> impl Iterator<Item = Build> {
+    if short.is_empty() && !long() {
+        println!("skipped: for `make long`");
+    }
+    let all: &[Build] = &[BARE_TINY, FULL_TINY, BARE_DEFAULT, FULL_DEFAULT];
+    (if long() { all } else { short }).iter().copied().filter(|build| build.is_there())
 }
 
 /// Whether this is a run at full length, as `make long` makes it.

@@ -1,10 +1,10 @@
 //! Cycles per packet, latency, and what they are made of.
 
 use super::rig::{Left, Module, Rig, To};
+use crate::support::Build;
 use sluice_device::Device;
 use sluice_formats::random::Rng;
 use sluice_packet::generate::Sizes;
-use sluice_rtlsim::{RtlOptions, Variant};
 
 /// The fixed lengths that are measured, in bytes without the tag.
 pub const LENGTHS: [usize; 9] = [60, 64, 65, 127, 128, 129, 256, 1500, 9000];
@@ -46,18 +46,14 @@ impl Rate {
     }
 }
 
-fn options(variant: Variant, seed: u64) -> RtlOptions {
-    RtlOptions { variant, seed, ..RtlOptions::default() }
-}
-
 /// One module to all host queues, with room for the longest packets.
 fn to_hosts() -> [Module; 1] {
     [Module { cells: 900, ..Module::new(1, To::Spread([4, 5, 6, 7])) }]
 }
 
 /// Packets of these sizes to all host queues; `packets` of them on each port that is used.
-pub fn rate(config: &str, variant: Variant, sizes: &Sizes, from: From, packets: u64, seed: u64) -> Rate {
-    let mut rig = Rig::open(config, options(variant, seed), &to_hosts());
+pub fn rate(build: Build, sizes: &Sizes, from: From, packets: u64, seed: u64) -> Rate {
+    let mut rig = Rig::open(build.target, build.options(seed), &to_hosts());
     let mut rng = Rng::new(seed);
     let (ports, vlan) = match from {
         From::OnePort => (1, None),
@@ -108,8 +104,8 @@ pub struct Latency {
 }
 
 /// One packet at a time through an idle NIC.
-pub fn idle_latency(config: &str, variant: Variant, length: usize, seed: u64) -> Latency {
-    let mut rig = Rig::open(config, options(variant, seed), &to_hosts());
+pub fn idle_latency(build: Build, length: usize, seed: u64) -> Latency {
+    let mut rig = Rig::open(build.target, build.options(seed), &to_hosts());
     for i in 0..16 {
         rig.offer(i % 4, Some(1), (i / 4) % 4, length);
         rig.quiesce();
@@ -119,8 +115,8 @@ pub fn idle_latency(config: &str, variant: Variant, length: usize, seed: u64) ->
 }
 
 /// 255 of 256 cycles of the pipeline are used; packets arrive evenly on four ports.
-pub fn full_latency(config: &str, variant: Variant, length: usize, packets: u64, seed: u64) -> Latency {
-    let mut rig = Rig::open(config, options(variant, seed), &to_hosts());
+pub fn full_latency(build: Build, length: usize, packets: u64, seed: u64) -> Latency {
+    let mut rig = Rig::open(build.target, build.options(seed), &to_hosts());
     let mut rng = Rng::new(seed);
     let begin = rig.nic.now() + 64;
     let beats = u64::from(rig.target.beats(length as u32));
@@ -135,8 +131,8 @@ pub fn full_latency(config: &str, variant: Variant, length: usize, packets: u64,
 }
 
 /// All ports back to back, four times what the pipeline takes: packets wait in full port FIFOs.
-pub fn overloaded_latency(config: &str, variant: Variant, length: usize, packets: u64, seed: u64) -> Latency {
-    let mut rig = Rig::open(config, options(variant, seed), &to_hosts());
+pub fn overloaded_latency(build: Build, length: usize, packets: u64, seed: u64) -> Latency {
+    let mut rig = Rig::open(build.target, build.options(seed), &to_hosts());
     let mut rng = Rng::new(seed);
     for _ in 0..packets {
         for port in 0..rig.target.ports as u8 {

@@ -3,12 +3,13 @@
 
 use super::programs::{flow_frame, program};
 use super::witness::{Conclusion, Sent, Steady, Witness};
+use crate::support::Build;
 use sluice_device::{Device, Event, Offer, OpId};
 use sluice_formats::random::Rng;
 use sluice_formats::{Target, limits};
 use sluice_object::linker::spaces::Region;
 use sluice_object::{Action, Destination, KeySpec, Linker, Load, NicSettings, Object, TenantSpec, VlanGrant};
-use sluice_rtlsim::{Faults, RtlNic, RtlOptions, Variant};
+use sluice_rtlsim::{Faults, RtlNic, RtlOptions};
 use std::time::Instant;
 
 /// The tenant whose table is replaced, and the two others.
@@ -27,8 +28,7 @@ pub type Spoil = fn(&Load) -> Load;
 /// A run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    pub config: &'static str,
-    pub variant: Variant,
+    pub build: Build,
     pub replacements: u32,
     pub seed: u64,
     pub faults: Faults,
@@ -39,9 +39,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub fn new(config: &'static str, replacements: u32, seed: u64) -> Self {
-        let (variant, faults) = (Variant::Test, Faults::default());
-        Self { config, variant, replacements, seed, faults, spoil: None, rounds: 0 }
+    pub fn new(build: Build, replacements: u32, seed: u64) -> Self {
+        Self { build, replacements, seed, faults: Faults::default(), spoil: None, rounds: 0 }
     }
 
     /// One message in five is dropped or corrupted, in each direction.
@@ -74,12 +73,12 @@ impl Run {
     /// For people and for docs/measurements.md.
     pub fn summary(&self, plan: &Plan) -> String {
         let c = &self.conclusion;
-        let target = Target::by_name(plan.config).expect("the run has used it");
+        let target = Target::by_name(plan.build.target).expect("the run has used it");
         format!(
             "{}: {} replacements of {} entries, {} commits seen by packets, {} packets, {} cycles, pipeline {:.2} % busy, \
              {} messages on the ring, {} of them dropped or corrupted, {} sent again, {} mixtures, {} lost, {} others \
              disturbed, {} steps back (seed {}, {:.0} s)",
-            plan.config,
+            plan.build,
             self.replacements,
             self.entries,
             c.programs_seen.saturating_sub(1),
@@ -124,10 +123,8 @@ struct Bench {
 
 impl Bench {
     fn new(plan: &Plan) -> Self {
-        let options =
-            RtlOptions { variant: plan.variant, seed: plan.seed, faults: plan.faults, ..RtlOptions::default() };
-        let mut nic = RtlNic::open(plan.config, options).expect("the plug-in was found");
-        let target = Target::by_name(plan.config).expect("a plug-in has a target");
+        let mut nic = plan.build.open(RtlOptions { faults: plan.faults, ..plan.build.options(plan.seed) });
+        let target = Target::by_name(plan.build.target).expect("a plug-in has a target");
         let flows = entries(target);
         let mut linker = Linker::new(target);
         let settings = linker.nic(NicSettings::new(target)).unwrap();

@@ -1,10 +1,11 @@
 //! Who gets how much where several want the same: the merge, one destination, a blocked neighbour.
 
 use super::rig::{Leave, Left, Module, Rig, To};
+use crate::support::Build;
 use sluice_device::Device;
 use sluice_formats::random::Rng;
 use sluice_formats::{Reason, Target};
-use sluice_rtlsim::{Ready, RtlOptions, Stalls, Variant};
+use sluice_rtlsim::{Ready, RtlOptions, Stalls};
 use std::collections::BTreeMap;
 
 /// What each claimant got, in the order of the claimants, and what it should have got.
@@ -27,13 +28,9 @@ impl Shares {
     }
 }
 
-fn options(variant: Variant, seed: u64) -> RtlOptions {
-    RtlOptions { variant, seed, ..RtlOptions::default() }
-}
-
 /// Ports that all want the whole pipeline, each with frames of its own length: beats by port.
-pub fn ports(config: &str, variant: Variant, lengths: &[usize], cycles: u64, seed: u64) -> Shares {
-    let mut rig = Rig::open(config, options(variant, seed), &[Module::new(1, To::Spread([4, 5, 6, 7]))]);
+pub fn ports(build: Build, lengths: &[usize], cycles: u64, seed: u64) -> Shares {
+    let mut rig = Rig::open(build.target, build.options(seed), &[Module::new(1, To::Spread([4, 5, 6, 7]))]);
     let mut rng = Rng::new(seed);
     for (port, &length) in lengths.iter().enumerate() {
         let arrival = u64::from(rig.target.beats(length as u32 + 4));
@@ -66,14 +63,14 @@ pub struct Claim {
 }
 
 /// Tenants that want one host queue, which is ready in a quarter of the cycles: bytes by tenant.
-pub fn tenants(config: &str, variant: Variant, claims: &[Claim; 3], cycles: u64, seed: u64) -> Shares {
+pub fn tenants(build: Build, claims: &[Claim; 3], cycles: u64, seed: u64) -> Shares {
     let stalls = Stalls { ready: Ready::Random { chance: 64 }, ..Stalls::default() };
-    let options = RtlOptions { stalls, ..options(variant, seed) };
-    let cells = if config == "tiny" { 300 } else { 1_000 };
+    let options = RtlOptions { stalls, ..build.options(seed) };
+    let cells = if build.target == "tiny" { 300 } else { 1_000 };
     let module =
         |(claim, number): (&Claim, u8)| Module { quantum: claim.quantum, cells, ..Module::new(number, To::One(4)) };
     let modules: Vec<Module> = claims.iter().zip(1..).map(module).collect();
-    let mut rig = Rig::open(config, options, &modules);
+    let mut rig = Rig::open(build.target, options, &modules);
     let start = rig.nic.now();
     // Each tenant on a port of its own gets a third of the pipeline, more than its due.
     for (port, claim) in claims.iter().enumerate() {
@@ -116,9 +113,9 @@ pub struct Neighbours {
 }
 
 /// As many packets as the pipeline takes, one module after the other.
-pub fn neighbours(config: &str, variant: Variant, length: usize, packets: u64, blocked: bool, seed: u64) -> Neighbours {
+pub fn neighbours(build: Build, length: usize, packets: u64, blocked: bool, seed: u64) -> Neighbours {
     let modules: Vec<Module> = (1..=4).map(|n| Module::new(n, To::One(3 + n))).collect();
-    let mut rig = Rig::open(config, options(variant, seed), &modules);
+    let mut rig = Rig::open(build.target, build.options(seed), &modules);
     rig.nic.set_blocked(4, blocked).unwrap();
     let begin = rig.nic.now() + 64;
     let beats = u64::from(rig.target.beats(length as u32));
