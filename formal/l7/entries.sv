@@ -134,7 +134,7 @@ module entries
   logic [Entries-1:0] same, wrong;
   logic [L7TableHashes-1:0] set;
   for (genvar h = 0; h < int'(L7TableHashes); h++) begin : gen_hash
-    sluice_l7_toeplitz #(
+    sluice_toeplitz #(
         .KeyBits   (KeyBits),
         .HashBits  (1),
         .SecretBits(L7SecretRowBits)

@@ -24,4 +24,5 @@ sluice_ram_prefetch.sv
 sluice_ram_sp.sv
 sluice_skid.sv
 sluice_tcam_lut.sv
+sluice_toeplitz.sv
 sluice_token_bucket.sv

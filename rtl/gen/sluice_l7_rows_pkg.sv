@@ -240,6 +240,7 @@ package sluice_l7_rows_pkg;
     L7EventL7NoApp = 4'd6,
     L7EventL7Updating = 4'd7,
     L7EventL7Rule = 4'd8,
+    L7EventL7Conflict = 4'd9,
     L7EventLeft = 4'd13,
     L7EventConsumed = 4'd14,
     L7EventFaults = 4'd15

@@ -218,7 +218,8 @@ package sluice_pkg;
     ReasonL7Duplicate = 6'd53,
     ReasonL7NoApp = 6'd54,
     ReasonL7Updating = 6'd55,
-    ReasonL7Rule = 6'd56
+    ReasonL7Rule = 6'd56,
+    ReasonL7Conflict = 6'd57
   } reason_e;
   localparam int unsigned FirstXdpReason = 24;
   localparam int unsigned FirstRmtReason = 32;
@@ -263,6 +264,14 @@ package sluice_pkg;
   localparam int unsigned ControlEpoch = 0;
   localparam int unsigned ControlHold = 1;
   localparam int unsigned ControlWatchdog = 2;
+  localparam int unsigned ControlFlowSecret = 3;
+  localparam int unsigned ControlRows = 7;
+  localparam int unsigned FlowSecretWords = 4;
+  localparam int unsigned FlowSecretBits = 4;
+  localparam int unsigned FlowSecretAtReset0 = 1160258022;
+  localparam int unsigned FlowSecretAtReset1 = 953160567;
+  localparam int unsigned FlowSecretAtReset2 = 887688300;
+  localparam int unsigned FlowSecretAtReset3 = 1065670069;
 
   // What is asked, or what an answer answers.
   typedef enum logic [3:0] {

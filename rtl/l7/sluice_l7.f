@@ -9,5 +9,6 @@
 ../common/sluice_ram_1r1w.sv
 ../common/sluice_ram_prefetch.sv
 ../common/sluice_ram_1r1w_clear.sv
+../common/sluice_toeplitz.sv
 -F sluice_l7_engine.f
 sluice_l7_top.sv

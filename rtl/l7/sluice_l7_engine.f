@@ -41,7 +41,6 @@ sluice_l7_rules.sv
 sluice_l7_shares.sv
 sluice_l7_slots.sv
 sluice_l7_staging.sv
-sluice_l7_toeplitz.sv
 sluice_l7_until.sv
 sluice_l7_verdicts.sv
 sluice_l7_walk.sv

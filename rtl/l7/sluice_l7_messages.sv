@@ -3,8 +3,9 @@
 /// Packets end here (`end_*`) in the order in which they came; verdicts of the matchers come in any order, also before their packet's end.
 /// - `L7WayDirect`: it has its decision.
 /// - `L7WayAlone`: its verdict decides.
-/// - `L7WayFirst`: it begins a message, and its verdict decides for the message; where the message has an entry it follows that. Its own
-///   verdict is waited for in any case, for its slot is the matchers' until then.
+/// - `L7WayFirst`: it begins a message, and its verdict decides for the message. Where the message has an entry, its own verdict has to say what
+///   the entry does, else it is dropped (`l7_conflict`, and `l7_malformed` where its fields are); it is waited for in any case, for the slot is the
+///   matchers' until then.
 /// - `L7WayLater`: it follows its message's entry, and waits for it; without an entry it is dropped (`l7_no_first`).
 /// A wrong UDP checksum drops a packet, and the table does not see it. A message that finds no entry is dropped (`l7_no_state`), and a packet
 /// that says another number of packets than its message's first (`l7_malformed`). What comes of a message's packets, and when it is
@@ -86,7 +87,8 @@ module sluice_l7_messages
   typedef enum logic [1:0] {
     Owner,    // it decides for the message at `place`
     Chained,  // nothing: the packet waits for its message
-    Settled   // the packet goes now, by `decision`
+    Settled,  // the packet goes now, by `decision`
+    Judged    // the packet goes now, by `decision` if that is the verdict's too
   } meaning_e;
   typedef struct packed {
     meaning_e meaning;
@@ -98,6 +100,12 @@ module sluice_l7_messages
   localparam l7_decision_t NoFirst = '{drop: 1'b1, kind: L7EventL7NoFirst, queue_id: '0};
   localparam l7_decision_t NoState = '{drop: 1'b1, kind: L7EventL7NoState, queue_id: '0};
   localparam l7_decision_t Malformed = '{drop: 1'b1, kind: L7EventL7Malformed, queue_id: '0};
+  localparam l7_decision_t Conflict = '{drop: 1'b1, kind: L7EventL7Conflict, queue_id: '0};
+
+  // Of a repeated first packet, by what its own verdict says and what its message's entry does.
+  function automatic l7_decision_t judged(l7_decision_t own, l7_decision_t entry);
+    return (own == Malformed) ? Malformed : (own == entry) ? entry : Conflict;
+  endfunction
 
   // What a verdict decides, and whether it counts as a fault.
   typedef struct packed {
@@ -276,12 +284,13 @@ module sluice_l7_messages
 
   // The second half of an operation.
   act_e act_q;
-  logic second_q, push_q, first_q, needs_q, owner_q, repeat_q;
+  logic second_q, push_q, first_q, needs_q, owner_q, repeat_q, judges_q;
   slot_t slot_q;
   place_t place_q;
   logic [PacketsBits-1:0] packets_q;
   logic mark_q;
   ruling_t ruling_q;
+  l7_decision_t own_q;
 
   // A list that is walked.
   logic walk_q, walk_first_q, walk_goes;
@@ -290,17 +299,20 @@ module sluice_l7_messages
 
   meaning_t meaning;
   ruling_t  found_ruling;
-  logic verdict_waits, verdict_early, verdict_bad, verdict_alone, starts_walk, verdict_settled;
+  // "Bits of signal are not used": faults of repeats do not count.
+  // verilator lint_off UNUSEDSIGNAL
+  ruling_t  walk_ruling;
+  // verilator lint_on UNUSEDSIGNAL
+  logic verdict_waits, verdict_bad, verdict_alone, starts_walk, verdict_settled;
   logic walk_step;
 
   // What the operation before has not written yet is waited for, and so is a packet's end in this cycle.
   assign verdict_waits = found_valid || walk_q || (second_q && slot_q == verdict_slot) ||
       (end_valid_i && end_slot == verdict_slot);
   assign verdict_taken = verdict_here && !verdict_waits;
-  assign verdict_early = verdict_taken && !joined && !tabled;
   assign verdict_bad = verdict_taken && joined && bad;
   assign verdict_alone = verdict_taken && joined && !bad;
-  assign verdict_settled = verdict_taken && tabled && meaning.meaning == Settled;
+  assign verdict_settled = verdict_taken && tabled && (meaning.meaning == Settled || meaning.meaning == Judged);
   assign starts_walk = verdict_taken && tabled && meaning.meaning == Owner;
 
   always_ff @(posedge clk_i) begin
@@ -335,16 +347,20 @@ module sluice_l7_messages
         push_q <= verdict_bad || verdict_alone || verdict_settled;
       end
     end
-    slot_q    <= found_valid ? found_slot : walk_step ? walk_slot_q : verdict_slot;
-    place_q   <= read_place;
-    first_q   <= found.packet.way == L7WayFirst;
+    slot_q <= found_valid ? found_slot : walk_step ? walk_slot_q : verdict_slot;
+    place_q <= read_place;
+    first_q <= found.packet.way == L7WayFirst;
     // Those of messages with an entry that have a verdict of their own.
-    repeat_q  <= found_valid ? found.packet.way == L7WayFirst : walk_step ? walk_job : verdict_settled;
+    repeat_q <= found_valid ? found.packet.way == L7WayFirst : walk_step ? walk_job : verdict_settled;
     // Its verdict has not come: it keeps its slot.
-    needs_q   <= walk_step ? (walk_job && !walk_got) : (found_job && !found_got);
-    owner_q   <= walk_first_q;
+    needs_q <= walk_step ? (walk_job && !walk_got) : (found_job && !found_got);
+    // One that repeats a first packet, with a verdict of its own.
+    judges_q  <= found_valid ? (found.packet.way == L7WayFirst && found_job && found_got) :
+        (!walk_first_q && walk_job && walk_got);
+    own_q <= found_valid ? found_ruling.decision : walk_ruling.decision;
+    owner_q <= walk_first_q;
     packets_q <= found.packet.packets;
-    mark_q    <= mark;
+    mark_q <= mark;
     if (found_valid) begin
       ruling_q <= (hit || placed) ? found_ruling : '{
           fault: 1'b0,
@@ -356,7 +372,10 @@ module sluice_l7_messages
       ruling_q <= verdict_bad ?
       '{fault: 1'b0, decision: BadChecksum}
       : verdict_settled ?
-      '{fault: 1'b0, decision: meaning.decision}
+      '{
+          fault: 1'b0,
+          decision: (meaning.meaning == Judged) ? judged(ruling.decision, meaning.decision) : meaning.decision
+      }
       : ruling;
     end
   end
@@ -438,12 +457,13 @@ module sluice_l7_messages
       end
       Follow: begin
         fault = 1'b0;
-        pushed.decision = rejects ? Malformed : message.decision;
+        pushed.decision = rejects ? Malformed : judges_q ? judged(own_q, message.decision) : message.decision;
         pushed.member.valid = !rejects && !repeat_q;
         pushes = !needs_q && (rejects || message.decided);
         settles = needs_q && (rejects || message.decided);
       end
       Walk: begin
+        if (judges_q) pushed.decision = judged(own_q, ruling_q.decision);
         pushed.member.valid = owner_q || !repeat_q;
         pushed.member.begins = owner_q;
         pushed.repeated = repeat_q && !owner_q;
@@ -457,7 +477,7 @@ module sluice_l7_messages
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Lists, meanings, verdicts that came early.
+  // Lists, meanings, verdicts that came before their packet's turn.
 
   slot_t next;
   sluice_ram_lut #(
@@ -477,6 +497,7 @@ module sluice_l7_messages
   always_comb begin
     meaning_in = '{meaning: Settled, place: place_q, decision: pushed.decision};
     if (act_q == Enter) meaning_in.meaning = Owner;
+    if ((act_q == Follow && !rejects) || act_q == Walk) meaning_in.meaning = Judged;
     if (chains) meaning_in.meaning = Chained;
   end
   sluice_ram_lut #(
@@ -495,15 +516,15 @@ module sluice_l7_messages
   sluice_ram_lut #(
       .Width    (1 + DecisionBits),
       .Depth    (Packets),
-      .ReadPorts(2),
+      .ReadPorts(3),
       .InitZero (1'b0)
   ) u_rulings (
       .clk_i,
-      .we_i   (verdict_early),
+      .we_i   (verdict_taken),
       .waddr_i(verdict_slot),
       .wdata_i(ruling),
-      .raddr_i({found_slot, end_slot}),
-      .rdata_o({found_ruling, end_ruling})
+      .raddr_i({walk_slot_q, found_slot, end_slot}),
+      .rdata_o({walk_ruling, found_ruling, end_ruling})
   );
 
   always_ff @(posedge clk_i) begin

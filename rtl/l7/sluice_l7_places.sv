@@ -126,7 +126,7 @@ module sluice_l7_places
   assign forget_ready_o = !hash_q;
 
   for (genvar h = 0; h < int'(Halves); h++) begin : gen_hash
-    sluice_l7_toeplitz #(
+    sluice_toeplitz #(
         .KeyBits   (KeyBits),
         .HashBits  (SetBits),
         .SecretBits(L7SecretRowBits)

@@ -11,6 +11,7 @@
 ../common/sluice_ram_1r1w_clear.sv
 ../common/sluice_ram_prefetch.sv
 ../common/sluice_tcam_lut.sv
+../common/sluice_toeplitz.sv
 ../common/sluice_arb_drr.sv
 ../common/sluice_arb_rr.sv
 ../common/sluice_axis_narrow.sv

@@ -1,5 +1,6 @@
 /// Brings merged packets to the pipeline: sideband with flow hash, byte enables (docs/design/nic.md, "Flow hash").
 ///
+/// The lowest bits of the flow hash are under a secret, so that nobody can choose flows that meet there (sluice_toeplitz); the others are a CRC's.
 /// `valid_i` and so on are the merge's stream. `m_axis_tuser` counts with a packet's first beat. Its queue, tag,
 /// generation and destinations are 0: the pipeline says them.
 ///
@@ -8,6 +9,7 @@
 /// on `valid_i`, no valid on a ready.
 module sluice_nic_flow
   import sluice_pkg::*;
+  import sluice_engine_pkg::*;
   import sluice_shell_pkg::*;
   import sluice_nic_pkg::*;
 #(
@@ -21,6 +23,8 @@ module sluice_nic_flow
     input  logic       [8*Bytes-1:0] data_i,
     input  logic                     last_i,
     input  port_desc_t               desc_i,
+
+    input flow_secret_t flow_secret_i,
 
     output logic                    m_axis_tvalid,
     input  logic                    m_axis_tready,
@@ -60,7 +64,11 @@ module sluice_nic_flow
   fields_t fields, fields2_q;
   // verilator lint_on UNUSEDSIGNAL
   logic [8*WindowBytes-1:0] window;
+  // "Bits of signal are not used": those in whose place the secret's are.
+  // verilator lint_off UNUSEDSIGNAL
   logic [31:0] flow_crc;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [FlowSecretBits-1:0] secret_hash;
   logic [OffsetBits-1:0] end2;
   logic [Bytes-1:0] keep2;
   sideband_t side2;
@@ -103,6 +111,16 @@ module sluice_nic_flow
       .crc_o (flow_crc)
   );
 
+  sluice_toeplitz #(
+      .KeyBits   (8 * KeyBytes),
+      .HashBits  (FlowSecretBits),
+      .SecretBits($bits(flow_secret_t))
+  ) u_secret_hash (
+      .key_i   (fields2_q.tuple),
+      .secret_i(flow_secret_i),
+      .hash_o  (secret_hash)
+  );
+
   // Bytes behind the last one's place in its beat are not there.
   assign end2 = OffsetBits'(beat2_q.desc.length - 14'd1);
   assign keep2[0] = 1'b1;
@@ -119,7 +137,7 @@ module sluice_nic_flow
     side2.length = beat2_q.desc.length;
     side2.tci = beat2_q.desc.tci;
     side2.tag_off = beat2_q.desc.tag_off;
-    side2.flow_hash = fields2_q.ipv4 ? flow_crc : '0;
+    side2.flow_hash = fields2_q.ipv4 ? {flow_crc[31:FlowSecretBits], secret_hash} : '0;
   end
 
   always_ff @(posedge clk_i) begin

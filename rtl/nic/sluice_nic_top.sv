@@ -230,6 +230,8 @@ module sluice_nic_top
   // verilator lint_on UNUSEDSIGNAL
   assign trace_epoch_o = epoch;
 
+  flow_secret_t flow_secret;
+
   sluice_shell #(
       .TargetHash (Cfg.target_hash),
       .Engines    (Engines),
@@ -259,6 +261,7 @@ module sluice_nic_top
       .ticks_o,
       .epoch_o             (epoch),
       .hold_o              (hold),
+      .flow_secret_o       (flow_secret),
       .enter_valid_i       (enter_valid),
       .enter_i             (enter),
       .generation_o        (generation),
@@ -358,6 +361,7 @@ module sluice_nic_top
       .data_i       (merged_data),
       .last_i       (merged_last),
       .desc_i       (merged_desc),
+      .flow_secret_i(flow_secret),
       .m_axis_tvalid(rmt_tvalid),
       .m_axis_tready(rmt_tready),
       .m_axis_tdata (rmt_tdata),

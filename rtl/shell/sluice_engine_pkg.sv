@@ -171,5 +171,11 @@ package sluice_engine_pkg;
     return n;
   endfunction
 
+  // The secret of the flow hash, and what it is until the host writes it.
+  typedef logic [FlowSecretWords-1:0][31:0] flow_secret_t;
+  localparam flow_secret_t FlowSecretAtReset = {
+    FlowSecretAtReset3, FlowSecretAtReset2, FlowSecretAtReset1, FlowSecretAtReset0
+  };
+
   // verilator lint_on UNUSEDPARAM
 endpackage

@@ -40,9 +40,10 @@ module sluice_shell
     input  logic      [   Nodes-1:0] rsp_valid_i,
     input  cfg_rsp_t  [   Nodes-1:0] rsp_i,
 
-    output logic [TickBits-1:0] ticks_o,
-    output logic [        31:0] epoch_o,
-    output logic                hold_o,
+    output logic         [TickBits-1:0] ticks_o,
+    output logic         [        31:0] epoch_o,
+    output logic                        hold_o,
+    output flow_secret_t                flow_secret_o,
 
     input  logic   enter_valid_i,
     input  enter_t enter_i,
@@ -143,7 +144,8 @@ module sluice_shell
       .ticks_o,
       .epoch_o,
       .hold_o       (hold),
-      .watchdog_o   (watchdog_limit)
+      .watchdog_o   (watchdog_limit),
+      .flow_secret_o
   );
 
   sluice_shell_stamp #(

@@ -1,4 +1,4 @@
-/// System node: identity, tick counter, error counts, snapshot epoch, hold, watchdog limit.
+/// System node: identity, tick counter, error counts, snapshot epoch, hold, watchdog limit, secret of the flow hash.
 ///
 /// Node NodeSystem. Configuration: answered 4 cycles after the access; writes take effect in
 /// the cycle after it. Error counts are 32 bits and wrap.
@@ -22,19 +22,20 @@ module sluice_shell_system
     input logic [Nodes-1:0] timeout_i,
     input logic             wedged_i,
 
-    output logic [TickBits-1:0] ticks_o,
-    output logic [        31:0] epoch_o,
-    output logic                hold_o,
-    output logic [        31:0] watchdog_o
+    output logic         [TickBits-1:0] ticks_o,
+    output logic         [        31:0] epoch_o,
+    output logic                        hold_o,
+    output logic         [        31:0] watchdog_o,
+    output flow_secret_t                flow_secret_o
 );
 
   localparam int unsigned InfoRows = 7;
-  localparam int unsigned ControlRows = 3;
   localparam int unsigned AnswerCycles = 4;
 
   logic is_info, is_control, write;
   cfg_status_e status, status_q;
   logic [3:0] words_q;
+  logic [$clog2(FlowSecretWords)-1:0] secret_word;
   logic [AnswerCycles-1:0] answer_q;
   logic [31:0] bad_messages_q, timeouts_q, wedges_q;
   logic [63:0] row_q;
@@ -55,6 +56,7 @@ module sluice_shell_system
 
   assign is_info = cfg_req_i.tab == TableInfo;
   assign is_control = cfg_req_i.tab == TableControl;
+  assign secret_word = $clog2(FlowSecretWords)'(32'(cfg_req_i.index) - ControlFlowSecret);
   always_comb begin
     status = cfg_check(cfg_req_i, is_info, 1'b0, 24'(InfoRows), 4'd2);
     if (is_control) status = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(ControlRows), 4'd1);
@@ -66,6 +68,7 @@ module sluice_shell_system
       ticks_o        <= '0;
       hold_o         <= 1'b0;
       watchdog_o     <= '0;
+      flow_secret_o  <= FlowSecretAtReset;
       bad_messages_q <= '0;
       timeouts_q     <= '0;
       wedges_q       <= '0;
@@ -81,7 +84,8 @@ module sluice_shell_system
           ControlEpoch:    epoch_q <= cfg_req_i.data[31:0];
           ControlHold:     hold_o <= cfg_req_i.data[0];
           ControlWatchdog: watchdog_o <= cfg_req_i.data[31:0];
-          default:         ;
+          // The others are its words.
+          default:         flow_secret_o[secret_word] <= cfg_req_i.data[31:0];
         endcase
       end
     end
@@ -102,9 +106,10 @@ module sluice_shell_system
       endcase
     end else begin
       unique case (32'(cfg_req_i.index))
-        ControlEpoch: row_q <= 64'(epoch_o);
-        ControlHold:  row_q <= 64'(hold_o);
-        default:      row_q <= 64'(watchdog_o);
+        ControlEpoch:    row_q <= 64'(epoch_o);
+        ControlHold:     row_q <= 64'(hold_o);
+        ControlWatchdog: row_q <= 64'(watchdog_o);
+        default:         row_q <= 64'(flow_secret_o[secret_word]);
       endcase
     end
   end

@@ -65,3 +65,4 @@ class Reason(IntEnum):
     L7_NO_APP = 54
     L7_UPDATING = 55
     L7_RULE = 56
+    L7_CONFLICT = 57

@@ -95,13 +95,21 @@ def _has_ports(frame: bytes, o: int) -> bool:
     return frame[23 + o] in (6, 17) and fragment == 0 and len(frame) >= o + 38
 
 
-def flow_hash(frame: bytes) -> int:
+# Words of the secret after a reset, and the bits of the hash that are under it.
+FLOW_SECRET_AT_RESET = 0x3F84D5B5_34E90C6C_38D01377_452821E6
+FLOW_SECRET_BITS = 4
+
+
+def flow_hash(frame: bytes, secret: int = FLOW_SECRET_AT_RESET) -> int:
     """Of a frame as it came in."""
     o = _behind_tag(frame)
     if o is None:
         return 0
     ports = frame[34 + o : 38 + o] if _has_ports(frame, o) else bytes(4)
-    return crc32c(frame[26 + o : 34 + o] + ports + frame[23 + o : 24 + o])
+    key = frame[26 + o : 34 + o] + ports + frame[23 + o : 24 + o]
+    number = int.from_bytes(key, "little")
+    low = sum(((number & secret >> i).bit_count() & 1) << i for i in range(FLOW_SECRET_BITS))
+    return crc32c(key) >> FLOW_SECRET_BITS << FLOW_SECRET_BITS | low
 
 
 def is_reconfiguration(frame: bytes) -> bool:

@@ -294,3 +294,27 @@ fn the_engine_in_rtl_and_the_model_agree() {
         assert!(text.contains("model and RTL agree\n") && text.contains("decided after "), "{text}");
     }
 }
+
+#[test]
+fn secrets_are_new_ones_each_time_and_the_seeds_own_with_a_seed() {
+    let f = Folder::new();
+    let ring = |more: &[&str]| {
+        let call = [&["object", "ring", "--config", "programs/l7/nic.toml"][..], more].concat();
+        f.sluice(&call).ok()
+    };
+    assert_eq!(ring(&["--seed", "3"]), ring(&["--seed", "3"]));
+    assert_ne!(ring(&["--seed", "3"]), ring(&["--seed", "4"]));
+    assert_ne!(ring(&[]), ring(&[]));
+    // The description may have a seed; the command line's counts before it.
+    let file = std::fs::read_to_string(f.path("programs/l7/nic.toml")).unwrap();
+    let file = file.replace("watchdog = 100000", "seed = 3");
+    f.write(
+        "seeded.toml",
+        ["course_reviews", "kv_prefix", "lines"]
+            .iter()
+            .fold(file, |file, name| file.replace(&format!("\"{name}.l7"), &format!("\"programs/l7/{name}.l7"))),
+    );
+    let seeded = |more: &[&str]| f.sluice(&[&["object", "ring", "--config", "seeded.toml"], more].concat()).ok();
+    assert_eq!(seeded(&[]), seeded(&[]));
+    assert_ne!(seeded(&[]), seeded(&["--seed", "4"]));
+}

@@ -32,7 +32,7 @@ fn options_that_would_be_ignored_are_refused() {
         refused(&folder, &call, &[option[0], "has live interfaces"]);
     }
     refused(&folder, &[&rmt[..], &["--device", "both"]].concat(), &["--trace", "--device"]);
-    let seed = ["run", "--config", "programs/nic/nic.toml", "--in", capture, "--seed", "9"];
+    let seed = ["rmt", "run", "programs/rmt/calc.rmt", "--in", capture, "--seed", "9"];
     refused(&folder, &seed, &["--seed", "--device rtl"]);
     refused(&folder, &["xdp", "run", "programs/xdp/drop/drop.o"], &["--in CAPTURE", "--iface IFACE"]);
 }

@@ -1,5 +1,6 @@
 //! What a NIC reads of a packet's headers before any engine does: docs/design/nic.md.
 
+use sluice_formats::address::control::{self, FLOW_SECRET_BITS};
 use sluice_formats::hash::crc32c;
 use sluice_formats::limits::{KEY_BYTES, RECONFIG_UDP_PORT, VLAN_ETHERTYPE};
 
@@ -19,6 +20,9 @@ pub fn ethertype(bytes: &[u8], at: usize) -> Option<u16> {
 pub fn begins_with_tag(bytes: &[u8]) -> bool {
     bytes.len() >= 16 && ethertype(bytes, 12) == Some(VLAN_ETHERTYPE)
 }
+
+/// The secret of a NIC's flow hash.
+pub type FlowSecret = [u32; control::FLOW_SECRET_WORDS as usize];
 
 /// What is read from the headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +55,13 @@ pub fn headers(bytes: &[u8]) -> Headers {
     Headers { tuple: Some(tuple), reconfig }
 }
 
-/// The flow hash that travels in the sideband.
+/// The flow hash that travels in the sideband, of a NIC with this secret ([`control::FLOW_SECRET`]): of its lowest bits nobody who does not
+/// know the secret can choose flows that have the same ones.
 #[inline]
-pub fn flow_hash(headers: &Headers) -> u32 {
-    headers.tuple.map_or(0, |tuple| crc32c(&tuple))
+pub fn flow_hash(headers: &Headers, secret: FlowSecret) -> u32 {
+    let Some(tuple) = headers.tuple else { return 0 };
+    let key = tuple.iter().rev().fold(0, |key, byte| key << 8 | u128::from(*byte));
+    let secret = secret.iter().rev().fold(0, |all, word| all << 32 | u128::from(*word));
+    let low = (0..FLOW_SECRET_BITS).map(|i| ((key & secret >> i).count_ones() & 1) << i).sum::<u32>();
+    crc32c(&tuple) & !((1 << FLOW_SECRET_BITS) - 1) | low
 }

@@ -135,7 +135,10 @@ impl Engine {
                     }
                     Begun::Known(place) => match self.follow(place, &header) {
                         Err(outcome) => only(outcome),
-                        Ok(outcome) if header.pkt_seq_num_in_msg == 0 => with(outcome, Member::Repeated),
+                        Ok(outcome) if header.pkt_seq_num_in_msg == 0 => {
+                            let own = ruled(rule(&Job { port: &port, message_type, identity, view: view() }));
+                            with(repeated(own.fate, outcome.fate), Member::Repeated)
+                        }
                         Ok(outcome) => with(outcome, Member::Later(place)),
                     },
                     Begun::NoState => only(dropped(Reason::L7NoState)),
@@ -207,6 +210,15 @@ fn endpoint(port: &L7PortRow, rule: impl FnOnce(&Job) -> Option<Verdict>, identi
 
 fn dropped(reason: Reason) -> Outcome {
     Outcome { fate: Fate::Dropped(reason), fault: false }
+}
+
+/// What becomes of a repeated first packet: rules judge it like every other first packet, and it may not say another thing than its message.
+fn repeated(own: Fate, message: Fate) -> Outcome {
+    match own {
+        Fate::Dropped(Reason::L7Malformed) => dropped(Reason::L7Malformed),
+        own if own != message => dropped(Reason::L7Conflict),
+        same => Outcome { fate: same, fault: false },
+    }
 }
 
 /// What a verdict says.

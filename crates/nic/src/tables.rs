@@ -5,6 +5,7 @@
 //! A written row keeps the bits of its layout and loses the padding, as in the RTL.
 
 use crate::share::Bucket;
+use sluice_device::headers::FlowSecret;
 use sluice_device::{Engines, Stamped};
 use sluice_formats::address::{Access, SLICE_INDEX_BIT, SLICE_WORDS, SNAPSHOT_INDEX_BIT, control};
 use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, SYSTEM_MODULE, VLAN_ROWS};
@@ -61,7 +62,9 @@ impl Tables {
         Self {
             target,
             shortest: MIN_FRAME_BYTES,
-            control: Default::default(),
+            control: std::array::from_fn(|i| {
+                i.checked_sub(control::FLOW_SECRET as usize).map_or(0, |word| control::FLOW_SECRET_AT_RESET[word])
+            }),
             vlan: vec![VlanRow::default(); ports * VLAN_ROWS as usize],
             policy: vec![PortPolicyRow::default(); ports],
             share: vec![Bucket::default(); ports * modules],
@@ -235,6 +238,11 @@ impl Tables {
     /// Whether the target has a module. One that it does not have owns nothing.
     pub fn module_exists(&self, module: u8) -> bool {
         u32::from(module) < self.target.modules
+    }
+
+    /// The secret of the flow hash.
+    pub fn flow_secret(&self) -> FlowSecret {
+        std::array::from_fn(|word| self.control[control::FLOW_SECRET as usize + word])
     }
 
     /// A register of `control::*`.

@@ -9,8 +9,8 @@ use sluice_formats::xdp::rows::{
 use sluice_formats::{EngineId, Node, Row, Table};
 use sluice_object::xdp::{XdpFix, XdpPut};
 use sluice_object::{
-    Action, Destination, KeySpec, LinkError, Linker, Load, Object, Step, Xdp, XdpCode, XdpEntry, XdpMap, XdpProgram,
-    XdpRefusal,
+    Action, Destination, KeySpec, LinkError, Linker, Load, Object, Secrets, Step, Xdp, XdpCode, XdpEntry, XdpMap,
+    XdpProgram, XdpRefusal,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +54,11 @@ fn object(slots: usize, maps: Vec<XdpMap>) -> Object {
 }
 
 fn linker() -> Linker {
-    let mut linker = Linker::of(&TINY, &[EngineId::XDP], Some(compiler));
+    linker_with(Secrets::default())
+}
+
+fn linker_with(secrets: Secrets) -> Linker {
+    let mut linker = Linker::of(&TINY, &[EngineId::XDP], Some(compiler)).with_secrets(secrets);
     for (id, name) in [(7, "red"), (8, "blue"), (9, "green")] {
         linker.admit(tenant(id, name, 0, &TINY)).unwrap();
     }
@@ -413,4 +417,29 @@ fn a_load_that_names_what_is_anothers_or_what_runs_is_refused() {
         let error = before.check(&with(&load, table, &|at, _| *at = index)).unwrap_err();
         assert_eq!(error.code(), "E0232", "{}: {error}", table.name());
     }
+}
+
+#[test]
+fn seeds_of_hash_maps_are_the_nics_secrets_and_stay_with_the_values_of_a_map() {
+    let hash = |name: &str| XdpMap { kind: 1, ..array(name, 8, 16) };
+    let seeds = |load: &Load| -> Vec<u32> {
+        let rows = load.steps.iter().filter_map(|step| match step {
+            Step::Write { table: Table::XdpMap, words, .. } => Some(XdpMapRow::unpack(words).unwrap()),
+            _ => None,
+        });
+        rows.map(|row| row.seed).collect()
+    };
+    let of = |secrets: Secrets| {
+        let mut linker = linker_with(secrets);
+        let first = seeds(&linker.load(7, &object(1, vec![pinned(hash("kept")), hash("new")])).unwrap());
+        let other = seeds(&linker.load(8, &object(1, vec![hash("kept")])).unwrap());
+        let next = seeds(&linker.replace(7, &object(1, vec![pinned(hash("kept")), hash("new")])).unwrap());
+        [first, other, next].concat()
+    };
+    let one = of(Secrets::of_seed(1));
+    assert_eq!(one, of(Secrets::of_seed(1)));
+    let (two, drawn, again) = (of(Secrets::of_seed(2)), of(Secrets::drawn().unwrap()), of(Secrets::drawn().unwrap()));
+    assert!(one[..3].iter().zip(&two).all(|(a, b)| a != b) && drawn[..3].iter().zip(&again).all(|(a, b)| a != b));
+    // Modules and maps have each their own; a map that is kept keeps its chains.
+    assert!(one[0] != one[1] && one[0] != one[2] && one[3..].contains(&one[0]), "{one:?}");
 }

@@ -29,6 +29,11 @@ fn a_compare_is_hit_at_every_place_of_the_view() {
 }
 
 #[test]
+fn fields_are_found_wherever_they_begin() {
+    dispatching::fields_are_found_wherever_they_begin("tiny");
+}
+
+#[test]
 fn a_stop_byte_that_the_application_has_not_is_found_nowhere() {
     dispatching::a_stop_byte_that_the_application_has_not_is_found_nowhere("tiny");
 }

@@ -5,7 +5,7 @@ Claims
   two longest packets. Four cycles behind the last change both say so exactly
 - a module that was told that its packet does not fit is told when it does, within four cycles: by its own room that
   came back, by what all share, and by rows that are written
-- no more is taken than there is, also while rows change
+- no more is taken than there is, also while rows change, and where rows say more than there is
 - with nothing inside, all room is there again
 """
 
@@ -178,6 +178,25 @@ async def rows_that_change_take_no_more_than_there_is(dut):
         for _ in range(bench.rng.randint(0, 12)):
             await bench.cycle(0, 0)
     assert bench.told > 200
+
+
+@cocotb.test()
+async def shares_that_are_more_than_there_is_are_told(dut):
+    """Then the whole buffer is full while a module has room of its own, which is told when it is not full any more."""
+    bench = await Bench().begin(dut, "l7_shares_above")
+    for module, row in enumerate([(128, 1024), (64, 512), (PACKETS, BEATS), (8, 48)]):
+        await bench.cycle(0, 0)
+        await bench.write(module, *row)
+        await RisingEdge(bench.dut.clk_i)
+    for _ in range(5):
+        await bench.cycle(0, 0)
+    for _ in range(200):
+        takes, backs = bench.rng.choice([(0.9, 0.02), (0.9, 0.1), (0.1, 0.3)])
+        for _ in range(bench.rng.randint(1, 60)):
+            await bench.cycle(takes, backs)
+        for _ in range(bench.rng.randint(0, 12)):
+            await bench.cycle(0, 0)
+    assert min(bench.fitted, bench.refused, bench.told) > 200, (bench.fitted, bench.refused, bench.told)
 
 
 def test_l7_shares():

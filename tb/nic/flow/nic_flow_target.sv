@@ -15,6 +15,8 @@ module nic_flow_target
     input  logic                last_i,
     input  logic [DescBits-1:0] desc_i,
 
+    input logic [127:0] flow_secret_i,
+
     output logic                    m_axis_tvalid,
     input  logic                    m_axis_tready,
     output logic [     8*Bytes-1:0] m_axis_tdata,
@@ -35,6 +37,7 @@ module nic_flow_target
       .data_i,
       .last_i,
       .desc_i,
+      .flow_secret_i,
       .m_axis_tvalid,
       .m_axis_tready,
       .m_axis_tdata,

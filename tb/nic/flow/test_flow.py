@@ -3,7 +3,7 @@
 Claims (docs/design/nic.md, "Flow hash")
 - under any stalls packets leave whole and in order, with the byte enables of their length and, on the first beat, their
   descriptor's sideband and the flow hash of their bytes: tagged or not, TCP, UDP, other protocols, fragments, options,
-  cut off anywhere, whatever lies behind their end
+  cut off anywhere, whatever lies behind their end, under any secret
 - a beat a cycle goes through, packets of one beat too; an idle block takes 4 cycles
 - it says that it waits while it has a beat
 """
@@ -38,7 +38,8 @@ class Bench:
     async def begin(self, dut, name):
         self.dut, self.rng = dut, bench_rng(name)
         self.width = int(dut.Bytes.value)
-        await start_bench(dut, valid_i=0, data_i=0, last_i=0, desc_i=0, m_axis_tready=0)
+        self.secret = self.rng.getrandbits(128)
+        await start_bench(dut, valid_i=0, data_i=0, last_i=0, desc_i=0, flow_secret_i=self.secret, m_axis_tready=0)
         into = {"data": dut.data_i, "last": dut.last_i, "desc": dut.desc_i}
         handshake = {"valid": dut.valid_i, "ready": dut.ready_o}
         self.source = StreamSource(dut.clk_i, **handshake, data=into)
@@ -83,7 +84,7 @@ class Bench:
                     side = fields(SIDEBAND, beat["user"])
                     same = ("id", "tenant", "module_id", "length", "tci", "tag_off")
                     wanted = dict.fromkeys(SIDEBAND, 0) | {name: desc[name] for name in same}
-                    wanted |= {"stamp": desc["arrival"], "flow_hash": flow_hash(frame)}
+                    wanted |= {"stamp": desc["arrival"], "flow_hash": flow_hash(frame, self.secret)}
                     assert side == wanted, frame.hex()
         assert next(beats, None) is None
 
@@ -101,7 +102,7 @@ async def packets_get_their_sideband_and_flow_hash(dut):
     bench.sink.stalls = never()
     await bench.drain()
     bench.check()
-    hashes = [flow_hash(frame) for _, frame in bench.sent]
+    hashes = [flow_hash(frame, bench.secret) for _, frame in bench.sent]
     assert 100 < hashes.count(0) < len(hashes) - 200
 
 

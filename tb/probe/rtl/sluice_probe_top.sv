@@ -83,6 +83,9 @@ module sluice_probe_top
   enter_t enter;
   token_t leave, rmt_leave, probe_token, probe_leave;
 
+  // Flows are hashed before they come here.
+  flow_secret_t unused_flow_secret;
+
   sluice_shell #(
       .TargetHash(Cfg.target_hash),
       .Engines   (EngineRmt | EngineProbe),
@@ -110,6 +113,7 @@ module sluice_probe_top
       .ticks_o,
       .epoch_o             (trace_epoch_o),
       .hold_o              (hold),
+      .flow_secret_o       (unused_flow_secret),
       .enter_valid_i       (enter_valid),
       .enter_i             (enter),
       .generation_o        (generation),

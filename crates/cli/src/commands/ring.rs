@@ -35,6 +35,9 @@ pub struct Ring {
     /// Target, default or tiny; otherwise the one that the description says
     #[arg(long, value_parser = device::target, requires = "config")]
     target: Option<&'static Target>,
+    /// Secrets of hash tables come of this seed, for tests; otherwise of `seed` of the description, or they are new ones
+    #[arg(long, requires = "config")]
+    seed: Option<u64>,
     /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise those that the description says, for loads all
     #[arg(long, value_name = "ENGINE,...", value_parser = device::engines)]
     engines: Option<Set>,
@@ -88,7 +91,8 @@ impl Ring {
 
     fn described(&self, path: &Path, writer: &mut RingWriter) -> Result<(&'static Target, Vec<Section>), Failure> {
         let nic = bring_up::read(path, self.target, self.engines)?;
-        let mut linker = sluice_control::linker_of(&nic.config);
+        let secrets = if self.seed.is_some() { bring_up::secrets(self.seed)? } else { nic.secrets };
+        let mut linker = sluice_control::linker_of(&nic.config).with_secrets(secrets);
         let loads = config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);
         let mut sections = vec![section("bring_up", nic.target, &loads, writer)?];

@@ -102,7 +102,8 @@ pub struct Run {
     /// Waves of the RTL, FST
     #[arg(long, value_name = "FILE")]
     waves: Option<PathBuf>,
-    /// Seed of the RTL's initial values [default: 1]
+    /// Seed of the RTL's initial values [default: 1], and of the secrets of hash tables, which are new ones without it and without `seed` of
+    /// the description
     #[arg(long)]
     seed: Option<u64>,
     /// One JSON document instead of the table
@@ -121,9 +122,6 @@ impl Run {
         if self.waves.is_some() && self.device == Choice::Model {
             return Err(Failure::input("E0502", "--waves: the model has no waves, expected --device rtl or both"));
         }
-        if self.seed.is_some() && self.device == Choice::Model {
-            return Err(Failure::input("E0502", "--seed: the model draws nothing, expected --device rtl or both"));
-        }
         if self.top != TopChoice::Nic && self.device == Choice::Model {
             let what = "--top: the model is that of the whole NIC, expected --device rtl or both";
             return Err(Failure::input("E0502", what));
@@ -131,7 +129,10 @@ impl Run {
         self.top.check(self.engines)?;
         interrupt::listen();
         // All that can be wrong with the input is found before anything is written or run.
-        let nic = bring_up::read(&self.config, self.target, self.engines)?;
+        let mut nic = bring_up::read(&self.config, self.target, self.engines)?;
+        if self.seed.is_some() {
+            nic.secrets = bring_up::secrets(self.seed)?;
+        }
         let top = self.top.top(nic.config.engines);
         self.check_maps(top)?;
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));

@@ -10,7 +10,7 @@ use sluice_device::{Device, DeviceError};
 use sluice_formats::Target;
 use sluice_nic::engines;
 use sluice_object::linker::XdpError;
-use sluice_object::{Destination, LinkError, Linker, Warning};
+use sluice_object::{Destination, LinkError, Linker, Secrets, Warning};
 use sluice_packet::bounded::MOST_TEXT;
 use std::path::Path;
 
@@ -18,6 +18,14 @@ use std::path::Path;
 pub struct Nic {
     pub config: NicConfig,
     pub target: &'static Target,
+    /// Of its hash tables, the same for every device that it is brought up on.
+    pub secrets: Secrets,
+}
+
+/// Secrets of a NIC's hash tables: those of the seed, or new ones.
+pub fn secrets(seed: Option<u64>) -> Result<Secrets, Failure> {
+    Secrets::of(seed)
+        .map_err(|e| Failure::input("E0501", format!("the system's random source: {e}")).help("`--seed N`"))
 }
 
 /// Reads a description; `target` and `engines` take the place of what it says of them.
@@ -32,7 +40,7 @@ pub fn read(path: &Path, target: Option<&'static Target>, engines: Option<Set>) 
         Err(error) if engines.is_none() => return Err(wrong(error)),
         _ => of_device(path, target, engines)?,
     };
-    Ok(Nic { target: config.target, config })
+    Ok(Nic { target: config.target, secrets: secrets(config.seed)?, config })
 }
 
 /// The same description for another target, or other engines. What does not fit there is told as always.
@@ -88,7 +96,7 @@ pub fn xdp_error(error: &BringUpError) -> Option<&XdpError> {
 impl Nic {
     /// Configures a device after reset; the linker stands for what it holds then.
     pub fn start(&self, device: &mut dyn Device) -> Result<Linker, Failure> {
-        let mut linker = sluice_control::linker(self.target, device.capabilities());
+        let mut linker = sluice_control::linker(self.target, device.capabilities()).with_secrets(self.secrets);
         bring_up(&self.config, device, &mut linker).map_err(failed)?;
         Ok(linker)
     }

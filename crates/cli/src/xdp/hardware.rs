@@ -96,6 +96,7 @@ impl Hardware {
             files: Vec::new(),
             file: run.object.display().to_string(),
             target,
+            seed: Some(run.seed),
             engines: sluice_nic::engines::ALL,
             settings,
             tenants: vec![TenantConfig { spec, object: Some(object), routes: None, rings: Vec::new() }],

@@ -8,7 +8,7 @@ use crate::captures;
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
-use crate::run::bring_up::Nic;
+use crate::run::bring_up::{self, Nic};
 use crate::run::host::Host;
 use crate::run::live::{self, Until};
 use crate::run::play::failed;
@@ -126,6 +126,7 @@ impl XdpRun {
             files: Vec::new(),
             file: self.object.display().to_string(),
             target,
+            seed: None,
             engines: sluice_nic::engines::ALL,
             settings: NicSettings::new(target),
             tenants: Vec::new(),
@@ -172,7 +173,7 @@ impl XdpRun {
             .map_err(|e| Failure::input(e.code(), format!("{}: {e}", self.object.display())))?;
         let routes = self.routes.as_deref().map(object::routes).transpose()?.map(|(text, _)| text);
         config.tenants.push(TenantConfig { spec, object: Some(object), routes, rings: Vec::new() });
-        Ok(Nic { config, target })
+        Ok(Nic { config, target, secrets: bring_up::secrets(None)? })
     }
 
     /// Name and section of the program that runs.

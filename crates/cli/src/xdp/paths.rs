@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use sluice_device::headers::{flow_hash, headers};
 use sluice_ebpf::vm::{Ingress, Installed};
 use sluice_ebpf::{Packet, Runtime, Verdict};
+use sluice_formats::address::control::FLOW_SECRET_AT_RESET;
 use sluice_hxdp::Cores;
 use sluice_hxdp::cycles::{self, Engine, mean_alone, saturated};
 use std::collections::HashMap;
@@ -75,7 +76,7 @@ impl ByPath {
             bytes.len(),
             &packet,
             bundled.verdict,
-            flow_hash(&headers(bytes)),
+            flow_hash(&headers(bytes), FLOW_SECRET_AT_RESET),
         );
         let key = (self.cores.take_path(), outcome.instructions, outcome.verdict);
         let place = *self.places.entry(key).or_insert_with(|| {

@@ -25,6 +25,7 @@ use sluice_ebpf::map::as_libbpf_creates;
 use sluice_ebpf::vm::{Ingress, Installed, WORK_LIMIT};
 use sluice_ebpf::{Image, Packet, Runtime};
 use sluice_formats::Target as NicTarget;
+use sluice_formats::address::control::FLOW_SECRET_AT_RESET;
 use sluice_formats::xdp::target::{MOST_WORK, WORK};
 use sluice_hxdp::{Cores, Target, cycles};
 use sluice_packet::capture;
@@ -456,7 +457,8 @@ impl XdpRun {
                         log.take(&arrived, (image, program), (runtime, installed), left, out)?;
                     }
                     if let Some(cores) = &cores {
-                        let (issues, flow) = (cores.take_issues(), flow_hash(&headers(&arrival.bytes)));
+                        let (issues, flow) =
+                            (cores.take_issues(), flow_hash(&headers(&arrival.bytes), FLOW_SECRET_AT_RESET));
                         let length = arrival.bytes.len();
                         counts.add_trace(cycles::Trace::new(issues, length, &packet, outcome.verdict, flow));
                     }

@@ -27,6 +27,7 @@ pub(super) struct DeviceTable {
     pub engines: Option<Spanned<Vec<String>>>,
     #[serde(default)]
     pub watchdog: u32,
+    pub seed: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -28,6 +28,8 @@ pub struct NicConfig {
     pub file: String,
     /// Resources of the device.
     pub target: &'static Target,
+    /// What secrets of hash tables come from; none: from the system's random source.
+    pub seed: Option<u64>,
     /// Engines of the device.
     pub engines: Models,
     /// Port policies and watchdog; written after the tenants.

@@ -80,7 +80,8 @@ impl Resolver<'_> {
         let inputs = file.port.iter().filter_map(|port| Some(port.input.as_ref()?.get_ref().as_path()));
         let named = file.tenant.iter().flat_map(TenantTable::files).chain(inputs);
         let files = named.map(|named| self.folder.join(named)).collect();
-        Ok(NicConfig { file: self.file.to_owned(), target, engines, settings, tenants, ports, hosts, files })
+        let seed = file.device.seed;
+        Ok(NicConfig { file: self.file.to_owned(), target, seed, engines, settings, tenants, ports, hosts, files })
     }
 
     /// The engines that the NIC has; without a word all.

@@ -13,7 +13,7 @@ use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::xdp::target::GROWTH;
 use sluice_formats::{Reason, Target, l7, target};
 use sluice_frontends::Tables;
-use sluice_object::{Destination, L7Given, Linker, Load, Object, TenantSpec, VlanGrant, Warning, XdpShare};
+use sluice_object::{Destination, L7Given, Linker, Load, Object, Secrets, TenantSpec, VlanGrant, Warning, XdpShare};
 use sluice_packet::script::{
     Command, MOST_WEIGHT, QUANTUM_PER_WEIGHT, Rmt, SYSTEM, Script, Send, TOTAL, Tenant, Timing,
 };
@@ -60,7 +60,9 @@ impl<'a> Runner<'a> {
         let needs = plan::needs(script, target)?;
         let mut runner = Self {
             script,
-            linker: crate::linker(target, device.capabilities()),
+            // Without a seed those that everybody knows: a script gives the same each time.
+            linker: crate::linker(target, device.capabilities())
+                .with_secrets(script.seed().map_or_else(Secrets::default, Secrets::of_seed)),
             target,
             needs,
             ids: BTreeMap::new(),

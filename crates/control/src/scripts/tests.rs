@@ -103,3 +103,30 @@ fn what_a_device_was_asked_for_and_does_not_have_is_no_finding() {
         assert!(finding(found.clone()), "{found:?}");
     }
 }
+
+/// Eight messages with IDs that meet a ninth one's places under the secrets that everybody knows: their tenant drops another one's message there.
+#[test]
+fn who_does_not_know_the_secrets_cannot_choose_messages_that_meet() {
+    let rules = "../../programs/l7/kv_prefix.l7";
+    let ids: [u32; 8] = [0x1ca6, 0x1947b, 0x2b422, 0x33cff, 0x4330d, 0x5bbd0, 0x69b89, 0x71354];
+    let dropped = |seed: &str| {
+        let send = |vlan: u32, port: u32, id: u32, packets: u32| {
+            format!(
+                "send {port} eth/vlan(vid={vlan})/ipv4/udp(dport=9100)/qnp(app=2, type=1, id={id}, packets={packets})/tlv(index=1, text=\"user:7\")\nidle\n"
+            )
+        };
+        let chosen: String = ids.iter().map(|id| send(10, 0, *id, 2)).collect();
+        let text = format!(
+            "device default\n{seed}tenant evil id=1 vlan=10\ntenant victim id=2 vlan=20\nrules evil {rules}\nrules victim {rules}\n{chosen}{}",
+            send(20, 1, 7, 1)
+        );
+        let script = Script::parse("test.pkt", &text).unwrap_or_else(|e| panic!("{e}"));
+        let report = run_script(&script, &mut SoftwareNic::new(sluice_formats::target::DEFAULT));
+        assert_eq!(report.sent, 9, "{report}");
+        (report.dropped, report.to_string().contains("l7_no_state"))
+    };
+    assert_eq!(dropped(""), (1, true));
+    for seed in ["seed 1\n", "seed 2\n", "seed 41\n"] {
+        assert_eq!(dropped(seed), (0, false), "{seed}");
+    }
+}

@@ -78,6 +78,8 @@ events! { enum
     L7Updating "l7_updating" = 7, drop, "its application's rules were being changed";
     /// A rule says drop.
     L7Rule "l7_rule" = 8, drop, "a rule or a default says drop";
+    /// A repeated first packet for which rules say something else than of the message.
+    L7Conflict "l7_conflict" = 9, drop, "repeats a message ID, and rules say something else of it than of the message";
     /// Packets that left on the stream, as frames or with a queue.
     Left "left" = 13, count, "packets that left on the host's stream";
     /// Packets that went into a message's buffer.

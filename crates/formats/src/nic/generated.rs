@@ -95,6 +95,14 @@ pub(super) fn package() -> String {
         ("ControlEpoch", control::EPOCH),
         ("ControlHold", control::HOLD),
         ("ControlWatchdog", control::WATCHDOG),
+        ("ControlFlowSecret", control::FLOW_SECRET),
+        ("ControlRows", control::ROWS),
+        ("FlowSecretWords", control::FLOW_SECRET_WORDS),
+        ("FlowSecretBits", control::FLOW_SECRET_BITS),
+        ("FlowSecretAtReset0", control::FLOW_SECRET_AT_RESET[0]),
+        ("FlowSecretAtReset1", control::FLOW_SECRET_AT_RESET[1]),
+        ("FlowSecretAtReset2", control::FLOW_SECRET_AT_RESET[2]),
+        ("FlowSecretAtReset3", control::FLOW_SECRET_AT_RESET[3]),
     ] {
         p.constant(name, value);
     }

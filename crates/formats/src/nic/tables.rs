@@ -97,6 +97,15 @@ pub mod control {
     pub const HOLD: u32 = 1;
     /// Watchdog: cycles without progress while there is work; 0 is off.
     pub const WATCHDOG: u32 = 2;
+    /// Secret of the flow hash, [`FLOW_SECRET_WORDS`] words, the lowest first. It is changed while no packet is there.
+    pub const FLOW_SECRET: u32 = 3;
+    /// Registers of it.
+    pub const FLOW_SECRET_WORDS: u32 = 4;
+    /// What it is after a reset, until the host writes it: some number, so that flows differ. Nobody need guess it.
+    pub const FLOW_SECRET_AT_RESET: [u32; FLOW_SECRET_WORDS as usize] =
+        [0x4528_21e6, 0x38d0_1377, 0x34e9_0c6c, 0x3f84_d5b5];
+    /// Bits of the flow hash that are under the secret, the lowest ones; the others are of its CRC.
+    pub const FLOW_SECRET_BITS: u32 = 4;
     /// Rows in this table.
-    pub const ROWS: u32 = 3;
+    pub const ROWS: u32 = FLOW_SECRET + FLOW_SECRET_WORDS;
 }

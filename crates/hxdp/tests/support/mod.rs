@@ -16,6 +16,7 @@ use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::state::State;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{Image, MapType, Packet, Program, Runtime, load};
+use sluice_formats::address::control::FLOW_SECRET_AT_RESET;
 use sluice_hxdp::{Bundles, CompileError, Cores, Executed, Passes, Target, Trace, compile, compile_with};
 use std::path::{Path, PathBuf};
 use steps::{Load, Step};
@@ -90,7 +91,7 @@ impl Twins {
         self.instructions += expected.instructions;
         let issues = self.cores.take_issues();
         if !issues.is_empty() {
-            let flow = flow_hash(&headers(frame));
+            let flow = flow_hash(&headers(frame), FLOW_SECRET_AT_RESET);
             let trace = Trace::new(issues, frame.len(), other_packet, found.verdict, flow);
             self.traces.push((trace, expected.instructions));
         }

@@ -348,7 +348,8 @@ impl Replay {
     fn decide_next(&mut self, at: &'static str) -> Result<Passed, Mismatch> {
         let id = self.pipeline.pop_front().unwrap_or_default();
         let packet = self.packets.get_mut(&id).ok_or_else(|| unknown(id, at))?;
-        packet.flow_hash = headers::flow_hash(&headers::headers(packet.inside.frame.bytes()));
+        packet.flow_hash =
+            headers::flow_hash(&headers::headers(packet.inside.frame.bytes()), self.tables.flow_secret());
         let engines = self.tables.engines_mut();
         let passed = engines.decide_in_order(&mut packet.inside);
         packet.passed = Some(passed);

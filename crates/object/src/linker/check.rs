@@ -213,6 +213,16 @@ impl Checker<'_> {
 
     fn control(&self, index: u32, words: &[u32]) -> Result<(), Refusal> {
         system_only(self.tenant, "the control table")?;
+        let secret = index
+            .checked_sub(control::FLOW_SECRET)
+            .and_then(|word| self.linker.secrets.flows().and_then(|words| words.get(word as usize).copied()));
+        if let (Some(secret), &[word]) = (secret, words) {
+            return if word == secret {
+                Ok(())
+            } else {
+                Err(Space("a secret of the flow hash that is not the NIC's".into()))
+            };
+        }
         if index != control::WATCHDOG || words.len() != 1 {
             let (n, watchdog) = (words.len(), control::WATCHDOG);
             return Err(Space(format!("{n} words to control register {index}, loads write one to {watchdog}")));

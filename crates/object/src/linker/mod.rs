@@ -18,6 +18,7 @@ pub mod placement;
 mod probe;
 mod ranges;
 pub mod rmt;
+mod secrets;
 mod settings;
 pub mod shares;
 pub mod spaces;
@@ -29,6 +30,7 @@ mod xdp;
 
 pub use error::LinkError;
 pub use l7::{L7Given, RingMemory};
+pub use secrets::Secrets;
 pub use settings::{NicSettings, PortSettings};
 pub use tenants::{Running, Tenant, TenantSpec, VlanGrant};
 pub use unsafe_order::{unsafe_live_bank, unsafe_order};
@@ -56,6 +58,8 @@ pub struct Linker {
     shares: Vec<PortShares>,
     /// Space of each engine.
     engines: Engines,
+    /// Of hash tables that outsiders fill.
+    secrets: Secrets,
 }
 
 /// What is left to give.
@@ -86,6 +90,7 @@ impl Linker {
             generations: vec![0; target.modules as usize],
             shares: vec![PortShares::default(); target.ports as usize],
             engines: Engines::new(target, engines, compile),
+            secrets: Secrets::default(),
         }
     }
 
@@ -93,6 +98,15 @@ impl Linker {
     #[must_use]
     pub fn bounded_by(mut self, bound: XdpBound) -> Self {
         self.engines.xdp.bound_by(bound);
+        self
+    }
+
+    /// The same with other secrets of hash tables, before anything is admitted. Without, they are ones that everybody knows: whoever brings
+    /// up a NIC that outsiders send to draws some ([`Secrets::drawn`]).
+    pub fn with_secrets(mut self, secrets: Secrets) -> Self {
+        self.secrets = secrets;
+        self.engines.l7.secrets = secrets;
+        self.engines.xdp.set_secrets(secrets);
         self
     }
 

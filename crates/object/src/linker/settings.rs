@@ -69,12 +69,16 @@ impl Linker {
         let mut next = Self { settings, ..self.clone() };
         let mut w = Writer::default();
         next.write_shares(&mut w)?;
+        // Before ports are open: secrets are changed while no packet is there.
+        for (word, value) in (control::FLOW_SECRET..).zip(next.secrets.flows().into_iter().flatten()) {
+            w.words(Node::System, Table::Control, word, vec![value]);
+        }
+        next.engines.all().for_each(|space| w.rows(space.first_rows()));
         w.barrier();
         for (p, port) in next.settings.ports.iter().enumerate() {
             w.write(Node::Port(p as u8), Table::PortPolicy, 0, &next.policy_row(port)?);
         }
         w.words(Node::System, Table::Control, control::WATCHDOG, vec![next.settings.watchdog]);
-        next.engines.all().for_each(|space| w.rows(space.first_rows()));
         let load = w.load(&next, SYSTEM_TENANT, "nic settings".to_owned());
         next.check(&load)?;
         *self = next;

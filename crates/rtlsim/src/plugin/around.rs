@@ -140,7 +140,7 @@ impl Around {
                 length: frame.bytes().len() as u16,
                 tci: accepted.tci,
                 tag_off: accepted.tag_off,
-                flow_hash: headers::flow_hash(&headers::headers(frame.bytes())),
+                flow_hash: headers::flow_hash(&headers::headers(frame.bytes()), self.tables.flow_secret()),
                 ..SidebandRow::default()
             };
             let user = sideband.pack()?;

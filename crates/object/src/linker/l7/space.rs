@@ -8,6 +8,7 @@ use crate::linker::check::Refusal;
 use crate::linker::engine::{At, CheckedRow, Cleared, Placed, Space};
 use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
+use crate::linker::secrets::Secrets;
 use crate::linker::spaces::Holder;
 use crate::linker::tenants::{Tenant, TenantSpec};
 use crate::object::Object;
@@ -15,10 +16,6 @@ use sluice_formats::l7::rows::{L7PortRow, L7QuotaRow, L7RingRow, L7SecretRow, L7
 use sluice_formats::l7::target::{TABLE_HASHES, Target as L7Target, WEIGHT};
 use sluice_formats::{EngineId, Table, Target};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Secrets of the message table where nobody gives others: the first words of Pi's fraction.
-const SECRETS: [[u32; 4]; TABLE_HASHES] =
-    [[0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344], [0xa409_3822, 0x299f_31d0, 0x082e_fa98, 0xec4e_6c89]];
 
 /// What a module holds.
 #[derive(Clone, Debug)]
@@ -69,6 +66,8 @@ pub(in crate::linker) struct L7Space {
     free: [RangeSpace; RESOURCES.len()],
     /// By module.
     pub(super) holders: BTreeMap<u8, Holding>,
+    /// Secrets of the message table are of these.
+    pub(in crate::linker) secrets: Secrets,
 }
 
 impl L7Space {
@@ -79,12 +78,13 @@ impl L7Space {
             target,
             free: RESOURCES.map(|resource| RangeSpace::new((resource.all)(target))),
             holders: BTreeMap::new(),
+            secrets: Secrets::default(),
         }
     }
 
     /// Secrets of the message table.
     pub(super) fn secrets(&self) -> [L7SecretRow; TABLE_HASHES] {
-        SECRETS.map(|words| L7SecretRow { words })
+        self.secrets.messages()
     }
 
     /// Who holds how much, most first.

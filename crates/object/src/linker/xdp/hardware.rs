@@ -10,6 +10,7 @@ use crate::linker::LinkError;
 use crate::linker::engine::At;
 use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
+use crate::linker::secrets::Secrets;
 use crate::linker::spaces::Holder;
 use crate::object::Object;
 use crate::xdp::interfaces::ifindex_of;
@@ -36,6 +37,8 @@ pub(super) struct Hardware {
     values: RangeSpace,
     search: RangeSpace,
     held: BTreeMap<u8, [Option<Held>; 2]>,
+    /// Seeds of maps are of these.
+    pub secrets: Secrets,
 }
 
 /// What a program in a generation has.
@@ -61,11 +64,6 @@ struct Searched {
     first: u32,
     rows: u32,
     seed: u32,
-}
-
-/// What a map's hash begins with. It is no secret: whoever knows module and map can make keys that meet.
-fn seed(module: u8, map: u32) -> u32 {
-    (u32::from(module) << 16 | map).wrapping_mul(0x9e37_79b9) ^ 0x85eb_ca6b
 }
 
 impl Held {
@@ -148,6 +146,7 @@ impl Hardware {
             values: RangeSpace::new(engine.values as u32 / VALUE_PAGE_BYTES as u32),
             search: RangeSpace::new(engine.search as u32),
             held: BTreeMap::new(),
+            secrets: Secrets::default(),
         }
     }
 
@@ -222,7 +221,7 @@ impl Hardware {
                 None => {
                     let pieces = self.take_values(at, object, map, laid, others(index))?;
                     let (first, count) = self.take_search(at, object, map, laid, others(index))?;
-                    let search = Searched { first, rows: count, seed: seed(module, number) };
+                    let search = Searched { first, rows: count, seed: self.secrets.map(module, number) };
                     let all = maps::value_rows(xdp, index, laid, &pieces, first, search.seed, &referents);
                     rows.values.extend(all.map_err(|what| wrong(map, what))?);
                     (pieces, search)

@@ -14,6 +14,7 @@ use super::LinkError;
 use super::check::Refusal;
 use super::engine::{At, CheckedRow, Cleared, Placed, Space};
 use super::rmt::RowWrite;
+use super::secrets::Secrets;
 use super::tenants::{Tenant, TenantSpec};
 use crate::install::Install;
 use crate::object::Object;
@@ -48,6 +49,13 @@ impl XdpSpace {
             bound: None,
             hardware,
             shared: BTreeSet::new(),
+        }
+    }
+
+    /// Seeds of maps are of these.
+    pub fn set_secrets(&mut self, secrets: Secrets) {
+        if let Some(hardware) = &mut self.hardware {
+            hardware.secrets = secrets;
         }
     }
 

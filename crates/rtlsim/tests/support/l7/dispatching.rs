@@ -15,6 +15,7 @@ use sluice_formats::l7::target::{ALTERNATIVES, MATCH_BYTES, Target, VIEW_BYTES};
 use sluice_formats::random::{Rng, test_is_long, test_seed};
 use sluice_l7::compile::{Options, compile};
 use sluice_l7::engine::{Fate, Job};
+use sluice_l7::message::{Field, encode};
 use sluice_l7::step::{self, Verdict};
 use sluice_l7::tables::Tables;
 use sluice_l7::testing;
@@ -104,6 +105,7 @@ pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
         "l7_no_app",
         "l7_updating",
         "l7_rule",
+        "l7_conflict",
     ];
     for name in names {
         assert!(counts.get(name).is_some_and(|count| *count > 0), "too few: {name}: {counts:?}");
@@ -351,6 +353,43 @@ pub fn a_compare_is_hit_at_every_place_of_the_view(target: &str) {
         bench.settle();
     }
     assert!(hits > 20 && misses > 5, "{hits} hits, {misses} misses");
+}
+
+/// The second of three fields begins at every column around the ends of segments, with values of even and odd lengths: the third one is found.
+pub fn fields_are_found_wherever_they_begin(target: &str) {
+    let Some(mut bench) = Bench::open(target, 27) else { return };
+    let otherwise = L7TargetPart::new(L7Goal::Queue, 99);
+    let port = L7PortRow { valid: true, module_id: 2, port: 9000, id: 7, otherwise, types: 1, ..L7PortRow::default() };
+    bench.write(Table::L7Port, 0, &port);
+    bench.model.ports = vec![port].into();
+    quota(&mut bench, 2, 8);
+    let step = L7MovePart { field: 3, ..L7MovePart::default() };
+    let target = L7TargetPart::new(L7Goal::Row, 0);
+    let mut row = L7MatchRow { module_id: 2, length: 2, ..L7MatchRow::default() };
+    row.alternatives[0] = L7AlternativePart { valid: true, bytes: L7Bytes::of(b"ok"), ..L7AlternativePart::default() };
+    row.alternatives[0].target = L7TargetPart::new(L7Goal::Queue, 5);
+    let starts = vec![L7StartRow { module_id: 2, step, target }];
+    let tables = Tables { starts, rows: vec![row], shape: bench.target.match_shape(), ..Tables::default() };
+    bench.write(Table::L7Start, 0, &tables.starts[0]);
+    bench.write_match(0, &tables.rows[0]);
+    let columns = [64, 128, 192].into_iter().flat_map(|end: usize| end - 3..=end + 1);
+    let cases = columns.flat_map(|column| (0..8).map(move |length| (column, length)));
+    for (number, (column, length)) in (1..).zip(cases) {
+        // Where another byte than the third field's index is taken for it, the message is malformed.
+        let field = |index, value| Field { index, value };
+        let fields = [
+            field(1, vec![0; column - 2]),
+            field(2, vec![0xff; length]),
+            field(3, b"ok".to_vec()),
+            field(4, vec![0; 60]),
+        ];
+        let header = Header { app_id: 7, msg_id: number, msg_len_in_pkts: 1, ..Header::default() };
+        let frame = frames::packet(FLOW, header, &encode(&fields));
+        let fate = bench.send(2, frame, 0, |job| job.run(&tables)).fate;
+        assert_eq!(fate, Fate::Queue(5), "field 2 at {column} of {length} bytes");
+        bench.settle();
+    }
+    bench.compare_counters(4);
 }
 
 /// What a row's alternatives cost: as many as the engine has, nothing; more lie in wide rows, which cost 2 cycles, and so does each further

@@ -160,7 +160,7 @@ pub fn in_lockstep(target: &str, name: &str, rounds: usize, packets: usize) {
     println!("{target}: {counts:?}, {early} descriptors came late");
     assert_eq!(counts.get("l7_no_state"), None, "more messages than the test is made for");
     let names = ["frame", "queue", "consumed", "whole", "expired", "given up", "l7_no_first", "l7_no_descriptor"];
-    for name in names.into_iter().chain(["l7_duplicate", "l7_malformed", "l7_checksum", "l7_rule"]) {
+    for name in names.into_iter().chain(["l7_duplicate", "l7_malformed", "l7_checksum", "l7_rule", "l7_conflict"]) {
         assert!(counts.get(name).is_some_and(|count| *count > 0), "too few: {name}: {counts:?}");
     }
 }

@@ -27,6 +27,8 @@ pub struct Traffic {
     pub ports: Vec<(L7PortRow, Application)>,
     sending: Vec<Sending>,
     sent: Vec<Sending>,
+    /// What comes next: a first packet whose message ID is another one's.
+    again: Option<(u8, Vec<u8>)>,
     message: u32,
     target: &'static Target,
     /// Messages begun.
@@ -36,7 +38,7 @@ pub struct Traffic {
 impl Traffic {
     /// Of these ports, to an engine of these sizes.
     pub fn new(rng: Rng, ports: Vec<(L7PortRow, Application)>, target: &'static Target) -> Self {
-        Self { rng, ports, sending: Vec::new(), sent: Vec::new(), message: 0, target, begun: 0 }
+        Self { rng, ports, sending: Vec::new(), sent: Vec::new(), again: None, message: 0, target, begun: 0 }
     }
 
     fn flow(&mut self, to: u16) -> Flow {
@@ -127,8 +129,19 @@ impl Traffic {
     fn part(sending: &Sending, number: u8) -> Vec<u8> {
         let at = usize::from(number) * sending.chunk;
         let end = if number + 1 == sending.header.msg_len_in_pkts { sending.body.len() } else { at + sending.chunk };
+        let end = end.min(sending.body.len()).min(at + sending.chunk);
         let header = Header { pkt_seq_num_in_msg: number, ..sending.header };
         frames::packet(sending.flow, header, &sending.body[at..end])
+    }
+
+    /// The first packet of another message that goes there, with the ID of this one.
+    fn used_again(&mut self, sending: &Sending) -> Vec<u8> {
+        let key = |other: &Sending| (other.module, other.flow.to, other.header.app_id);
+        let others = self.sent.iter().chain(&self.sending).filter(|other| key(other) == key(sending));
+        let others: Vec<&Sending> = others.collect();
+        let other = self.rng.choose(&others).copied().unwrap_or(sending).clone();
+        let header = Header { msg_type: other.header.msg_type, seg_cnt: other.header.seg_cnt, ..sending.header };
+        Self::part(&Sending { flow: sending.flow, header, ..other }, 0)
     }
 
     /// The next packet and its module.
@@ -144,6 +157,9 @@ impl Traffic {
     }
 
     fn sound(&mut self) -> (u8, Vec<u8>) {
+        if let Some(again) = self.again.take() {
+            return again;
+        }
         let (row, application) = self.rng.choose(&self.ports).unwrap().clone();
         let kind = L7PortKind::from_code(row.kind).unwrap();
         match (self.rng.below(20), kind, application) {
@@ -156,6 +172,9 @@ impl Traffic {
                 let at = self.sent.len() - 1 - self.rng.index(self.sent.len().min(6));
                 let sent = self.sent[at].clone();
                 let number = self.rng.below(sent.header.msg_len_in_pkts.into()) as u8;
+                if self.rng.chance(1, 3) {
+                    return (sent.module, self.used_again(&sent));
+                }
                 (sent.module, Self::part(&sent, number))
             }
             (2, L7PortKind::Application, _) => {
@@ -181,6 +200,11 @@ impl Traffic {
                 let at = self.rng.index(self.sending.len());
                 let number = self.sending[at].left.pop().unwrap();
                 let packet = (self.sending[at].module, Self::part(&self.sending[at], number));
+                // Sometimes at once, while the message is not decided.
+                if number == 0 && self.rng.chance(1, 10) {
+                    let sending = self.sending[at].clone();
+                    self.again = Some((sending.module, self.used_again(&sending)));
+                }
                 if self.sending[at].left.is_empty() {
                     let done = self.sending.swap_remove(at);
                     self.sent.push(done);

@@ -3,7 +3,7 @@
 /// Keys that collide under one secret do not under another one, so nobody can choose them without knowing it.
 ///
 /// Latency: 0 cycles (combinational).
-module sluice_l7_toeplitz #(
+module sluice_toeplitz #(
     parameter int unsigned KeyBits = 118,
     parameter int unsigned HashBits = 8,
     parameter int unsigned SecretBits = 128
@@ -17,7 +17,7 @@ module sluice_l7_toeplitz #(
 );
 
   if (KeyBits + HashBits - 1 > SecretBits) begin : gen_bad_bits
-    $fatal(1, "l7_toeplitz: SecretBits is %0d, expected at least %0d (%m)", SecretBits, KeyBits + HashBits - 1);
+    $fatal(1, "toeplitz: SecretBits is %0d, expected at least %0d (%m)", SecretBits, KeyBits + HashBits - 1);
   end
 
   // Three bits of the key with those of the secret are a LUT, and so are six of such; `keep` holds them together.
