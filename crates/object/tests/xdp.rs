@@ -238,6 +238,23 @@ fn a_program_beside_an_rmt_part_has_no_destination_of_its_own_for_what_it_passes
     assert!(matches!(program_steps(&load)[..], [(_, _, None)]), "{load:?}");
 }
 
+/// Failed before: the rmt program's quota was all that the tenant had, and a program alone takes two numbers and a row of the first stage.
+#[test]
+fn a_tenant_with_room_for_an_rmt_program_and_for_a_program_alone_runs_either() {
+    let mut part = common::rmt::part();
+    part.shared.clear();
+    let (alone, module) = (object(vec![map("flows", 8)]), common::rmt::object(part));
+    for order in [[&alone, &module], [&module, &alone]] {
+        let mut spec = common::tenant(7, "red", 0, &TINY);
+        order.iter().for_each(|object| spec.make_room(object));
+        let mut linker = Linker::new(&TINY);
+        linker.admit(spec).unwrap();
+        linker.load(7, order[0]).unwrap();
+        linker.replace(7, order[1]).unwrap_or_else(|e| panic!("{e}"));
+        linker.replace(7, order[0]).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
 #[test]
 fn an_install_for_an_engine_without_installs_or_of_another_engine_is_refused() {
     let mut linker = running(&object(vec![pinned(map("flows", 8))]));

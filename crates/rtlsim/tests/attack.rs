@@ -1,7 +1,8 @@
 //! Hostile tenants beside a measured one: nothing of his may differ from what he is alone.
 //!
 //! A hostile tenant has random valid programs of every kind (tables, rows that no compiler would think of, 64 bytes more a packet, copies to
-//! all destinations, meters, state), sends whatever he likes as fast as the ports take it, and replaces, unloads and updates his own while
+//! all destinations, meters, state, XDP programs whose
+//! frames become as long as they may, rules of message dispatch with floods of first packets and chosen message IDs), sends whatever he likes as fast as the ports take it, and replaces, unloads and updates his own while
 //! packets flow. The linker alone gives out pages, grants, quotas, weights, VLANs and shares. The measured tenant arrives on one port,
 //! within his share, and uses no meter, time or queue depth: packets, order, bytes, state words, hits, counters and drops have to be those that he has
 //! alone on the device, on the RTL and on the software NIC, and on both the same. His largest wait and latency keep to the linker's bounds.

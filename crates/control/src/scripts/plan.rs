@@ -24,6 +24,8 @@ pub(super) struct Need {
     loaded: u32,
     /// Whether it looks anything up.
     pub has_table: bool,
+    /// Whether anything that it loads has no program of the pipeline.
+    pub has_no_module: bool,
     /// What its rmt modules need of the pipeline, whichever runs.
     pub rmt: Option<Quota>,
     /// What its rules need of the l7 engine, whichever run.
@@ -45,6 +47,7 @@ impl Need {
         }
         let Some(part) = &object.parts.rmt else {
             self.has_table |= !object.entries.is_empty();
+            self.has_no_module = true;
             self.loaded = self.loaded.max(object.demands.entries);
             self.destinations.extend(object.demands.queues.keys().copied());
             return;
@@ -138,8 +141,9 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
             // Where a program sends, it decides itself.
             Command::Xdp(xdp) => {
                 let need = needs.entry(xdp.tenant.clone()).or_default();
-                if let Some(module) = &xdp.rmt {
-                    need.add_object(&rmt_object(&script.file, module, target).map_err(here)?.0, target);
+                match &xdp.rmt {
+                    Some(module) => need.add_object(&rmt_object(&script.file, module, target).map_err(here)?.0, target),
+                    None => need.has_no_module = true,
                 }
                 need.destinations.extend(everywhere(target));
             }

@@ -303,6 +303,7 @@ impl<'a> Runner<'a> {
         }
         spec.max_entries = need.entries();
         spec.rmt = need.rmt;
+        spec.table = need.has_no_module;
         spec.l7 = need.l7.map(|given| L7Given { weight: tenant.l7_weight, ..given });
         self.ids.insert(tenant.name.clone(), tenant.id);
         let load = self.linker.admit(spec)?;

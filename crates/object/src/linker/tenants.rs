@@ -46,6 +46,8 @@ pub struct TenantSpec {
     /// Resources of the rmt pipeline for programs of its own, beside those of its table; without any it runs table
     /// and XDP objects. The destinations in it do not count: they are those of `queues`.
     pub rmt: Option<Quota>,
+    /// With `rmt`, room too for objects that have no program of the pipeline: tables, and XDP programs or rules alone.
+    pub table: bool,
     /// Most taken back edges and calls of a packet in XDP programs; without it 65,536, on every device.
     pub xdp_work: Option<u32>,
     /// Bytes by which XDP programs may make a frame longer: beyond them the helpers fail as at the end of the packet's buffer. What the
@@ -107,6 +109,7 @@ impl TenantSpec {
             reserves: Queues::new(),
             max_entries: 0,
             rmt: None,
+            table: false,
             xdp_work: None,
             xdp_growth: None,
             xdp_share: None,

@@ -95,7 +95,10 @@ impl TenantSpec {
                 let needs = Quota::of(part, 0);
                 self.rmt = Some(self.rmt.take().map_or_else(|| needs.clone(), |given| given.or(&needs)));
             }
-            None => self.max_entries = self.max_entries.max(object.demands.entries),
+            None => {
+                self.table = true;
+                self.max_entries = self.max_entries.max(object.demands.entries);
+            }
         }
     }
 }
@@ -109,7 +112,7 @@ fn quota(target: &'static Target, spec: &TenantSpec) -> Result<Quota, LinkError>
         return Err(spec.wrong("max_entries", spec.max_entries, allowed));
     }
     let mut quota = spec.rmt.clone().unwrap_or_default();
-    if spec.max_entries > 0 || spec.rmt.is_none() {
+    if spec.max_entries > 0 || spec.table || spec.rmt.is_none() {
         let stages = [(lower::stage_of(target), lower::quota(spec.max_entries))].into();
         quota = quota.or(&Quota { stages, ..Quota::default() });
     }

@@ -1,12 +1,18 @@
 //! A NIC whose tenants the linker lets in, and whose packets are numbered as they are offered.
 
-use sluice_device::{Device, Event, Offer, OpId, Outcome};
+use sluice_device::{Capabilities, Device, Event, Offer, OpId, Outcome};
 use sluice_formats::Target;
 use sluice_formats::limits::packet_id;
 use sluice_object::{Linker, Load, NicSettings, Object, TenantSpec};
 
 /// Ticks between two looks at a load that is under way.
 const PIECE: u64 = 64;
+
+/// The linker for a device: it asks programs of the XDP engine by how much they make frames longer.
+pub fn linker(target: &'static Target, device: &Capabilities) -> Linker {
+    let compile = device.xdp_in_hardware.then_some(sluice_hxdp::rows::compiler as _);
+    Linker::of(target, &device.engines, compile).bounded_by(sluice_ebpf::tenant::growth)
+}
 
 /// A device and the linker that placed everything in it.
 pub struct Field {
@@ -24,9 +30,10 @@ impl Field {
     /// Ports that take frames of every length, and nobody.
     pub fn new(nic: impl Device + 'static) -> Self {
         let target = Target::by_name(nic.capabilities().target.name).expect("a target has a name");
+        let linker = linker(target, nic.capabilities());
         let mut field = Self {
             nic: Box::new(nic),
-            linker: Linker::new(target),
+            linker,
             target,
             numbers: vec![0; target.ports as usize],
             outcomes: Vec::new(),

@@ -1,7 +1,10 @@
 //! Frames of hostile tenants: every length, every fault, and bytes that their programs know.
 
 use sluice_formats::Target;
+use sluice_formats::l7::qnp::Header;
 use sluice_formats::random::Rng;
+use sluice_l7::message::Addresses;
+use sluice_l7::testing::ping_pong_payload;
 use sluice_rmt::Program;
 use sluice_rmt::testing::aim;
 
@@ -64,6 +67,23 @@ pub fn frame(rng: &mut Rng, style: Style, vlan: u16, program: Option<&Program>, 
         spoil(rng, &mut frame, most);
     }
     frame
+}
+
+/// A packet of a message, as a flood of first ones with new IDs, or with IDs that were chosen to meet in the message table.
+pub fn message(rng: &mut Rng, vlan: u16) -> Frame {
+    let first = rng.chance(3, 4);
+    let header = Header {
+        app_id: 1,
+        msg_id: if rng.chance(1, 2) { rng.next_u32() } else { (rng.below(8) as u32) << 20 },
+        msg_len_in_pkts: rng.range(1, 3) as u8,
+        pkt_seq_num_in_msg: if first { 0 } else { rng.below(4) as u8 },
+        ..Header::default()
+    };
+    let mut bytes =
+        sluice_l7::message::frame(&Addresses::to_port(9000), header, &ping_pong_payload(6, rng.below(3) as u8));
+    let [high, low] = vlan.to_be_bytes();
+    bytes.splice(12..12, [0x81, 0x00, high, low]);
+    Frame { bytes, bad: false }
 }
 
 /// Makes a frame one that a port or the pipeline's entrance refuses, or that seems to be another's.

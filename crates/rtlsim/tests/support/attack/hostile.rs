@@ -6,6 +6,7 @@ use super::programs;
 use sluice_formats::Target;
 use sluice_formats::limits::KEY_BYTES;
 use sluice_formats::random::Rng;
+use sluice_l7::testing::ping_pong;
 use sluice_object::linker::rmt::{EntryKey, EntryLeads};
 use sluice_object::{
     Action, Destination, Destinations, KeyKind, KeySpec, Linker, Load, Object, Rate, RmtPart, TenantSpec, VlanGrant,
@@ -77,6 +78,7 @@ impl Hostile {
         if rng.chance(1, 6) {
             spec.rate = Some(Rate { bits_per_second: rng.range(1, 900) * 10_000_000, burst_bytes: 20_000 });
         }
+        spec.xdp_growth = Some(*rng.choose(&[0, 64, 128, 700]).unwrap());
         queues(rng, &mut spec, room);
         let to: Vec<Destination> = spec.queues.keys().copied().collect();
         let programs = (0..PROGRAMS).map(|_| program(rng, group, &to, room)).collect();
@@ -100,6 +102,14 @@ impl Hostile {
         }
     }
 
+    /// Loads the program that makes the ports charge most: a linker that lets him in knows then what others are sure of.
+    pub fn charge(&self, linker: &mut Linker) {
+        let grown = self.programs.iter().find(|choice| choice.object.parts.xdp.is_some());
+        if let Some(choice) = grown {
+            linker.load(self.id, &choice.object).unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+
     /// Lets him in with a program.
     pub fn enter(&mut self, rng: &mut Rng, field: &mut Field) {
         field.admit(self.spec.clone());
@@ -114,6 +124,11 @@ impl Hostile {
     /// The program that frames are aimed at.
     pub fn aim(&self) -> Option<&Program> {
         self.running.and_then(|n| self.programs[n].aim.as_ref())
+    }
+
+    /// Whether messages are dispatched by rules of his.
+    pub fn dispatches(&self) -> bool {
+        self.running.is_some_and(|n| self.programs[n].object.parts.l7.is_some())
     }
 
     /// Something that he does next: another program, none, an entry, a group. None if it was refused.
@@ -214,7 +229,13 @@ fn program(rng: &mut Rng, group: u16, to: &[Destination], room: &Room) -> Choice
     let target = room.target;
     let plain = |object: Object, growth: u32| Choice { object, aim: None, growth };
     let even = |rng: &mut Rng| 2 * rng.range(1, GROWTH / 2) as u32;
-    match rng.below(10) {
+    let dispatched = Destination::Host(target.hosts as u8 - 1);
+    match rng.below(14) {
+        10 | 11 => plain(grown(rng, to), 0),
+        // Where the measured tenant's packets are dispatched too, their turns are the engine's steps: another bound.
+        12 | 13 if room.destinations.contains(&dispatched) && to.contains(&dispatched) => {
+            plain(sluice_l7::object::object("rules", &ping_pong(6, 2), target).expect("they are valid"), 0)
+        }
         0 | 1 => plain(programs::grower(64, to, target), 64),
         2 => {
             let bytes = even(rng);
@@ -230,6 +251,28 @@ fn program(rng: &mut Rng, group: u16, to: &[Destination], room: &Room) -> Choice
         7 => plain(table(rng, to), 0),
         _ => random(rng, to, room),
     }
+}
+
+/// An XDP program that makes frames as long as it may: how much longer says the frame, or itself, so that all that the tenant is given is
+/// charged.
+fn grown(rng: &mut Rng, to: &[Destination]) -> Object {
+    let amount = match rng.below(3) {
+        0 => {
+            "r7 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r7\nr3 += 14\nr0 = 1\nif r3 > r2 goto out\nr2 = *(u16 *)(r7 +12)\n"
+        }
+        1 => "r2 = 700\n",
+        _ => "r2 = 3000\n",
+    };
+    // Once more where that was too much: to the byte.
+    let again = "r8 = 1024\nagain:\nr2 = r8\nr1 = r6\ncall bpf_xdp_adjust_tail\nr8 >>= 1\nif r8 > 0 goto again\n";
+    let head = if rng.chance(1, 2) { "r2 = -64\nr1 = r6\ncall bpf_xdp_adjust_head\n" } else { "" };
+    let verdict = *rng.choose(&[2, 2, 3]).unwrap();
+    let text = format!("r6 = r1\n{amount}r1 = r6\ncall bpf_xdp_adjust_tail\n{head}{again}r0 = {verdict}\nout:\nexit\n");
+    let program = sluice_ebpf::insn::assemble("grown", &text, &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let program = sluice_ebpf::Program { section: "xdp".to_owned(), ..program };
+    let image = sluice_ebpf::Image { programs: vec![program], ..sluice_ebpf::Image::default() };
+    let options = sluice_ebpf::tenant::Options { pass: *rng.choose(to).unwrap(), ..Default::default() };
+    sluice_ebpf::tenant::object("grown", &image, &options).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// A table of his, with keys that some frames have.

@@ -7,8 +7,8 @@ use super::hostile::{Hostile, Room};
 use super::measured::{self, Grant, Queues, Record, Seen, Sent};
 use super::programs;
 use sluice_device::{Device, Offer, OpId};
-use sluice_formats::Target;
 use sluice_formats::random::Rng;
+use sluice_formats::{EngineId, Target};
 use sluice_object::{Destination, Linker, NicSettings, Rate};
 use std::collections::BTreeMap;
 
@@ -65,10 +65,12 @@ impl Plan {
         };
         let hostile: Vec<Hostile> = (0..hostile).map(|n| Hostile::draw(&mut rng, n, &room)).collect();
         let mut hostile = hostile;
-        let mut linker = Linker::new(target);
+        let engines: Vec<EngineId> = EngineId::all().collect();
+        let mut linker = Linker::of(target, &engines, None);
         linker.nic(NicSettings::new(target)).expect("these are the defaults");
         linker.admit(grant.spec(target).0).unwrap_or_else(|e| panic!("{e}"));
         hostile.iter_mut().for_each(|one| one.fit(&mut linker, target));
+        hostile.iter().for_each(|one| one.charge(&mut linker));
         let at_port = linker.shares(measured::PORT).expect("the port is there");
         let (share, wait) = (Share::of(&at_port.assured[&measured::ID]), at_port.wait);
         // Short packets, of which a destination takes more, or longer ones among them.
@@ -235,7 +237,10 @@ impl<'a> Traffic<'a> {
             return None;
         }
         let one = &hostile[who];
-        let frame = frames::frame(rng, one.style, one.vlan, one.aim(), most, self.plan.target);
+        let frame = match one.dispatches() && rng.chance(3, 4) {
+            true => Some(frames::message(rng, one.vlan)).filter(|frame| frame.bytes.len() <= most)?,
+            false => frames::frame(rng, one.style, one.vlan, one.aim(), most, self.plan.target),
+        };
         let mut bytes = frame.bytes;
         // On his port his VLAN is his.
         if port == measured::PORT
