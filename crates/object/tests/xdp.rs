@@ -243,6 +243,7 @@ fn a_program_beside_an_rmt_part_has_no_destination_of_its_own_for_what_it_passes
 fn a_tenant_with_room_for_an_rmt_program_and_for_a_program_alone_runs_either() {
     let mut part = common::rmt::part();
     part.shared.clear();
+    part.keep_state = false;
     let (alone, module) = (object(vec![map("flows", 8)]), common::rmt::object(part));
     for order in [[&alone, &module], [&module, &alone]] {
         let mut spec = common::tenant(7, "red", 0, &TINY);
