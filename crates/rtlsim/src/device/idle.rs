@@ -84,7 +84,8 @@ impl Idle {
         }
     }
 
-    /// Cycles that may be left out from `now` on, where nothing is inside, before the tick `end`. The next ones are run.
+    /// Cycles that may be left out from `now` on, where nothing is inside, before the tick `end`. The next ones are run. None without an
+    /// end and without a frame that comes: who looks whether the NIC has come to rest waits for a few cycles, and not for what expires.
     pub fn may_skip(&mut self, now: u64, end: u64) -> Option<u64> {
         if self.off || now < self.stirred + SETTLED {
             return None;
@@ -95,6 +96,9 @@ impl Idle {
         }
         let first_frame = self.coming.iter().filter_map(VecDeque::front).min().copied();
         let mut end = end.min(first_frame.unwrap_or(u64::MAX));
+        if end == u64::MAX {
+            return None;
+        }
         for (first, last) in &self.touched {
             for expiry in &self.expiries {
                 // An entry that has expired is found when the pass comes to it.
@@ -113,6 +117,9 @@ impl Idle {
 mod tests {
     use super::*;
 
+    /// A wait's end.
+    const LATE: u64 = 1 << 42;
+
     fn offer(port: u8, at: u64) -> Offer {
         Offer { port, bytes: vec![0; 60], at, bad: false }
     }
@@ -121,15 +128,16 @@ mod tests {
     fn it_jumps_to_shortly_before_the_next_frame_and_never_past_one() {
         let mut idle = Idle::new(2, 128, false);
         idle.stir(1_000);
-        assert_eq!(idle.may_skip(1_000 + SETTLED - 1, u64::MAX), None, "what happened may have consequences");
-        assert_eq!(idle.may_skip(1_000 + SETTLED, u64::MAX), Some(MOST));
+        assert_eq!(idle.may_skip(1_000 + SETTLED - 1, LATE), None, "what happened may have consequences");
+        assert_eq!(idle.may_skip(1_000 + SETTLED, LATE), Some(MOST));
+        assert_eq!(idle.may_skip(1_000 + SETTLED, u64::MAX), None, "nobody waits for anything");
         idle.offered(&[offer(0, 90_000), offer(1, 60_000), offer(0, 50_000)]);
         // Frames of a port come one after the other.
-        let skipped = idle.may_skip(20_000, u64::MAX).unwrap();
+        let skipped = idle.may_skip(20_000, LATE).unwrap();
         assert!((60_000 - 4 * MARGIN..60_000).contains(&(20_000 + skipped)), "{skipped}");
         idle.arrived(1);
         assert_eq!(idle.coming(), 2);
-        assert!(20_000 + idle.may_skip(20_000, u64::MAX).unwrap() > 89_000);
+        assert!(20_000 + idle.may_skip(20_000, LATE).unwrap() > 89_000);
         assert_eq!(idle.may_skip(20_000, 20_100), None);
     }
 
@@ -140,11 +148,11 @@ mod tests {
         idle.touches(10_000);
         idle.touches(10_100);
         let (from, to) = (10_000 + 64_000, 10_100 + 64_000 + 2 * 512 + MARGIN);
-        let skipped = idle.may_skip(30_000, u64::MAX).unwrap();
+        let skipped = idle.may_skip(30_000, LATE).unwrap();
         assert!((from - 4 * MARGIN..from).contains(&(30_000 + skipped)), "{skipped}");
-        assert_eq!(idle.may_skip(from - 10, u64::MAX), None);
-        assert_eq!(idle.may_skip(to, u64::MAX), None);
-        assert_eq!(idle.may_skip(to + 1, u64::MAX), Some(MOST));
+        assert_eq!(idle.may_skip(from - 10, LATE), None);
+        assert_eq!(idle.may_skip(to, LATE), None);
+        assert_eq!(idle.may_skip(to + 1, LATE), Some(MOST));
         assert!(idle.touched.is_empty());
     }
 
@@ -159,6 +167,6 @@ mod tests {
 
     #[test]
     fn one_that_is_off_never_jumps() {
-        assert_eq!(Idle::new(1, 128, true).may_skip(1 << 40, u64::MAX), None);
+        assert_eq!(Idle::new(1, 128, true).may_skip(1 << 40, LATE), None);
     }
 }
