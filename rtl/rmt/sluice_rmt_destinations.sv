@@ -1,4 +1,4 @@
-/// Where a packet goes, from its metadata (docs/design/rmt.md, "After the stages"); tables group, granted, events.
+/// Where a packet goes, from its metadata (docs/design/rmt.md, "After the stages"); tables group, granted, group_name, events.
 ///
 /// `ctl_i` comes one cycle before `phv_i`; all outputs are in the same cycle. A packet dropped before passes, with
 /// no destinations.
@@ -64,25 +64,31 @@ module sluice_rmt_destinations
   } egress_t;
 
   // Configuration.
-  logic is_group, is_granted, is_events, mine, beyond, access_q, ok;
+  logic is_group, is_granted, is_name, is_events, mine, beyond, access_q, ok;
   cfg_status_e status, status_q;
   logic [6:0] words;
   logic [3:0] words_q;
   logic [AnswerCycles-1:0] answer_q;
   rmt_group_row_t group_read;
   rmt_granted_row_t granted_read;
+  rmt_group_name_row_t name_read;
   logic unused_events_valid;
   logic [CounterBits-1:0] events;
 
   assign is_group = cfg_req_i.tab == TableRmtGroup;
   assign is_granted = cfg_req_i.tab == TableRmtGranted;
+  assign is_name = cfg_req_i.tab == TableRmtGroupName;
   assign is_events = cfg_req_i.tab == TableRmtEvents;
-  assign mine = is_group || is_granted || is_events;
+  assign mine = is_group || is_granted || is_name || is_events;
   always_comb begin
     words  = 7'(RmtGroupRowWords);
     beyond = |cfg_req_i.index[15:GroupIndexBits];
     if (is_granted) begin
       words  = 7'(RmtGrantedRowWords);
+      beyond = |cfg_req_i.index[15:ModuleIndexBits];
+    end
+    if (is_name) begin
+      words  = 7'(RmtGroupNameRowWords);
       beyond = |cfg_req_i.index[15:ModuleIndexBits];
     end
     if (is_events) begin
@@ -108,6 +114,9 @@ module sluice_rmt_destinations
   rmt_phv_t phv1_q;
   rmt_group_row_t group;
   rmt_granted_row_t granted;
+  rmt_group_name_row_t name;
+  logic [15:0] number, group_row;
+  logic own_group;
   // "Bits of signal are not used": the structure travels whole, this module takes the fields that concern it.
   // verilator lint_off UNUSEDSIGNAL
   egress_t egress0, egress;
@@ -131,7 +140,7 @@ module sluice_rmt_destinations
       .a_wdata_i(cfg_row_i[32*(RowWords-RmtGroupRowWords)+:RmtGroupRowBits]),
       .a_rdata_o(group_read),
       .b_en_i   (1'b1),
-      .b_addr_i (phv_i.words[WordGroup][GroupIndexBits-1:0]),
+      .b_addr_i (group_row[GroupIndexBits-1:0]),
       .b_rdata_o(group)
   );
 
@@ -151,6 +160,26 @@ module sluice_rmt_destinations
       .b_rdata_o(granted)
   );
 
+  // Names of the module's own groups, in c0.
+  sluice_ram_dp #(
+      .Width   (RmtGroupNameRowBits),
+      .Depth   (Cfg.modules),
+      .InitZero(1'b0)
+  ) u_names (
+      .clk_i,
+      .a_en_i   ((ok && is_name) || cfg_req_i.clear),
+      .a_we_i   (cfg_req_i.write),
+      .a_addr_i (cfg_req_i.index[ModuleWidth-1:0]),
+      .a_wdata_i(cfg_row_i[32*(RowWords-RmtGroupNameRowWords)+:RmtGroupNameRowBits]),
+      .a_rdata_o(name_read),
+      .b_en_i   (1'b1),
+      .b_addr_i (ctl_i.module_id[ModuleWidth-1:0]),
+      .b_rdata_o(name)
+  );
+  assign number = phv_i.words[WordGroup];
+  assign own_group = (number & name.mask) == name.name;
+  assign group_row = own_group ? (name.first | (number & ~name.mask)) : number;
+
   // c0: what the metadata alone says. In programs that have numbers of destinations, bits 8:0 of scratch1 are one; 511
   // drops what goes nowhere else.
   assign by_number0 = phv_i.words[WordStatus][8];
@@ -163,7 +192,7 @@ module sluice_rmt_destinations
       own_q[d]  <= egress0.destinations[d] || (by_number0 && 32'(number0) == d);
     end
     grouped_q <= grouped0;
-    unknown_q <= grouped0 && 32'(phv_i.words[WordGroup]) >= Cfg.groups;
+    unknown_q <= grouped0 && 32'(group_row) >= Cfg.groups;
     gone_q    <= ctl0_q.dropped || egress0.discard;
     drop_number_q <= by_number0 && number0 == '1 && !grouped0 && egress0.destinations == '0;
   end
@@ -235,6 +264,7 @@ module sluice_rmt_destinations
   always_comb begin
     cfg_rsp_o = '{status: status_q, words: words_q, data: 256'(group_read)};
     if (is_granted) cfg_rsp_o.data = 256'(granted_read);
+    if (is_name) cfg_rsp_o.data = 256'(name_read);
     if (is_events) cfg_rsp_o.data = 256'(events);
   end
 

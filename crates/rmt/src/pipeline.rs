@@ -7,6 +7,7 @@ use crate::program::{Program, Stage};
 use crate::reason::Reason;
 use crate::stage::{Hit, Key};
 use crate::target::{NUMBERS, PAGE_WORDS, Target};
+use sluice_formats::rmt::rows::GroupNameRow;
 
 /// A packet and what the stamp says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +108,7 @@ struct Module {
     banks: [Option<Bank>; 2],
     memories: [Words; 2],
     granted: u8,
+    names: GroupNameRow,
     hits: Vec<Vec<u64>>,
     state_range: u64,
     copies: u64,
@@ -258,6 +260,13 @@ impl Pipeline {
         }
     }
 
+    /// Names of a module's own groups.
+    pub fn name_groups(&mut self, module: u8, names: GroupNameRow) {
+        if let Some(m) = self.modules.get_mut(usize::from(module)) {
+            m.names = names;
+        }
+    }
+
     /// Packets that met the entry of this number in a stage.
     pub fn hits(&self, module: u8, stage: usize, number: u16) -> u64 {
         self.modules[usize::from(module)].hits[stage][usize::from(number)]
@@ -359,7 +368,7 @@ impl Pipeline {
             return Err(Reason::Discard);
         }
         let (mut mask, mut tags) = (egress as u8, [0; 8]);
-        let number = usize::from(phv.word(Word::Group));
+        let number = phv.word(Word::Group);
         if number == 0 && phv.word(Word::Status) & PORT_NUMBERS != 0 {
             match phv.word(Word::Scratch1) & EGRESS_PORT {
                 port @ ..8 => mask |= 1 << port,
@@ -368,7 +377,8 @@ impl Pipeline {
             }
         }
         if number != 0 {
-            let group = self.groups.get(number).ok_or(Reason::RmtFault)?;
+            let names = self.modules[usize::from(arrival.module)].names;
+            let group = self.groups.get(usize::from(names.row_of(number))).ok_or(Reason::RmtFault)?;
             // Another's group leads nowhere, as one that nobody has: a packet learns no difference.
             let is_foreign = group.owner != 0 && group.owner != arrival.module;
             (mask, tags) = (if is_foreign { 0 } else { group.destinations }, group.tags);

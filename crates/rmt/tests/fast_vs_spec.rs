@@ -6,7 +6,7 @@
 
 use sluice_formats::Status;
 use sluice_formats::random::{Rng, test_is_long, test_seed};
-use sluice_formats::rmt::rows::{GrantedRow, GroupRow, KeyRow, PageRow};
+use sluice_formats::rmt::rows::{GrantedRow, GroupNameRow, GroupRow, KeyRow, PageRow};
 use sluice_formats::rmt::tables::Event;
 use sluice_formats::row::Row;
 use sluice_formats::{Node, Table};
@@ -321,6 +321,16 @@ impl Rig {
         self.spec.grant(module, destinations);
     }
 
+    fn names(&mut self) {
+        let module = self.tenants[self.rng.index(self.tenants.len())].module;
+        let mask = *self.rng.choose(&[0, 0xfffe, 0xfffc, 0xffff]).unwrap();
+        let name = self.rng.below(4) as u16 & mask;
+        let names = GroupNameRow { mask, name, first: self.rng.below(8) as u16 & mask };
+        let words = names.pack().expect("it fits");
+        assert_eq!(self.fast.write(Node::Deparser, Table::GroupName, module.into(), &words), Status::Ok);
+        self.spec.name_groups(module, names);
+    }
+
     /// One packet through both. None carries the generation `not`.
     fn packet(&mut self, not: Option<(u8, u8)>) {
         let rng = &mut self.rng;
@@ -444,6 +454,7 @@ impl Rig {
                     self.group(number);
                 }
                 5 => self.grant(),
+                6 => self.names(),
                 _ => {}
             }
             self.packet(None);

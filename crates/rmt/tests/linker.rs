@@ -3,7 +3,8 @@
 use crate::common::linker::Tenants;
 use crate::common::{check_rows, random_part};
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::row::Wide;
+use sluice_formats::rmt::rows::GroupNameRow;
+use sluice_formats::row::{Row as _, Wide};
 use sluice_formats::{EngineId, Node, Table};
 use sluice_object::linker::rmt::{EntryKey, EntryLeads, Quota, RowWrite};
 use sluice_object::{Action, KeySpec, LinkError, Load, Object, RmtGroup, RmtPart, Step, TargetNeed};
@@ -395,10 +396,7 @@ fn groups_are_numbers_that_a_tenant_was_given() {
     own.groups.insert(3, RmtGroup { destinations: 0b11, tags: [7; 8] });
     let mut linker = Tenants::new(TINY);
     linker.admit(1, "red", Quota::of(&own, 0xff)).unwrap();
-    let mut none = Quota { groups: [3].into(), ..Quota::default() };
-    refused(linker.admit(2, "blue", none.clone()), "E0674", "group 3 is tenant `red`'s");
-    none.groups = [16].into();
-    refused(linker.admit(2, "blue", none), "E0674", "groups 1 to 15");
+    refused(linker.admit(2, "blue", Quota { groups: [0].into(), ..Quota::default() }), "E0674", "group 0; groups 1 to");
     refused(linker.load(1, &object("c", &TINY, sends_to(4))), "E0674", "stage 1, action 0 sends to group 4");
     let load = linker.load(1, &object("c", &TINY, own.clone())).unwrap();
     let groups = |load: &Load| load.steps.iter().filter_map(row).filter(|w| w.table == Table::Group).count();
@@ -418,6 +416,43 @@ fn groups_are_numbers_that_a_tenant_was_given() {
     let mut uses = sends_to(5);
     uses.groups.clear();
     linker.load(1, &object("c", &TINY, uses)).unwrap();
+}
+
+/// Failed before: the second tenant with the same numbers was refused.
+#[test]
+fn two_tenants_have_groups_of_the_same_names() {
+    let quota = |groups: &[u16]| Quota { groups: groups.iter().copied().collect(), ..Quota::default() };
+    let rows = |load: &Load, table| -> Vec<(u32, Vec<u32>)> {
+        let rows = load.steps.iter().filter_map(row).filter(|w| w.table == table);
+        rows.map(|w| (w.index, w.words.clone())).collect()
+    };
+    let names = |mask: u16, name: u16, first: u16| GroupNameRow { mask, name, first }.pack().unwrap();
+    let mut linker = Tenants::new(TINY);
+    linker.admit(0, "system", quota(&[5])).unwrap();
+    assert_eq!(rows(&linker.admit(1, "red", quota(&[3])).unwrap(), Table::GroupName), []);
+    // The highest rows that are free: two of them, for 2 and 3 differ in their lowest bit.
+    let blue = linker.admit(2, "blue", quota(&[2, 3])).unwrap();
+    assert_eq!(rows(&blue, Table::GroupName), [(2, names(0xfffe, 2, 14))]);
+    let green = linker.admit(3, "green", quota(&[1, 4])).unwrap();
+    assert_eq!(rows(&green, Table::GroupName), []);
+    let group = |destinations| RmtGroup { destinations, tags: [0; 8] };
+    assert_eq!(rows(&linker.set_group(2, 3, group(1)).unwrap(), Table::Group)[0].0, 15);
+    assert_eq!(rows(&linker.set_group(1, 3, group(2)).unwrap(), Table::Group)[0].0, 3);
+    // A name beyond the target's groups is one too; rows 8 to 11 are the only four side by side.
+    let far = linker.admit(4, "far", quota(&[1000, 1003])).unwrap();
+    assert_eq!(rows(&far, Table::GroupName), [(4, names(0xfffc, 1000, 8))]);
+    refused(linker.admit(5, "wide", quota(&[3, 200])), "E0674", "groups 3 to 200 take 256 rows side by side");
+    // 3 is red's row, and one is free for it. Its block hides the system's 5 where that is in it.
+    let hides = linker.admit(6, "hides", quota(&[4, 5])).unwrap();
+    assert_eq!(rows(&hides, Table::GroupName), [(6, names(0xfffe, 4, 12))]);
+    // What leaves gives back its rows and its names, and the system gets no row that a tenant has.
+    let gone = linker.remove(2).unwrap();
+    assert_eq!((rows(&gone, Table::GroupName).len(), rows(&gone, Table::Group).len()), (1, 2));
+    assert_eq!(rows(&linker.admit(7, "again", quota(&[3])).unwrap(), Table::GroupName), [(7, names(0xffff, 3, 15))]);
+    let mut other = Tenants::new(TINY);
+    other.admit(1, "red", quota(&[3])).unwrap();
+    refused(other.admit(0, "system", quota(&[3])), "E0674", "group 3 is tenant `red`'s");
+    refused(other.admit(0, "system", quota(&[16])), "E0674", "groups 1 to 15");
 }
 
 #[test]

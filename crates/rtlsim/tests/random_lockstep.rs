@@ -17,7 +17,7 @@ use sluice_device::{Device, Event, Offer, Verdict};
 use sluice_formats::address::Access;
 use sluice_formats::limits::{KEY_BYTES, SYSTEM_MODULE};
 use sluice_formats::random::{Rng, test_seed};
-use sluice_formats::rmt::rows::GroupRow;
+use sluice_formats::rmt::rows::{GroupNameRow, GroupRow};
 use sluice_formats::row::Row;
 use sluice_formats::rows::*;
 use sluice_formats::{EngineId, Node, Reason, Table, Target};
@@ -263,6 +263,12 @@ fn configure(rng: &mut Rng, trial: &Trial, modules: &[u8]) -> (Vec<Step>, Pipeli
         let tags = std::array::from_fn(|_| rng.next_u32() as u16);
         let row = GroupRow { owner, destinations: rng.next_u32() as u8, tags };
         steps.push(support::write(Node::Deparser, Table::Group, group, &row.pack().unwrap()));
+    }
+    for &module in modules.iter().filter(|_| rng.chance(1, 4)).collect::<Vec<_>>() {
+        let mask = *rng.choose(&[0xfff0, 0xfffc, 0xffff]).unwrap();
+        let (name, first) = (rng.below(16) as u16 & mask, rng.below(16) as u16 & mask);
+        let row = GroupNameRow { mask, name, first };
+        steps.push(support::write(Node::Deparser, Table::GroupName, module.into(), &row.pack().unwrap()));
     }
     (steps, Pipeline { placer, groups, aims })
 }

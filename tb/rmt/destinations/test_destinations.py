@@ -18,7 +18,7 @@ from nic.nic_bench import BAD_ADDRESS, BAD_LENGTH, CFG_RSP, OK, READ_ONLY, field
 from rmt.rmt_bench import CFG_REQ, CTL, EVENTS, PACKAGES, ROUTE, TARGETS
 from sluice_tb import DEFAULT, TINY, bench_rng, run_bench, start
 
-GROUP, GRANTED, EVENT_TABLE = 2, 3, 4
+GROUP, GRANTED, EVENT_TABLE, GROUP_NAME = 2, 3, 4, 5
 ROW_WORDS = 23
 LATENCY = 2
 INPUTS = [
@@ -35,6 +35,7 @@ class Rules:
     def __init__(self, target):
         self.groups = [0] * target["groups"]
         self.granted = [0] * target["modules"]
+        self.names = [0] * target["modules"]
 
     def judge(self, ctl, port, egress, group, status, scratch1):
         """(ctl, route) behind the block."""
@@ -53,6 +54,10 @@ class Rules:
                 return drop("discard")
             mask |= 1 << number if number < 8 else 0
         if group:
+            names = self.names[ctl["module_id"]]
+            mask, name, first = names & 0xFFFF, names >> 16 & 0xFFFF, names >> 32
+            if group & mask == name:
+                group = first | group & ~mask
             if group >= len(self.groups):
                 return drop("rmt_fault")
             row = self.groups[group]
@@ -129,7 +134,7 @@ class Bench:
 
     async def access(self, table, index, row=None, *, snapshot=0, slice_=0, words=None, packets=True, answered=True):
         """An access with packets around it; its status and the words of a read."""
-        counts = {GROUP: 5, GRANTED: 1}
+        counts = {GROUP: 5, GRANTED: 1, GROUP_NAME: 2}
         words = counts.get(table, 2) if words is None else words
         request = {"clear": 0, "write": int(row is not None), "table": table, "snapshot": snapshot, "slice": slice_}
         request |= {"index": index, "words": words if row is not None else 0}
@@ -177,6 +182,12 @@ async def fill(bench):
         row = rng.choice((0, 0xFF, rng.getrandbits(8)))
         assert await bench.access(GRANTED, module, row, packets=False) == (OK, 0)
         bench.rules.granted[module] = row
+        mask = rng.choice((0, 0xFFFF, 0xFFFC, target["groups"] // 2 - 1))
+        name = rng.choice((1, rng.randrange(4), rng.getrandbits(16))) & mask
+        first = rng.choice((0, rng.randrange(target["groups"]), rng.getrandbits(16))) & mask
+        row = rng.choice((0, mask | name << 16 | first << 32))
+        assert await bench.access(GROUP_NAME, module, row, packets=False) == (OK, 0)
+        bench.rules.names[module] = row
 
 
 @cocotb.test()
@@ -187,6 +198,7 @@ async def rows_are_read_back_under_packets(dut):
         assert await bench.access(GROUP, group) == (OK, bench.rules.groups[group])
     for module in range(bench.target["modules"]):
         assert await bench.access(GRANTED, module) == (OK, bench.rules.granted[module])
+        assert await bench.access(GROUP_NAME, module) == (OK, bench.rules.names[module])
 
 
 @cocotb.test()
@@ -194,14 +206,15 @@ async def wrong_accesses_have_their_status(dut):
     bench = await Bench().begin(dut, "wrong")
     groups, modules = bench.target["groups"], bench.target["modules"]
     await fill(bench)
-    for table, rows, words in ((GROUP, groups, 5), (GRANTED, modules, 1), (EVENT_TABLE, 16 * modules, 2)):
+    rows_of = ((GROUP, groups, 5), (GRANTED, modules, 1), (GROUP_NAME, modules, 2), (EVENT_TABLE, 16 * modules, 2))
+    for table, rows, words in rows_of:
         for index in (rows, 0xFFFF):
             assert (await bench.access(table, index))[0] == BAD_ADDRESS, (table, index)
         assert (await bench.access(table, 0, slice_=1))[0] == BAD_ADDRESS
         assert (await bench.access(table, 0, 0, packets=False))[0] == (READ_ONLY if table == EVENT_TABLE else OK)
         if table == EVENT_TABLE:
             continue
-        (bench.rules.groups if table == GROUP else bench.rules.granted)[0] = 0
+        {GROUP: bench.rules.groups, GRANTED: bench.rules.granted, GROUP_NAME: bench.rules.names}[table][0] = 0
         assert (await bench.access(table, 0, snapshot=1))[0] == BAD_ADDRESS
         for wrong in (words - 1, words + 1, ROW_WORDS):
             assert (await bench.access(table, 1, (1 << 32 * wrong) - 1, words=wrong))[0] == BAD_LENGTH

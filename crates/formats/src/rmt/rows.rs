@@ -449,6 +449,26 @@ row! {
     }
 }
 
+row! {
+    /// Names of a module's own multicast groups: group `n` of its packets, where `n & mask` is `name`, is row `first | n & !mask`;
+    /// another `n` is row `n`, and so is each where all is 0. Index: module.
+    GroupNameRow, "rmt_group_name_row" {
+        /// Bits of a number that say that a group is its own.
+        mask: u16 = 16,
+        /// What they are then.
+        name: u16 = 16,
+        /// The row of the first of them.
+        first: u16 = 16,
+    }
+}
+
+impl GroupNameRow {
+    /// The row of a group.
+    pub fn row_of(&self, number: u16) -> u16 {
+        if number & self.mask == self.name { self.first | number & !self.mask } else { number }
+    }
+}
+
 /// All of them, parts before those that have them.
 pub(crate) static ROWS: &[RowInfo] = rows![
     AlternativePart,
@@ -480,4 +500,5 @@ pub(crate) static ROWS: &[RowInfo] = rows![
     ZeroPageRow,
     GroupRow,
     GrantedRow,
+    GroupNameRow,
 ];

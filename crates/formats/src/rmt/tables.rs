@@ -68,6 +68,8 @@ tables! { Some(EngineId::RMT);
         Granted "granted" = 3: row::<GrantedRow>(), |t| t.modules, "`rmt_granted_row` by module";
         /// Drops and copies of the rmt pipeline by module * 16 + kind (`rmt::tables::Event`).
         Events "events" = 4: counter(), |t| t.modules * 16, "drops and copies, by module * 16 + kind";
+        /// `GroupNameRow` by module.
+        GroupName "group_name" = 5: row::<GroupNameRow>(), |t| t.modules, "`rmt_group_name_row` by module";
     }
 }
 

@@ -10,7 +10,7 @@ use crate::target::{PATTERNS, Target, WINDOW};
 use sluice_formats::Table;
 use sluice_formats::limits::MAX_FRAME_BYTES;
 use sluice_formats::rmt::codes::LaneSize;
-use sluice_formats::rmt::rows::{DeparseRow, GrantedRow, GroupRow, PatternsRow};
+use sluice_formats::rmt::rows::{DeparseRow, GrantedRow, GroupNameRow, GroupRow, PatternsRow};
 
 #[derive(Clone, Copy, Debug)]
 struct Pattern {
@@ -200,10 +200,13 @@ pub struct DeparserNode {
     deparse_rows: Store<DeparseRow>,
     group_rows: Store<GroupRow>,
     granted_rows: Store<GrantedRow>,
+    name_rows: Store<GroupNameRow>,
     patterns: Vec<Option<Vec<Pattern>>>,
     rows: Vec<Option<Row>>,
     groups: Vec<GroupRow>,
     granted: Vec<u8>,
+    /// By module.
+    names: Vec<GroupNameRow>,
     /// Drops and copies by 16 * module + kind.
     pub events: Counters,
 }
@@ -220,10 +223,12 @@ impl DeparserNode {
             deparse_rows: Store::new(rows(Table::Deparse)),
             group_rows: Store::new(rows(Table::Group)),
             granted_rows: Store::new(rows(Table::Granted)),
+            name_rows: Store::new(rows(Table::GroupName)),
             patterns: vec![None; rows(Table::Patterns)],
             rows: vec![None; rows(Table::Deparse) / beats],
             groups: vec![GroupRow::default(); rows(Table::Group)],
             granted: vec![0; rows(Table::Granted)],
+            names: vec![GroupNameRow::default(); rows(Table::GroupName)],
             events: Counters::new(rows(Table::Events)),
         }
     }
@@ -243,6 +248,10 @@ impl DeparserNode {
                 self.group_rows.write(row, words);
                 self.groups[row] = self.group_rows.row(row);
             }
+            Table::GroupName => {
+                self.name_rows.write(row, words);
+                self.names[row] = self.name_rows.row(row);
+            }
             _ => {
                 self.granted_rows.write(row, words);
                 self.granted[row] = self.granted_rows.row(row).destinations;
@@ -256,6 +265,7 @@ impl DeparserNode {
             Table::Patterns => self.pattern_rows.read(row, slice),
             Table::Deparse => self.deparse_rows.read(row, slice),
             Table::Group => self.group_rows.read(row, slice),
+            Table::GroupName => self.name_rows.read(row, slice),
             _ => self.granted_rows.read(row, slice),
         }
     }
@@ -267,10 +277,13 @@ impl DeparserNode {
         if egress & DISCARD != 0 {
             return Err(Reason::Discard);
         }
-        let number = usize::from(frame.word(Word::Group as usize));
+        let number = frame.word(Word::Group as usize);
         let group = match number {
             0 => None,
-            n => Some(self.groups.get(n).ok_or(Reason::RmtFault)?),
+            n => {
+                let row = self.names[usize::from(module)].row_of(n);
+                Some(self.groups.get(usize::from(row)).ok_or(Reason::RmtFault)?)
+            }
         };
         // Another's group leads nowhere, as one that nobody has.
         let of_group = |g: &GroupRow| if g.owner == 0 || g.owner == module { g.destinations } else { 0 };

@@ -288,9 +288,9 @@ fn repeat(rtl: &mut RtlNic, follower: &mut Follower, input: &Input, end: u64) ->
 /// Whether packets in flight could see a load's rows change one by one.
 fn acts_at_once(load: &Load) -> bool {
     let commits = load.steps.iter().any(|s| matches!(s, Step::Commit { .. }));
-    // Groups and grants are the same for both generations.
+    // Groups, their names and grants are the same for both generations.
     let guarded = |table: &Table| match table.engine() {
-        Some(EngineId::RMT) => !matches!(*table, Table::Group | Table::Granted),
+        Some(EngineId::RMT) => !matches!(*table, Table::Group | Table::Granted | Table::GroupName),
         Some(EngineId::L7) => {
             matches!(*table, Table::L7Match | Table::L7Start | Table::L7Group | Table::L7Port)
         }

@@ -94,7 +94,9 @@ impl Placer {
             _ => 0,
         };
         let own = &holding.quota.groups;
-        let systems = self.holders.get(&0).is_some_and(|h| h.quota.groups.contains(&number));
+        // A number that its own block hides is none of the system's.
+        let systems = holding.names.row_of(number) == number
+            && self.holders.get(&0).is_some_and(|h| h.quota.groups.contains(&number));
         if number == 0 || own.contains(&number) || systems {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 
 use super::placer::Holding;
 use crate::linker::check::{Refusal, unpack};
-use sluice_formats::rmt::rows::{ActionRow, ExactRow, GrantedRow, GroupRow, KeyRow, PageRow, TernaryRow};
+use sluice_formats::rmt::rows::{ActionRow, ExactRow, GrantedRow, GroupNameRow, GroupRow, KeyRow, PageRow, TernaryRow};
 use sluice_formats::rmt::target::{MODULE_PAGES, NODES, PATHS, PATTERNS, Target};
 use sluice_formats::{Node, Table};
 
@@ -51,9 +51,14 @@ impl RmtOwner<'_> {
             Table::Deparse => self.banked(table, index, PATTERNS * beats),
             Table::Group => {
                 let row: GroupRow = unpack(words)?;
-                let own = holding.quota.groups.contains(&(index as u16));
+                let own = holding.quota.groups.iter().any(|group| u32::from(holding.names.row_of(*group)) == index);
                 let good = own && (row.owner == self.module || row == GroupRow::default());
                 if good { Ok(None) } else { foreign(format!("group {index} with owner {}", row.owner)) }
+            }
+            Table::GroupName => {
+                let row: GroupNameRow = unpack(words)?;
+                let good = index == u32::from(self.module) && (row == holding.names || row == GroupNameRow::default());
+                if good { Ok(None) } else { foreign(format!("names of groups {row:?} of module {index}")) }
             }
             Table::Granted => {
                 let mask = unpack::<GrantedRow>(words)?.destinations;

@@ -8,6 +8,7 @@ mod change;
 pub(in crate::linker) mod check;
 pub(in crate::linker) mod engine;
 mod entries;
+mod groups;
 pub mod error;
 mod hits;
 mod place;

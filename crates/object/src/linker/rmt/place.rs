@@ -117,7 +117,8 @@ impl Placer {
         for (&number, group) in &part.groups {
             let there = holding.banks[1 - bank].as_ref().is_some_and(|b| b.part.groups.contains_key(&number));
             if !there {
-                rows.writes.push(RowWrite::new(Node::Deparser, Table::Group, number.into(), &group.row(module)));
+                let at = holding.names.row_of(number).into();
+                rows.writes.push(RowWrite::new(Node::Deparser, Table::Group, at, &group.row(module)));
             }
         }
         let Rows { writes, seen, .. } = rows;
@@ -160,7 +161,8 @@ impl Placer {
         for &number in gone.part.groups.keys() {
             if !other.is_some_and(|b| b.part.groups.contains_key(&number)) {
                 let row = GroupRow::default();
-                writes.push(RowWrite::new(Node::Deparser, Table::Group, number.into(), &row));
+                let at = holding.names.row_of(number).into();
+                writes.push(RowWrite::new(Node::Deparser, Table::Group, at, &row));
             }
         }
         if let Some(h) = self.holders.get_mut(&module) {
@@ -184,12 +186,13 @@ impl Placer {
             let allowed = format!("it was given groups {:?}", holding.quota.groups);
             return Err(RmtError::Group { tenant: holding.name.clone(), found, allowed });
         }
+        let at = holding.names.row_of(number).into();
         if let Some(h) = self.holders.get_mut(&module) {
             for bank in h.banks.iter_mut().flatten() {
                 Arc::make_mut(&mut bank.part).groups.insert(number, group);
             }
         }
-        Ok(RowWrite::new(Node::Deparser, Table::Group, number.into(), &group.row(module)))
+        Ok(RowWrite::new(Node::Deparser, Table::Group, at, &group.row(module)))
     }
 
     /// Zeros wherever the module's packets could look before its first program is there. To page rows only a program

@@ -6,7 +6,7 @@ use super::quota::{Quota, StageQuota};
 use super::space::{StageSpace, take_lowest};
 use crate::linker::spaces::{Holder, Region};
 use crate::rmt::RmtPart;
-use sluice_formats::rmt::rows::{GrantedRow, GroupRow, StageOwnerRow};
+use sluice_formats::rmt::rows::{GrantedRow, GroupNameRow, GroupRow, StageOwnerRow};
 use sluice_formats::rmt::target::Target;
 use sluice_formats::row::Row;
 use sluice_formats::{Node, Table};
@@ -27,6 +27,8 @@ pub(in crate::linker) struct Holding {
     pub name: String,
     pub quota: Quota,
     pub stages: BTreeMap<u8, StageHolding>,
+    /// Where its groups are.
+    pub names: GroupNameRow,
     pub banks: [Option<Bank>; 2],
 }
 
@@ -109,7 +111,7 @@ impl Placer {
         if let Some((m, _)) = self.holders.iter().find(|(_, h)| h.name == name) {
             return Err(wrong(format!("the name `{name}` is module {m}'s"), "each name once".to_owned()));
         }
-        self.check_groups(module, name, &quota)?;
+        let names = self.name_groups(module, name, &quota)?;
         let mut next = self.clone();
         let mut stages = BTreeMap::new();
         for (&stage, asked) in &quota.stages {
@@ -119,8 +121,11 @@ impl Placer {
             stages.insert(stage, next.take(stage, name, asked)?);
         }
         let destinations = quota.destinations;
-        next.holders.insert(module, Holding { name: name.to_owned(), quota, stages, banks: [None, None] });
+        next.holders.insert(module, Holding { name: name.to_owned(), quota, stages, names, banks: [None, None] });
         let mut writes = next.blank(module);
+        if names != GroupNameRow::default() {
+            writes.push(RowWrite::new(Node::Deparser, Table::GroupName, module.into(), &names));
+        }
         writes.push(next.grant(module, destinations));
         *self = next;
         Ok(writes)
@@ -135,7 +140,11 @@ impl Placer {
         }
         let mut writes = vec![self.grant(module, 0)];
         for &group in &holding.quota.groups {
-            writes.push(RowWrite::new(Node::Deparser, Table::Group, group.into(), &GroupRow::default()));
+            let row = holding.names.row_of(group).into();
+            writes.push(RowWrite::new(Node::Deparser, Table::Group, row, &GroupRow::default()));
+        }
+        if holding.names != GroupNameRow::default() {
+            writes.push(RowWrite::new(Node::Deparser, Table::GroupName, module.into(), &GroupNameRow::default()));
         }
         let holding = holding.clone();
         for (&stage, held) in &holding.stages {
@@ -184,23 +193,6 @@ impl Placer {
             found: "not admitted".to_owned(),
             allowed: "admit it first".to_owned(),
         })
-    }
-
-    /// A group has one owner: no two modules may have the same number.
-    fn check_groups(&self, module: u8, name: &str, quota: &Quota) -> Result<(), RmtError> {
-        for &group in &quota.groups {
-            let (found, allowed) = if group == 0 || usize::from(group) >= self.target.groups {
-                (format!("group {group}"), format!("the target has groups 1 to {}", self.target.groups - 1))
-            } else if let Some((_, h)) =
-                self.holders.iter().find(|(m, h)| **m != module && h.quota.groups.contains(&group))
-            {
-                (format!("group {group} is tenant `{}`'s", h.name), "a group that nobody has".to_owned())
-            } else {
-                continue;
-            };
-            return Err(RmtError::Group { tenant: name.to_owned(), found, allowed });
-        }
-        Ok(())
     }
 
     fn take(&mut self, stage: u8, name: &str, quota: &StageQuota) -> Result<StageHolding, RmtError> {
