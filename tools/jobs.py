@@ -30,7 +30,7 @@ BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 P4_COMPILED = {
     "access": (), "atoms": (), "basic": (), "calc": (), "ecn": (), "label": (),
     "load_balance": ("--hash", "target", "--power-of-two"), "link_monitor": ("--bound", "data=2", "--bound", "way=2"),
-    "mirror": (), "mri": ("--bound", "traces=6"), "multicast": (), "options": (), "qos": (),
+    "mirror": (), "mri": ("--bound", "traces=8"), "multicast": (), "options": (), "qos": (),
     "source_routing": (), "tunnel": (),
 }  # fmt: skip
 # The paper's eight in P4, of programs/p4/eight.

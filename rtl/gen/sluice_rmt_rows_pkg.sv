@@ -332,6 +332,15 @@ package sluice_rmt_rows_pkg;
   localparam int unsigned RmtGrantedRowBits = 8;
   localparam int unsigned RmtGrantedRowWords = 1;
 
+  // Names of a module's own multicast groups: group `n` of its packets, where `n & mask` is `name`, is row `first | n & !mask`; another `n` is row `n`, and so is each where all is 0. Index: module.
+  typedef struct packed {
+    logic [15:0] first;
+    logic [15:0] name;
+    logic [15:0] mask;
+  } rmt_group_name_row_t;
+  localparam int unsigned RmtGroupNameRowBits = 48;
+  localparam int unsigned RmtGroupNameRowWords = 2;
+
   // Drop reasons, and kinds of the event counters.
   typedef enum logic [3:0] {
     RmtEventRate = 4'd0,
@@ -496,6 +505,7 @@ package sluice_rmt_rows_pkg;
   localparam logic [7:0] TableRmtGroup = 8'd2;
   localparam logic [7:0] TableRmtGranted = 8'd3;
   localparam logic [7:0] TableRmtEvents = 8'd4;
+  localparam logic [7:0] TableRmtGroupName = 8'd5;
 
   // Resources of one configuration.
   typedef struct packed {

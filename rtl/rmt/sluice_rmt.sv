@@ -416,7 +416,7 @@ module sluice_rmt
       deparser_unknown_q <= 1'b0;
     end else begin
       parser_unknown_q   <= cfg_valid_i[AtParser] && cfg_req[AtParser].tab > TableRmtPath;
-      deparser_unknown_q <= cfg_valid_i[AtDeparser] && cfg_req[AtDeparser].tab > TableRmtEvents;
+      deparser_unknown_q <= cfg_valid_i[AtDeparser] && cfg_req[AtDeparser].tab > TableRmtGroupName;
     end
   end
 

@@ -357,11 +357,11 @@ fn a_tenants_program_may_be_had_in_part() {
     let mri = ["--replace", "blue=programs/p4/mri.p4,programs/p4/mri.entries@50%"];
     let called = run(&mri);
     assert!(called.code == 2 && called.err.contains("error[E0770]"), "{}", called.err);
-    run(&[&mri[..], &["--bound", "traces=6"]].concat()).ok();
+    run(&[&mri[..], &["--bound", "traces=8"]].concat()).ok();
     for (more, expected) in [
-        (&["--bound", "traces=6"][..], "a --replace with a P4 program"),
+        (&["--bound", "traces=8"][..], "a --replace with a P4 program"),
         (&["--replace", "red=programs/nic/red-2.json@50%", "--power-of-two"], "a --replace with a P4 program"),
-        (&[&mri[..], &["--bound", "traces=6", "--bound", "traces=7"]].concat(), "given twice"),
+        (&[&mri[..], &["--bound", "traces=8", "--bound", "traces=7"]].concat(), "given twice"),
     ] {
         let called = run(more);
         assert!(called.code == 2 && called.err.contains(expected), "{}", called.err);

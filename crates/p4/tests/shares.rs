@@ -31,7 +31,7 @@ const IN_PART: &[(&str, &str, [&str; 3])] = &[
     ("firewall", "--hash target", ["E0770 line 114", "E0770 line 115", "9"]),
     ("link_monitor", "--bound data=2 --bound way=2", ["E0770 line 127", "4", "4"]),
     ("load_balance", "--hash target --power-of-two", ["E0770 line 82", "5", "5"]),
-    ("mri", "--bound traces=6", ["2", "2", "2"]),
+    ("mri", "--bound traces=8", ["2", "2", "2"]),
     ("tunnel", "--cells passed=512", ["2", "2", "2"]),
 ];
 

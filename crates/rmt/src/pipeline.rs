@@ -377,7 +377,7 @@ impl Pipeline {
             }
         }
         if number != 0 {
-            let names = self.modules[usize::from(arrival.module)].names;
+            let names = &self.modules[usize::from(arrival.module)].names;
             let group = self.groups.get(usize::from(names.row_of(number))).ok_or(Reason::RmtFault)?;
             // Another's group leads nowhere, as one that nobody has: a packet learns no difference.
             let is_foreign = group.owner != 0 && group.owner != arrival.module;

@@ -218,8 +218,8 @@ impl<'c> Explorer<'c> {
                 script.push(Event::Parsed);
                 let mut next = self.visit(script)?;
                 script.pop();
-                // What the program drops is dropped by an action, so that it counts as that.
-                if next == Next::Drop && self.from.parsed == Some(false) {
+                // What the program drops, and what is beyond a bound of its parser, is dropped by an action, so that it counts as that.
+                if next == Next::Drop {
                     next =
                         Next::Node(self.add(Node { tree: Tree::Leaf(Leaf::to(Next::Drop)), needs: Vec::new() }, span));
                 }
