@@ -166,7 +166,7 @@ def direction() -> Outcome:
 
 
 def proofs() -> Outcome:
-    """docs/formal.md has a row for each proof, docs/mutants.md for each mutant, and each of those can be planted."""
+    """docs/formal.md has a row for each proof, docs/mutants.csv for each mutant, and each of those can be planted."""
     return _merge([captured([sys.executable, f"tools/{name}.py", "--check"]) for name in ("formal", "mutants")])
 
 

@@ -1,18 +1,20 @@
 """`make mutants`: plants one fault at a time into the RTL and asks the proof or bench named for it to fail.
 
     .venv/bin/python tools/mutants.py [--jobs N] [--json] [NAME ...]    # a name is a part of block, test, file or fault
-    .venv/bin/python tools/mutants.py --check        # whether the lists fit the sources, and docs/mutants.md the lists
+    .venv/bin/python tools/mutants.py --check        # whether the lists fit the sources, and docs/mutants.csv the lists
 
 The lists are formal/*/mutants.toml for proofs, tb/*/mutants.toml for benches, and crates/*/tests/mutants.toml for tests
 of a Verilated top; formal/README.md says how an entry looks. Each fault is planted in a copy of the tree below
 .cache/mutants; tests are built once, from the tree itself, and run with the plug-in of the copy. Before the first
 fault of a test, the test has to pass without one.
 
-docs/mutants.md has one row a mutant; those that ran are written anew. The exit code is 1 when a mutant survives that
-is not listed to, or is found though it is listed to survive.
+docs/mutants.csv has one row a mutant; those that ran are written anew. docs/mutants.md sums it up. The exit code is 1
+when a mutant survives that is not listed to, or is found though it is listed to survive.
 """
 
 import argparse
+import csv
+import io
 import json
 import os
 import re
@@ -32,7 +34,9 @@ from threading import Lock
 import rust_tests
 from project import CACHE, ROOT, captured, configurations, fail, tool_environment, write_atomically
 
-DOC = ROOT / "docs" / "mutants.md"
+DATA = ROOT / "docs" / "mutants.csv"
+PAGE = ROOT / "docs" / "mutants.md"
+COLUMNS = ("date", "proof or bench", "what was broken", "what failed", "seconds", "result")
 WORK = CACHE / "mutants"
 JOBS = 2
 # What proofs and benches of blocks read.
@@ -54,13 +58,15 @@ FOUND, SURVIVED, LISTED, BROKEN = "found", "SURVIVED", "survives", "ERROR"
 
 INTRODUCTION = """# Mutants
 
-Written by `make mutants`; do not edit. Each row is a fault that was planted into the RTL, and the proof (`formal/`),
-bench (`tb/`) or file of tests of a Verilated top (`crates/`) that had to fail for it. A proof has to find a trace from
-reset that breaks a claim about the block's ports; a bench and a test have to fail, or an assertion of the RTL in them.
-[How a fault is listed](../formal/README.md#can-they-fail).
+Written by `make mutants`; do not edit. A mutant is a fault that was planted into the RTL. The proof (`formal/`), bench
+(`tb/`) or file of tests of a Verilated top (`crates/`) that is listed with it had to fail. A proof has to find a trace
+from reset that breaks a claim about the block's ports; a bench and a test have to fail, or an assertion of the RTL in
+them. [How a fault is listed](../formal/README.md#can-they-fail).
 
-| date | proof or bench | what was broken | what failed | seconds | result |
-| --- | --- | --- | --- | --- | --- |
+[mutants.csv](mutants.csv) has a row for each: when it ran last, what was broken, what failed, seconds and result.
+
+| listed in | faults | found | last runs |
+| --- | --- | --- | --- |
 """
 
 
@@ -384,28 +390,18 @@ def _end(log: str) -> str:
 # The table
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-def row(result: Result, day: date) -> str:
-    """One line of the table."""
+def row(result: Result, day: date) -> list[str]:
+    """One line of the data."""
     mutant = result.mutant
-    words = {LISTED: f"survives: {mutant.survives}"}.get(result.status, result.status)
+    words = {LISTED: f"{LISTED}: {mutant.survives}"}.get(result.status, result.status)
     more = len(result.caught_by) - NAMED
     failed = ", ".join(result.caught_by[:NAMED]) + (f" and {more} more" if more > 0 else "") or "-"
-    cells = [str(day), mutant.label, mutant.breaks, failed, f"{result.seconds:.0f}", words]
-    return f"| {' | '.join(map(_cell, cells))} |"
+    return [str(day), mutant.label, mutant.breaks, failed, f"{result.seconds:.0f}", words]
 
 
-def rows(text: str) -> dict[tuple[str, str], str]:
-    """The lines of the table by the mutant's key."""
-    found = {}
-    for line in text.splitlines():
-        if re.match(r"\| \d{4}-\d\d-\d\d \|", line):
-            cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)]
-            found[cells[2], cells[3]] = line
-    return found
+def rows(text: str) -> dict[tuple[str, str], list[str]]:
+    """The lines of the data by the mutant's key."""
+    return {(cells[1], cells[2]): cells for cells in list(csv.reader(io.StringIO(text)))[1:]}
 
 
 def stale(mutants: Iterable[Mutant], text: str) -> list[str]:
@@ -416,14 +412,26 @@ def stale(mutants: Iterable[Mutant], text: str) -> list[str]:
 
 
 def table(mutants: list[Mutant], results: Iterable[Result], old: str, day: date) -> str:
-    """The page: rows of what ran are new, others stay, those of mutants that are gone go."""
+    """The data: rows of what ran are new, others stay, those of mutants that are gone go."""
     lines = rows(old) | {result.mutant.key: row(result, day) for result in results}
-    kept = [lines[mutant.key] for mutant in mutants if mutant.key in lines]
-    ends = Counter(re.split(r"[:|]", re.split(r"(?<!\\)\|", line)[-2].strip())[0] for line in kept)
-    total = f"{ends[FOUND]} of {len(kept)} found"
-    words = {LISTED: "survive, with the reason", SURVIVED: "survived", BROKEN: "did not run"}
-    total += "".join(f", {ends[word]} {what}" for word, what in words.items() if ends[word])
-    return INTRODUCTION + "\n".join(kept) + f"\n\n{total}.\n"
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([COLUMNS, *(lines[m.key] for m in mutants if m.key in lines)])
+    return out.getvalue()
+
+
+def page(mutants: list[Mutant], data: str) -> str:
+    """The sum of the data, by list, and what was not found."""
+    lines = rows(data)
+    text = INTRODUCTION
+    for folder in dict.fromkeys(mutant.folder for mutant in mutants):
+        mine = [lines[mutant.key] for mutant in mutants if mutant.folder == folder and mutant.key in lines]
+        found = sum(cells[-1] == FOUND for cells in mine)
+        days = sorted(cells[0] for cells in mine)
+        text += f"| {folder} | {len(mine)} | {found} | {days[0]} to {days[-1]} |\n" if mine else ""
+    good = sum(cells[-1] == FOUND for cells in lines.values())
+    text += f"\n{good} of {len(lines)} found.\n"
+    rest = [f"- {cells[1]}: {cells[2]}: {cells[-1]}\n" for cells in lines.values() if cells[-1] != FOUND]
+    return text + ("\nThe others:\n\n" + "".join(rest) if rest else "")
 
 
 def main() -> None:
@@ -438,13 +446,16 @@ def main() -> None:
     arguments = parser.parse_args()
     os.chdir(ROOT)
     mutants = load()
-    old = DOC.read_text() if DOC.exists() else ""
+    old = DATA.read_text() if DATA.exists() else ""
     if wrong := misfits(mutants):
         fail("\n".join(["mutants that cannot be planted:", *wrong]))
     if arguments.check:
-        if wrong := stale(mutants, old):
+        wrong = stale(mutants, old)
+        if not wrong and (not PAGE.exists() or PAGE.read_text() != page(mutants, old)):
+            wrong = [f"{PAGE.relative_to(ROOT)} is not the sum of it"]
+        if wrong:
             some = "; ".join(wrong[:SHOWN]) + (f"; and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else "")
-            fail(f"{DOC.relative_to(ROOT)} is of other mutants, `make mutants` writes it: {some}")
+            fail(f"{DATA.relative_to(ROOT)} is of other mutants, `make mutants` writes it: {some}")
         return
     for name in arguments.name:
         if not any(mutant.named(name) for mutant in mutants):
@@ -454,7 +465,9 @@ def main() -> None:
     build_tests(mutant.block for mutant in wanted if mutant.is_plugin)
 
     def keep(results: list[Result]) -> None:
-        write_atomically(DOC, table(mutants, results, old, date.today()))
+        data = table(mutants, results, old, date.today())
+        write_atomically(DATA, data)
+        write_atomically(PAGE, page(mutants, data))
 
     results = run(wanted, max(1, arguments.jobs), out, keep)
     if arguments.json:
@@ -466,7 +479,7 @@ def main() -> None:
     wrong = [r for r in results if r.status in (SURVIVED, BROKEN) or (r.status == FOUND and r.mutant.survives)]
     good = sum(r.status == FOUND for r in results)
     print(
-        f"mutants: {good} of {len(results)} found, {len(wrong)} not as listed; wrote {DOC.relative_to(ROOT)}", file=out
+        f"mutants: {good} of {len(results)} found, {len(wrong)} not as listed; wrote {DATA.relative_to(ROOT)}", file=out
     )
     for result in wrong:
         print(f"mutants: {result.mutant.label}: {result.mutant.breaks}: {result.status}", file=out)

@@ -86,9 +86,10 @@ def test_a_wrong_entry_ends_the_run(tree, changes, message):
 def test_the_table_has_a_row_for_each_mutant(tree):
     (mutant,) = listed(tree)
     text = mutants.table([mutant], [result(mutant)], "", DAY)
-    row = "| 2026-01-02 | formal/common/fifo (depth5) | never \\| full | NothingIsLost_A | 2 | found |"
-    assert row in text.splitlines()
-    assert text.endswith("\n1 of 1 found.\n")
+    assert "2026-01-02,formal/common/fifo (depth5),never | full,NothingIsLost_A,2,found" in text.splitlines()
+    page = mutants.page([mutant], text)
+    assert "| formal/common | 1 | 1 | 2026-01-02 to 2026-01-02 |" in page
+    assert page.endswith("\n1 of 1 found.\n")
     assert mutants.stale([mutant], text) == []
 
 
@@ -107,10 +108,12 @@ def test_a_part_of_the_mutants_leaves_the_rows_of_the_others(tree):
     (second,) = listed(tree, breaks="never empty", survives="nobody can see it")
     old = mutants.table([first], [result(first)], "", DAY)
     text = mutants.table([first, second], [result(second, LISTED)], old, date(2026, 1, 3))
-    assert "| 2026-01-02 | formal/common/fifo (depth5) | never \\| full |" in text
-    assert "| 2026-01-03 | formal/common/fifo (depth5) | never empty | NothingIsLost_A | 2 | survives: nobody" in text
-    assert text.endswith("\n1 of 2 found, 1 survive, with the reason.\n")
-    assert "never \\| full" not in mutants.table([second], [], text, DAY)
+    assert "2026-01-02,formal/common/fifo (depth5),never | full," in text
+    assert "2026-01-03,formal/common/fifo (depth5),never empty,NothingIsLost_A,2,survives: nobody" in text
+    page = mutants.page([first, second], text)
+    assert "\n1 of 2 found.\n" in page
+    assert page.endswith("- formal/common/fifo (depth5): never empty: survives: nobody can see it\n")
+    assert "never | full" not in mutants.table([second], [], text, DAY)
 
 
 def test_a_bounded_check_has_no_help_of_the_inside():
