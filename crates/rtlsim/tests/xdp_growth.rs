@@ -66,21 +66,21 @@ fn grows(bytes: u16, to: Destination) -> Object {
 }
 
 /// A neighbour of the pipeline who sends what he is assured of at his port, and one of the XDP engine whose frames stay as they are, next to
-/// two tenants on other ports at a beat a cycle: frames of 60 bytes of the one become as long as they are allowed, the other asks for more
-/// than he is given.
+/// two tenants on other ports at a beat a cycle whose frames of 60 bytes become as long as they are allowed, and one who asks for more than he
+/// is given.
 fn beside_growth(target: &'static Target) -> Vec<Stream> {
     const GROWTH: u16 = 1_400;
     let beats = target.beats(LENGTH as u32);
     let stream = |id: u16, object: Object, gap: f64, growth: u16| {
-        let to = Destination::Port(id as u8 - 1);
+        let to = Destination::from_number(id as u8 - 1, target).unwrap();
         let to = vec![(to, (target.cells / 8) as u16)];
         Stream { id, port: id as u8 - 1, object, to, length: 64, gap, first: 0, until: None, growth, rows: 0 }
     };
     let neighbour = programs::grower(0, &[Destination::Port(0)], target);
     let mut all = vec![stream(1, neighbour, 64.0, 0)];
-    all.push(stream(2, grows(GROWTH, Destination::Port(1)), beats.into(), GROWTH));
-    all.push(stream(3, grows(3_500, Destination::Port(2)), beats.into(), 128));
+    all.extend((2..4).map(|id| stream(id, grows(GROWTH, Destination::Port(id as u8 - 1)), beats.into(), GROWTH)));
     all.push(Stream { rows: 100, ..stream(4, grows(0, Destination::Port(3)), 400.0, 0) });
+    all.push(Stream { port: 2, ..stream(5, grows(3_500, Destination::Host(0)), beats.into(), 128) });
     all[0].gap = gap(&assured(target, &all), beats);
     all
 }
