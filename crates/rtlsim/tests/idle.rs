@@ -2,7 +2,7 @@
 
 use crate::support;
 use sluice_device::run_load::run_load;
-use sluice_device::{Counters, Device, Event, Offer, Outcome, Rows};
+use sluice_device::{Counters, Device, Event, Offer, Outcome, Rows, Verdict};
 use sluice_formats::Reason;
 use sluice_formats::l7::qnp::Header;
 use sluice_formats::target::TINY;
@@ -52,7 +52,10 @@ fn part(message: u32, number: u8) -> Vec<u8> {
         pkt_seq_num_in_msg: number,
         ..Header::default()
     };
-    frame(&Addresses::to_port(9000), header, &[7; 40])
+    // A field of 38 bytes.
+    let mut fields = [7; 40];
+    (fields[0], fields[1]) = (1, 38);
+    frame(&Addresses::to_port(9000), header, &fields)
 }
 
 fn tagged(length: usize) -> Vec<u8> {
@@ -116,6 +119,8 @@ fn a_run_that_leaves_idle_cycles_out_is_one_that_does_not() {
     let dropped = |reason| all.counters.modules.values().filter_map(|m| m.dropped.get(&reason)).sum::<u64>();
     assert!((10..30).contains(&dropped(Reason::Rate)), "{:?}", all.counters);
     assert_eq!(dropped(Reason::L7NoFirst), 1, "{:?}", all.counters);
+    let messages = |o: &&Outcome| matches!(o.verdict, Verdict::Delivered { .. });
+    assert_eq!(all.outcomes.iter().filter(messages).count(), 3, "{:?}", all.outcomes);
 }
 
 /// Hours of simulation, were they run.

@@ -9,8 +9,8 @@ Claims
 - no module holds all places of a matcher, and a message of many steps goes on beside those of one
 
 The reference is the Rust model: crates/l7/examples/vectors.rs makes tables, messages and verdicts.
-`SLUICE_SEED` repeats a run,
-`SLUICE_L7_CASES` says how many tables there are.
+`SLUICE_SEED` repeats a run. Few random tables come here in CI: there the matchers get most of their messages in the
+engine's plug-in, where a cycle costs less (crates/rtlsim/tests/l7_lockstep.rs). `make long` has many.
 """
 
 import json
@@ -196,7 +196,7 @@ async def verdicts_are_those_of_the_model(dut):
     rng = bench_rng("l7_matchers")
     choices = [never, lambda: random_stalls(rng, 0.5), lambda: burst_stalls(rng)]
     bench = await begin(dut, "l7_matchers_data")
-    for tables, messages in vectors(int(os.environ.get("SLUICE_L7_CASES", "10")), 400):
+    for tables, messages in vectors(int(os.environ["L7_TABLES"]), 400):
         bench.jobs.stalls, bench.segments.stalls, bench.verdicts.stalls = (rng.choice(choices)() for _ in range(3))
         await bench.load(tables)
         rows = {}
@@ -224,7 +224,7 @@ async def verdicts_are_those_of_the_model(dut):
             await bench.access(MATCH, index, 0)
             assert await bench.access(MATCH, index) == 0, row
     dut._log.info(f"verdicts: {dict(bench.kinds)}")
-    assert min(bench.kinds[kind] for kind in ("malformed", "fault", "decided")) > 50
+    assert min(bench.kinds[kind] for kind in ("malformed", "fault", "decided")) > 30, bench.kinds
 
 
 @cocotb.test()
@@ -232,7 +232,7 @@ async def a_message_alone_takes_the_cycles_that_the_model_says(dut):
     bench = await begin(dut, "l7_matchers_alone")
     came = StreamMonitor(dut.clk_i, valid=dut.segment_valid_i, ready=dut.segment_ready_o, data=dut.segment_valid_i)
     exact, short = Counter(), Counter()
-    for tables, messages in vectors(6, 200):
+    for tables, messages in vectors(int(os.environ["L7_TABLES"]), 200):
         await bench.load(tables)
         for message in messages:
             # Where a fault comes is not of interest.
@@ -409,10 +409,14 @@ PACKAGES = ["gen/sluice", "gen/sluice_l7_rows", "shell/sluice_engine", "l7/sluic
             "l7/sluice_l7_phase"]  # fmt: skip
 
 
-@pytest.mark.parametrize("matchers", [1, 2, 4])
-def test_l7_matchers(matchers, model):
+@pytest.mark.parametrize("matchers, tables", [
+    *(pytest.param(matchers, 3, id=f"{matchers}") for matchers in (1, 2, 4)),
+    *(pytest.param(matchers, 10, id=f"{matchers}-many", marks=pytest.mark.long) for matchers in (1, 2, 4)),
+])  # fmt: skip
+def test_l7_matchers(matchers, tables, model):
     sizes = TINY if matchers < 4 else DEFAULT
-    env = {"L7_VECTORS": str(model)} | {f"L7_{name.upper()}": str(sizes[name]) for name in ("Rows", "Starts", "Groups")}
+    env = {"L7_VECTORS": str(model), "L7_TABLES": str(tables)}
+    env |= {f"L7_{name.upper()}": str(sizes[name]) for name in ("Rows", "Starts", "Groups")}
     run_bench(
         "sluice_l7_matchers", parameters={"Matchers": matchers, **sizes},
         packages=[f"rtl/{name}_pkg.sv" for name in PACKAGES],
