@@ -35,3 +35,14 @@ def test_a_file_and_a_folder_of_tests_that_main_rs_does_not_name_are_found(tmp_p
 
 def test_every_file_of_tests_here_is_in_an_executable():
     assert rust_tests.unlisted() == []
+
+
+def test_an_example_that_does_not_run_is_found(tmp_path):
+    source = tmp_path / "crates/rmt/src/lib.rs"
+    source.parent.mkdir(parents=True)
+    source.write_text("//! ```text\n//! a\n//! ```\n")
+    assert rust_tests.unlisted(tmp_path) == []
+    source.write_text("//! ```text\n//! a\n//! ```\n/// ```\n/// assert!(true);\n/// ```\nfn f() {}\n")
+    assert rust_tests.unlisted(tmp_path) == [
+        "crates/rmt/src/lib.rs has an example that does not run: `rmt` is not in DOCUMENTED"
+    ]
