@@ -22,7 +22,7 @@ def by_module(executable: Path) -> dict[str, list[str]]:
 
 
 def unlisted(root: Path = ROOT) -> list[str]:
-    """Files of tests that no executable has, for their crate's tests/main.rs does not name them; examples that do not run."""
+    """Files of tests that no executable has, for no tests/main.rs names them, and examples that do not run."""
     wrong = []
     for path in sorted(root.glob("crates/*/src/**/*.rs")):
         crate = path.relative_to(root).parts[1]
