@@ -40,7 +40,10 @@ impl Placer {
         let Some(place) = place else {
             let left = all - 1 - held.len() as u32;
             let numbers = format!("groups {first} to {last} take {length} rows side by side");
-            return refuse(numbers, format!("{left} of {} are free, in pieces; numbers that are nearer to each other", all - 1));
+            return refuse(
+                numbers,
+                format!("{left} of {} are free, in pieces; numbers that are nearer to each other", all - 1),
+            );
         };
         let mask = !(length - 1) as u16;
         Ok(GroupNameRow { mask, name: first & mask, first: place as u16 })

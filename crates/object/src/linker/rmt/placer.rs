@@ -121,7 +121,10 @@ impl Placer {
             stages.insert(stage, next.take(stage, name, asked)?);
         }
         let destinations = quota.destinations;
-        next.holders.insert(module, Holding { name: name.to_owned(), quota, stages, names: names.clone(), banks: [None, None] });
+        next.holders.insert(
+            module,
+            Holding { name: name.to_owned(), quota, stages, names: names.clone(), banks: [None, None] },
+        );
         let mut writes = next.blank(module);
         if names != GroupNameRow::default() {
             writes.push(RowWrite::new(Node::Deparser, Table::GroupName, module.into(), &names));
