@@ -2,10 +2,10 @@
 /// whatever other modules' packets, groups and grants there are in each; so are its events counted.
 ///
 /// By k-induction, for runs of any length, at two modules and two groups. A chosen module's packets and events are common
-/// to both copies and come in the same cycle; its groups, those of the system module that have a destination, and its grant
-/// are equal and stand; all else is free in each, requests of the host among it. Assumed of what is written, as the
-/// linker's check does (crates/object/src/linker/rmt/check.rs, `Group`, `Granted`): a group of another module has that
-/// module's number or is zero, and nobody else writes over the chosen module's or the system's groups, or its grant. A
+/// to both copies and come in the same cycle; its groups, those of the system module that have a destination, its names of
+/// groups and its grant are equal and stand; all else is free in each, requests of the host among it. Assumed of what is written, as the
+/// linker's check does (crates/object/src/linker/rmt/check.rs, `Group`, `GroupName`, `Granted`): a group of another module has that
+/// module's number or is zero, and nobody else writes over the chosen module's or the system's groups, or its names or its grant. A
 /// packet may name any group: it learns nothing of those in which it has no part.
 ///
 /// What waits to be counted as a misfit is counted when no event comes, so that its cycle is not claimed.
@@ -66,6 +66,7 @@ module destinations
   route_t [1:0] route;
   rmt_group_row_t [1:0][Groups-1:0] groups;
   rmt_granted_row_t [1:0] granted;
+  rmt_group_name_row_t [1:0] names;
 
   // A group that a packet of the chosen module may use.
   function automatic logic concerns(rmt_group_row_t row, logic module_bit);
@@ -105,6 +106,7 @@ module destinations
       assign groups[k][g] = u_dut.u_groups.mem[g];
     end
     assign granted[k] = u_dut.u_granted.mem[chosen];
+    assign names[k] = u_dut.u_names.mem[chosen];
     assign written = u_dut.u_groups.a_wdata_i;
     always_comb begin
       assume (!(ours_i && 32'(ctl_i[2].module_id) != 32'(chosen)));
@@ -115,6 +117,7 @@ module destinations
           groups[k][u_dut.u_groups.a_addr_i], chosen
       )) || (chosen == 1'b0 && written == '0 && groups[k][u_dut.u_groups.a_addr_i] == '0));
       assume (!(u_dut.u_granted.a_en_i && u_dut.u_granted.a_we_i) || u_dut.u_granted.a_addr_i != chosen);
+      assume (!(u_dut.u_names.a_en_i && u_dut.u_names.a_we_i) || u_dut.u_names.a_addr_i != chosen);
       assume (event_ours_i || !event_valid_i[k] || event_module_i[k] != chosen);
     end
   end
@@ -155,7 +158,7 @@ module destinations
   // Strengthening for the induction.
   logic good;
   always_comb begin
-    good = granted[0] == granted[1];
+    good = granted[0] == granted[1] && names[0] == names[1];
     for (int unsigned g = 0; g < Groups; g++) begin
       good &= groups[0][g] == groups[1][g] || !(concerns(groups[0][g], chosen) || concerns(groups[1][g], chosen));
     end
