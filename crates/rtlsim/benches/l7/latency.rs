@@ -30,7 +30,7 @@ fn alone(build: Build, shape: Shape, seed: u64) -> (u64, u64) {
 pub fn table(seed: u64) -> String {
     let mut out = String::from(
         "Cycles of a message alone, from its first beat at the engine to the row that tells its decision. That row comes when the packet has left the engine, behind its last \
-         beat, its checksum, the message table and the receive side;\nthe matcher's verdict comes earlier ([where the cycles go](design/l7.md#what-stands)). One stop byte, 32 rules; 128 bytes, or as many as \
+         beat, its checksum, the message table and the receive side;\nthe matcher's verdict comes earlier ([where the cycles go](design/l7.md#what-there-is)). One stop byte, 32 rules; 128 bytes, or as many as \
          the compares need. Least and most of 20 messages.\n\n\
          | compares | default | tiny | published (table 4.2) |\n| --- | --- | --- | --- |\n",
     );
