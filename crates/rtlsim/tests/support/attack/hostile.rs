@@ -54,6 +54,8 @@ pub struct Room<'a> {
     pub cells: u32,
     /// A destination of the measured tenant that he shares, with cells there.
     pub shared: Option<(Destination, u16)>,
+    /// They may dispatch messages though the measured tenant's are dispatched too.
+    pub dispatch: bool,
     /// The VLAN that is the measured tenant's.
     pub victim: u16,
     /// How many there are.
@@ -232,8 +234,8 @@ fn program(rng: &mut Rng, group: u16, to: &[Destination], room: &Room) -> Choice
     let dispatched = Destination::Host(target.hosts as u8 - 1);
     match rng.below(14) {
         10 | 11 => plain(grown(rng, to), 0),
-        // Where the measured tenant's packets are dispatched too, their turns are the engine's steps: another bound.
-        12 | 13 if room.destinations.contains(&dispatched) && to.contains(&dispatched) => {
+        // Where the measured tenant's packets pass, their turns are the engine's steps: another bound.
+        12 | 13 if (room.dispatch || room.destinations.contains(&dispatched)) && to.contains(&dispatched) => {
             plain(sluice_l7::object::object("rules", &ping_pong(6, 2), target).expect("they are valid"), 0)
         }
         0 | 1 => plain(programs::grower(64, to, target), 64),

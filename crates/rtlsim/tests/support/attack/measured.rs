@@ -9,7 +9,7 @@ use sluice_formats::rmt::rows::{KeyRow, PageRow};
 use sluice_formats::rmt::target::{MODULE_PAGES, PAGE_WORDS};
 use sluice_formats::row::Row;
 use sluice_formats::{Node, Reason, Table, Target};
-use sluice_object::{Destination, Object, Rate, TenantSpec, VlanGrant};
+use sluice_object::{Destination, Object, Rate, TenantSpec, VlanGrant, XdpShare};
 use std::collections::BTreeMap;
 
 /// His ID, his VLAN, and the only port where he has it.
@@ -19,9 +19,39 @@ pub const PORT: u8 = 0;
 /// Entries of his table, and its default.
 const NUMBERS: u32 = FLOWS as u32 + 1;
 
+/// Which engine he uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The pipeline: tables, state, copies.
+    Rmt,
+    /// An XDP program with a map.
+    Xdp,
+    /// Rules of message dispatch; his first destination is the queue in front of it.
+    L7,
+}
+
+impl Kind {
+    /// Ticks between two of his packets, at least: what the engine's share lets through, whoever else wants it.
+    fn apart(self) -> u64 {
+        if self == Self::Rmt { 0 } else { 400 }
+    }
+
+    /// Which of his destinations get packets of a flow.
+    pub fn ways(self, flow: u16) -> &'static [usize] {
+        match (self, flow) {
+            (_, 0) => &[0],
+            (Self::Rmt, 1) => &[1],
+            (Self::Rmt, 2) => &[0, 1],
+            (Self::Xdp | Self::L7, 1 | 2) => &[0],
+            _ => &[],
+        }
+    }
+}
+
 /// What he is given.
 #[derive(Clone, Debug)]
 pub struct Grant {
+    pub kind: Kind,
     pub destinations: [Destination; 2],
     pub cells: [u16; 2],
     pub quantum: u16,
@@ -32,13 +62,24 @@ pub struct Grant {
 impl Grant {
     /// What the linker is asked for, and his program.
     pub fn spec(&self, target: &Target) -> (TenantSpec, Object) {
-        let object = programs::measured(self.destinations, target);
+        let object = match self.kind {
+            Kind::Rmt => programs::measured(self.destinations, target),
+            Kind::Xdp => programs::counting(self.destinations[0]),
+            Kind::L7 => programs::rules(target),
+        };
         let mut spec = TenantSpec::new(ID, "measured");
         spec.vlans = vec![VlanGrant { port: Some(PORT), vlan: VLAN }];
         spec.quantum = self.quantum;
         spec.share = self.share;
         spec.queues = self.destinations.into_iter().zip(self.cells).collect();
         spec.make_room(&object);
+        spec.xdp_growth = Some(0);
+        if self.kind == Kind::Xdp {
+            spec.xdp_share = Some(XdpShare { rows: 100, ..XdpShare::default() });
+        }
+        if let Some(given) = &mut spec.l7 {
+            (given.packets, given.beats) = (8, 64);
+        }
         (spec, object)
     }
 }
@@ -63,13 +104,14 @@ pub struct Queues {
 
 /// Frames for so many ticks, all within the share of the port; half of the time as many as that allows. What is beyond the shares of his
 /// destinations his program drops.
-pub fn schedule(rng: &mut Rng, target: &Target, share: Share, queues: Queues, ticks: u64) -> Vec<Sent> {
+pub fn schedule(rng: &mut Rng, target: &Target, kind: Kind, share: Share, queues: Queues, ticks: u64) -> Vec<Sent> {
     let (mut bucket, mut queue) = (Bucket::new(share), queues.shares.map(|share| share.map(Bucket::new)));
     let (mut sent, mut free_at) = (Vec::new(), 0);
     // No more than half of a burst, where that holds a short frame.
     let shortest = bound::cost(target, 60, GROWTH);
     let longest = (share.burst_beats() / 2).max(shortest) * u64::from(target.bus_bytes) - u64::from(GROWTH);
     while free_at < ticks {
+        let number = sent.len() as u32;
         let length = if rng.chance(3, 4) { rng.range(60, 130) } else { rng.range(60, 700) }.min(longest);
         let beats = u64::from(target.beats(length as u32 + 4));
         let cost = bound::cost(target, length as u32, GROWTH);
@@ -79,31 +121,27 @@ pub fn schedule(rng: &mut Rng, target: &Target, share: Share, queues: Queues, ti
         bucket.take(end, cost);
         let fits = |flow: &u16| {
             let has_room = |n: &usize| queue[*n].as_ref().is_some_and(|queue| queue.conforms(end, 1));
-            length + u64::from(GROWTH) <= queues.longest && ways(*flow).iter().all(has_room)
+            length + u64::from(GROWTH) <= queues.longest && kind.ways(*flow).iter().all(has_room)
         };
         // To one destination where both, or the other one, take no more.
         let flow = rng.below(u64::from(FLOWS) + 1) as u16;
         let flow = if flow < 3 { [flow, 0, 1].into_iter().find(fits).unwrap_or(3 + (end % 2) as u16) } else { flow };
-        for n in ways(flow) {
+        for n in kind.ways(flow) {
             queue[*n].as_mut().expect("it has room").take(end, 1);
         }
-        let mut bytes = rng.bytes(length as usize);
-        bytes[12..14].copy_from_slice(&[0x12, 0x34]);
-        bytes[FLOW_AT..FLOW_AT + 2].copy_from_slice(&flow.to_be_bytes());
+        let bytes = match kind {
+            Kind::L7 => programs::message(number, flow),
+            Kind::Rmt | Kind::Xdp => {
+                let mut bytes = rng.bytes(length as usize);
+                bytes[12..14].copy_from_slice(&[0x12, 0x34]);
+                bytes[FLOW_AT..FLOW_AT + 2].copy_from_slice(&flow.to_be_bytes());
+                bytes
+            }
+        };
         sent.push(Sent { at: end - beats, flow, bytes: tagged(VLAN, bytes) });
-        free_at = end;
+        free_at = end + kind.apart();
     }
     sent
-}
-
-/// Which of his destinations get packets of a flow.
-pub fn ways(flow: u16) -> &'static [usize] {
-    match flow {
-        0 => &[0],
-        1 => &[1],
-        2 => &[0, 1],
-        _ => &[],
-    }
 }
 
 /// A copy of a packet, or why there is none; times are not compared.
@@ -123,6 +161,7 @@ pub struct Seen {
     /// Packets in the order in which they left each destination.
     pub order: BTreeMap<u8, Vec<usize>>,
     pub counters: ModuleCounters,
+    /// Of the pipeline, or the values of a map.
     pub words: Vec<u32>,
     pub hits: Vec<u64>,
     /// Tick of each packet's first beat, from the first that was offered.
@@ -137,6 +176,7 @@ pub struct Seen {
 /// Takes down what happens to his packets.
 pub struct Record {
     module: u8,
+    kind: Kind,
     target: &'static Target,
     begin: u64,
     hits_before: Vec<u64>,
@@ -148,12 +188,13 @@ pub struct Record {
 
 impl Record {
     /// Packets arrive from so many ticks from now on.
-    pub fn new(field: &mut Field, rest: u64) -> Self {
+    pub fn new(field: &mut Field, kind: Kind, rest: u64) -> Self {
         let module = field.linker.tenant(ID).expect("he is in").module;
-        let hits_before = hits(field, module);
+        let hits_before = if kind == Kind::Rmt { hits(field, module) } else { Vec::new() };
         let begin = field.nic.now() + rest;
         Self {
             module,
+            kind,
             target: field.target,
             begin,
             hits_before,
@@ -212,9 +253,15 @@ impl Record {
         let counters = field.nic.counters().unwrap_or_else(|e| panic!("{e}"));
         assert!(counters.modules.values().all(|m| m.closes() && m.in_flight == 0), "{counters:?}");
         self.seen.counters = counters.modules.get(&self.module).cloned().unwrap_or_default();
-        let after = hits(field, self.module);
-        self.seen.hits = after.iter().zip(&self.hits_before).map(|(after, before)| after - before).collect();
-        self.seen.words = words(field, self.module);
+        if self.kind == Kind::Rmt {
+            let after = hits(field, self.module);
+            self.seen.hits = after.iter().zip(&self.hits_before).map(|(after, before)| after - before).collect();
+        }
+        self.seen.words = match self.kind {
+            Kind::Rmt => words(field, self.module),
+            Kind::Xdp => counts(field, self.module),
+            Kind::L7 => Vec::new(),
+        };
         for copies in &mut self.seen.packets {
             copies.sort_by_key(|copy| match copy.verdict {
                 Verdict::Forwarded { port } => (0, port),
@@ -252,6 +299,14 @@ fn words(field: &mut Field, module: u8) -> Vec<u32> {
     assert!(page.valid, "he has a page");
     let first = PAGE_WORDS as u32 * u32::from(page.page);
     (first..first + PAGE_WORDS as u32).map(|word| read(field, Table::StateWord, word)[0]).collect()
+}
+
+/// Values of the XDP program's array.
+fn counts(field: &mut Field, module: u8) -> Vec<u32> {
+    let maps = field.nic.maps().unwrap_or_else(|e| panic!("{e}"));
+    let map = maps.list(module).unwrap_or_else(|e| panic!("{e}"))[0].id;
+    let value = |key: u32| maps.lookup(module, map, &key.to_le_bytes()).unwrap_or_else(|e| panic!("{e}"));
+    (0..u32::from(FLOWS) + 1).map(value).map(|value| u32::from_le_bytes(value[..4].try_into().unwrap())).collect()
 }
 
 /// What was different beside hostile tenants.
@@ -312,6 +367,7 @@ trait Loss {
 impl Loss for Reason {
     fn is_loss(&self) -> bool {
         let name = self.name();
-        ["overload", "over_share", "tail_limit", "tail_packets", "tail_buffer"].contains(&name)
+        ["overload", "over_share", "tail_limit", "tail_packets", "tail_buffer", "xdp_queue"].contains(&name)
+            || ["l7_no_buffer", "l7_no_state"].contains(&name)
     }
 }

@@ -1,7 +1,11 @@
 //! Programs: the measured tenant's, and what takes most of the pipeline, the state and the buffer.
 
+use sluice_ebpf::{Image, MapSpec, MapType, Program, tenant};
 use sluice_formats::Target;
+use sluice_formats::l7::qnp::Header;
 use sluice_frontends::Reading;
+use sluice_l7::message::Addresses;
+use sluice_l7::testing::{ping_pong, ping_pong_payload};
 use sluice_object::{Destination, Object};
 use std::fmt::Write;
 use std::path::Path;
@@ -59,6 +63,34 @@ pub fn measured([first, second]: [Destination; 2], target: &Target) -> Object {
          row same {{\n put mark @16, count @18\n }}\n}}\n"
     );
     module("measured", &text, target)
+}
+
+/// An XDP program: counts the packets of each flow in an array, marks the packet, and passes flows 0 to 2.
+pub fn counting(to: Destination) -> Object {
+    let text = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 24\nr0 = 1\nif r3 > r2 goto out\n\
+        r7 = *(u8 *)(r6 +15)\n*(u8 *)(r6 +20) = r7\n*(u32 *)(r10 -4) = r7\nr2 = r10\nr2 += -4\nr1 = map[counts]\n\
+        call bpf_map_lookup_elem\nif r0 == 0 goto drop\nr1 = 1\nlock *(u64 *)(r0 +0) += r1\nr0 = 2\nif r7 > 2 goto drop\n\
+        exit\ndrop:\nr0 = 1\nout:\nexit\n";
+    let counts = MapSpec::new("counts", MapType::Array, 4, 8, u32::from(FLOWS) + 1);
+    let program = sluice_ebpf::insn::assemble("counting", text, &["counts"]).unwrap_or_else(|e| panic!("{e}"));
+    let program = Program { section: "xdp".to_owned(), ..program };
+    let image = Image { programs: vec![program], maps: vec![counts], ..Image::default() };
+    let options = tenant::Options { pass: to, ..tenant::Options::default() };
+    tenant::object("counting", &image, &options).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Compares of his rules.
+const COMPARES: usize = 4;
+
+/// Rules of message dispatch: three kinds of messages to queues of their own, others are dropped.
+pub fn rules(target: &Target) -> Object {
+    sluice_l7::object::object("rules", &ping_pong(COMPARES, 3), target).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A message of one packet for these.
+pub fn message(number: u32, flow: u16) -> Vec<u8> {
+    let header = Header { app_id: 1, msg_id: number, msg_len_in_pkts: 1, ..Header::default() };
+    sluice_l7::message::frame(&Addresses::to_port(9000), header, &ping_pong_payload(COMPARES, flow as u8))
 }
 
 /// Adds up to 64 bytes, an even number, to each packet and sends it to all of the destinations.

@@ -4,7 +4,7 @@ use super::bound::{self, Share};
 use super::field::Field;
 use super::frames::{self, Style};
 use super::hostile::{Hostile, Room};
-use super::measured::{self, Grant, Queues, Record, Seen, Sent};
+use super::measured::{self, Grant, Kind, Queues, Record, Seen, Sent};
 use super::programs;
 use sluice_device::{Device, Offer, OpId};
 use sluice_formats::random::Rng;
@@ -38,20 +38,26 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// With so many hostile tenants, for so many ticks.
-    pub fn draw(target: &'static Target, seed: u64, hostile: u16, ticks: u64) -> Self {
+    /// A tenant of this kind with so many hostile ones, for so many ticks.
+    pub fn draw(target: &'static Target, seed: u64, kind: Kind, hostile: u16, ticks: u64) -> Self {
         let mut rng = Rng::new(seed);
         let mut all: Vec<Destination> =
             (0..target.destinations() as u8).filter_map(|n| Destination::from_number(n, target)).collect();
         rng.shuffle(&mut all);
+        if kind == Kind::L7 {
+            // In front of the rules, and hostile ones dispatch there too.
+            let last = Destination::Host(target.hosts as u8 - 1);
+            let at = all.iter().position(|to| *to == last).expect("it is there");
+            all.swap(0, at);
+        }
         let own = [all[0], all[1]];
-        let shared = rng.chance(1, 2);
+        let shared = kind == Kind::L7 || rng.chance(1, 2);
         let grantable = target.cells - bound::longest(target) as u32;
         let cells = grantable / 6;
         // A share that is reserved, a quarter of what is left, or an even part.
         let reserved = Rate { bits_per_second: target.bits_per_second() / 40, burst_bytes: 16 * target.bus_bytes };
         let share = rng.chance(1, 3).then_some(reserved);
-        let grant = Grant { destinations: own, cells: [cells as u16, cells as u16 / 2], quantum: 1500, share };
+        let grant = Grant { kind, destinations: own, cells: [cells as u16, cells as u16 / 2], quantum: 1500, share };
         let left = grantable - cells - cells / 2;
         let each = left / u32::from(hostile.max(1));
         let shared_cells = (each / 4).clamp(1, 10) as u16;
@@ -59,7 +65,8 @@ impl Plan {
             target,
             destinations: &all[2..],
             cells: each,
-            shared: shared.then_some((own[1], shared_cells)),
+            shared: shared.then_some((own[usize::from(kind != Kind::L7)], shared_cells)),
+            dispatch: kind == Kind::L7,
             victim: measured::VLAN,
             tenants: hostile.into(),
         };
@@ -85,13 +92,13 @@ impl Plan {
             (taken > 0).then(|| Share::new(taken, at_once))
         });
         let queues = Queues { longest, shares };
-        let sent = measured::schedule(&mut rng, target, share, queues, ticks);
+        let sent = measured::schedule(&mut rng, target, kind, share, queues, ticks);
         Self { target, seed, grant, hostile, sent, shared, ticks, wait, within }
     }
 
     /// Packets that go to each of his destinations.
     pub fn to(&self) -> [usize; 2] {
-        [0, 1].map(|n| self.sent.iter().filter(|sent| measured::ways(sent.flow).contains(&n)).count())
+        [0, 1].map(|n| self.sent.iter().filter(|sent| self.grant.kind.ways(sent.flow).contains(&n)).count())
     }
 }
 
@@ -122,7 +129,7 @@ pub fn run(device: impl Device + 'static, plan: &Plan, beside: bool) -> (Seen, D
         one.enter(&mut rng, &mut field);
         done.tenants += 1;
     }
-    let mut record = Record::new(&mut field, REST);
+    let mut record = Record::new(&mut field, plan.grant.kind, REST);
     let begin = record.begin();
     let mut traffic = Traffic::new(plan, begin);
     let mut operation: Option<OpId> = None;
