@@ -1,9 +1,13 @@
 //! The file as it is written, before anything is looked up.
 
 use super::error::{ConfigError, ConfigProblem};
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use sluice_object::{Action, KeyKind, Match};
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -78,10 +82,10 @@ pub(super) struct TenantTable {
     pub vids: Option<Vids>,
     pub rate: Option<u64>,
     pub burst: Option<u32>,
-    pub share: Option<ShareTable>,
+    pub share: Option<Only<ShareTable>>,
     pub xdp_work: Option<u32>,
     pub xdp_growth: Option<u16>,
-    pub xdp_share: Option<XdpShareTable>,
+    pub xdp_share: Option<Only<XdpShareTable>>,
     pub quantum: Option<u16>,
     pub max_entries: Option<Spanned<u32>>,
     #[serde(default)]
@@ -220,12 +224,36 @@ pub(super) struct RingTable {
     pub bytes: u32,
 }
 
+/// What is written as a table, and not as an array of its values in some order.
+#[derive(Debug)]
+pub(super) struct Only<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Only<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Table<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Table<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a table, { key = value, ... }")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+
+        from.deserialize_map(Table(PhantomData)).map(Self)
+    }
+}
+
 /// A VLAN on every port, or on one.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "a VLAN ID, or { vlan = ID, port = NUMBER }")]
 pub(super) enum VlanEntry {
     Everywhere(u16),
-    OnPort(VlanOnPort),
+    OnPort(Only<VlanOnPort>),
 }
 
 #[derive(Debug, Deserialize)]

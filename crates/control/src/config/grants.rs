@@ -1,7 +1,7 @@
 //! What a tenant is called and which VLANs are its own.
 
 use super::error::ConfigError;
-use super::file::{PortTable, TenantTable, VlanEntry};
+use super::file::{Only, PortTable, TenantTable, VlanEntry};
 use super::resolve::Resolver;
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_object::VlanGrant;
@@ -47,7 +47,7 @@ impl Resolver<'_> {
         for entry in table.vlans.get_ref() {
             let grant = match entry.get_ref() {
                 VlanEntry::Everywhere(vlan) => VlanGrant { port: None, vlan: *vlan },
-                VlanEntry::OnPort(on) => VlanGrant { port: Some(on.port), vlan: on.vlan },
+                VlanEntry::OnPort(Only(on)) => VlanGrant { port: Some(on.port), vlan: on.vlan },
             };
             if !(1..=4094).contains(&grant.vlan) {
                 return Err(self.wrong(entry.span(), "vlans", grant.vlan, "1 to 4094"));

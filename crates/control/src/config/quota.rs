@@ -5,6 +5,7 @@ use super::file::{L7Table, RmtTable, StageTable};
 use super::resolve::Resolver;
 use sluice_formats::Target;
 use sluice_object::linker::rmt::{Quota, StageQuota};
+use sluice_object::linker::shares::MOST_GROWTH;
 use sluice_object::{L7Given, L7Part, Object};
 use toml::Spanned;
 
@@ -30,6 +31,9 @@ impl Resolver<'_> {
             }
         }
         quota.growth = table.get_ref().growth.unwrap_or(needs.growth);
+        if quota.growth > MOST_GROWTH {
+            return Err(self.wrong(table.span(), "rmt.growth", quota.growth, &format!("0 to {MOST_GROWTH}")));
+        }
         let mut seen = Vec::new();
         for stage in &table.get_ref().stage {
             let number = stage.number;

@@ -2,7 +2,7 @@
 
 use super::error::{ConfigError, ConfigProblem};
 use super::file::{
-    ConfigFile, DoubleTag, HostTable, P4Hash, P4Table, PortTable, RingTable, TableTable, TenantTable, Vids,
+    ConfigFile, DoubleTag, HostTable, Only, P4Hash, P4Table, PortTable, RingTable, TableTable, TenantTable, Vids,
 };
 use super::grants::NOBODY;
 use super::quota::l7_given;
@@ -88,9 +88,15 @@ impl Resolver<'_> {
     fn engines(&self, given: Option<&Spanned<Vec<String>>>) -> Result<Models, ConfigError> {
         let Some(given) = given else { return Ok(engines::ALL) };
         let ids: Option<Vec<EngineId>> = given.get_ref().iter().map(|name| EngineId::from_name(name)).collect();
+        let ids = ids.filter(|ids| ids.iter().enumerate().all(|(at, id)| !ids[..at].contains(id)));
         ids.and_then(|ids| engines::set(&ids)).ok_or_else(|| {
             let found = given.get_ref().iter().map(|name| format!("`{}`", name.escape_default())).collect::<Vec<_>>();
-            self.wrong(given.span(), "device.engines", found.join(", "), "`rmt`, and beside it `xdp`, `l7` or both")
+            self.wrong(
+                given.span(),
+                "device.engines",
+                found.join(", "),
+                "`rmt`, and with it `xdp`, `l7` or both, each once",
+            )
         })
     }
 
@@ -277,10 +283,11 @@ impl Resolver<'_> {
                 return Err(self.wrong(table.name.span(), "rate limit", found, "both, or neither"));
             }
         };
-        spec.share = table.share.as_ref().map(|share| Rate { bits_per_second: share.rate, burst_bytes: share.burst });
+        spec.share =
+            table.share.as_ref().map(|Only(share)| Rate { bits_per_second: share.rate, burst_bytes: share.burst });
         spec.xdp_work = table.xdp_work;
         spec.xdp_growth = Some(table.xdp_growth.unwrap_or(GROWTH));
-        spec.xdp_share = table.xdp_share.as_ref().map(|share| {
+        spec.xdp_share = table.xdp_share.as_ref().map(|Only(share)| {
             let usual = XdpShare::default();
             XdpShare { weight: share.weight.unwrap_or(usual.weight), rows: share.rows.unwrap_or(usual.rows) }
         });

@@ -116,6 +116,9 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
         (format!("{tenant}xdp_work = 0\n"), "E0226", 4, "xdp_work: found 0, allowed: 1 to 16777216"),
         (format!("{tenant}xdp_growth = 2047\n"), "E0226", 4, "xdp_growth: found 2047, allowed: 0 to 2046"),
         (format!("{tenant}xdp_share = {{ weight = 0 }}\n"), "E0226", 4, "xdp_share.weight: found 0"),
+        (format!("{tenant}xdp_share = [1, 2]\n"), "E0303", 7, "expected a table"),
+        (format!("{tenant}share = [1000000, 4096]\n"), "E0303", 7, "expected a table"),
+        (format!("{tenant}[tenant.rmt]\ngrowth = 4096\n"), "E0304", 7, "rmt.growth: found 4096, allowed: 0 to 4095"),
         (
             format!("{tenant}xdp_share = {{ rows = 505 }}\n"),
             "E0226",

@@ -13,7 +13,7 @@ use sluice_formats::{Node, Row, Table, Target};
 use std::collections::BTreeMap;
 
 /// The most that a row's `growth` says.
-const MOST_GROWTH: u16 = (1 << 12) - 1;
+pub const MOST_GROWTH: u16 = (1 << 12) - 1;
 /// A beat each tick.
 pub(super) const WHOLE: u64 = 1 << 32;
 /// The pipeline gives at most one cycle in so many to the host's reads.

@@ -7,7 +7,7 @@ use sluice_formats::l7::rows::L7ShareRow;
 use sluice_formats::l7::target::{Target, WEIGHT};
 
 /// A tenant without a number of messages gets this part of those that may be on their way.
-const MESSAGES_PART: usize = 8;
+pub(super) const MESSAGES_PART: usize = 8;
 
 /// A tenant's part of the l7 engine. Of rows there are as many again, for a replacement beside what runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The engine's space on a NIC: each tenant has ranges of rows, one half for each generation.
 
-use super::given::{L7Given, PORTS, RESOURCES, Resource};
+use super::given::{L7Given, MESSAGES_PART, PORTS, RESOURCES, Resource};
 use super::place::{Bases, Place, write, zero};
 use crate::l7::L7Part;
 use crate::linker::LinkError;
@@ -103,6 +103,10 @@ impl L7Space {
             ("packets of the staging buffer", "l7.packets", &|given| given.packets.into(), target.own_packets()),
             ("beats of the staging buffer", "l7.beats", &|given| given.beats.into(), target.own_beats()),
         ];
+        if given.messages == Some(0) {
+            let all = target.messages;
+            return Err(spec.wrong("l7.messages", 0, format!("1 to {all}, or no number for one of {MESSAGES_PART}")));
+        }
         if given.weight == Some(0) {
             return Err(spec.wrong("l7.weight", 0, format!("1 to 65535, or no weight for {WEIGHT}")));
         }

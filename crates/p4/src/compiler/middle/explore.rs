@@ -11,7 +11,7 @@ use super::symbolic::{Event, Follower, Need, Refusal, RefusalKind, Stop};
 use super::value::V;
 use crate::compiler::ir::{Alt, Bits, Change, Graph, Leaf, Loc, Next, Node, ParserPath, Tree};
 use crate::front::interpret::DROP;
-use crate::front::interpret::code::{Code, System, Table};
+use crate::front::interpret::code::{Code, St, System, Table};
 use crate::front::source::Span;
 use foldhash::{HashMap, HashMapExt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_WAYS: usize = 6_000;
 /// Most ways through a parser: more are never so alike that its few paths tell them apart.
 const MOST_PARSED: usize = 1_000;
+/// Most fields of a packet's headers and metadata: each way has all of them.
+const MOST_FIELDS: u64 = 32_768;
 /// Most nested decisions, so that a program of a thousand conditions is refused in words.
 const MOST_DEPTH: usize = 400;
 
@@ -90,6 +92,16 @@ pub(crate) fn explore(code: &Code) -> Result<Graph, Refusal> {
 
 /// The same without a statement, and with at most so many ways, of which is left what was not followed.
 pub(crate) fn explore_within(code: &Code, without: Option<Span>, left: &mut usize) -> Result<Graph, Refusal> {
+    let fields = code.of_packets().map(|parameter| parameter.shape.leaves()).fold(0, u64::saturating_add);
+    if fields > MOST_FIELDS {
+        let states = code.parsers.get(code.pipeline.parser).into_iter().flat_map(|parser| &parser.states);
+        let begins = |one: &St| if let St::Here(at) = one { Some(*at) } else { None };
+        let span = states.flat_map(|state| &state.body).find_map(begins).unwrap_or_default();
+        let what = format!(
+            "{fields} fields of headers and metadata, elements of stacks each; up to {MOST_FIELDS} are followed"
+        );
+        return Err(Refusal::new(span, RefusalKind::TooMuch, what));
+    }
     let mut explorer = Explorer::new(Follower { without, ..Follower::new(code) }, *left);
     let came = explorer.parser(&mut Vec::new(), BTreeMap::new(), BTreeMap::new());
     *left = left.saturating_sub(explorer.ways);

@@ -76,14 +76,16 @@ impl Checker<'_> {
                 if self.errors.contains_key(&member.text) {
                     return Type::Error;
                 }
-                let names: Vec<Rc<str>> = self.errors.keys().cloned().collect();
+                let mut names: Vec<Rc<str>> = self.errors.keys().cloned().collect();
+                names.sort();
                 self.no_member(ty, member, &names)
             }
             Type::MatchKind => {
                 if self.match_kinds.contains_key(&member.text) {
                     return Type::MatchKind;
                 }
-                let names: Vec<Rc<str>> = self.match_kinds.keys().cloned().collect();
+                let mut names: Vec<Rc<str>> = self.match_kinds.keys().cloned().collect();
+                names.sort();
                 self.no_member(ty, member, &names)
             }
             Type::Named(id, _) => match &self.definition(*id).kind {

@@ -25,6 +25,19 @@ pub(crate) enum Shape {
     Nothing,
 }
 
+impl Shape {
+    /// How many single values it has.
+    pub fn leaves(&self) -> u64 {
+        match self {
+            Shape::Struct(fields) | Shape::Header(fields) | Shape::Union(fields) => {
+                fields.shapes.iter().map(Shape::leaves).fold(0, u64::saturating_add)
+            }
+            Shape::Stack(element, size) => element.leaves().max(1).saturating_mul((*size).into()),
+            _ => 1,
+        }
+    }
+}
+
 /// Fields of a shape.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Fields {
