@@ -236,6 +236,8 @@ module reader
   WordsAreCounted_A :
   assert property (@(posedge clk_i) !rst_ni || state inside {Idle, Check} || (given_q + 7'(gen_copy[0].u_dut.u_words.level_q) + 7'(gen_copy[0].u_dut.pending_q) +
       7'(state == Answer) == asked_q && asked_q <= words && (state != Drain || asked_q == words)));
+  ABlockHasBytes_A :
+  assert property (@(posedge clk_i) !rst_ni || state == Idle || (state <= Drain && block_q.bytes inside {[10'd1 : 10'd512]}));
   NoneIsGivenBefore_A :
   assert property (@(posedge clk_i) !rst_ni || state != Check || given_q == '0);
   TheHostsBlockIsInside_A :
