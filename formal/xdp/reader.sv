@@ -68,7 +68,7 @@ module reader
   // Words of it that were taken, and that it has.
   logic [6:0] given_q, words;
   assign words = 7'((block_q.bytes + 10'd7) >> 3);
-  assign asks = (read_valid[0] && read_ready_i) || (request_valid[0] && request_ready_i) || host_valid[0];
+  assign asks  = (read_valid[0] && read_ready_i) || (request_valid[0] && request_ready_i) || host_valid[0];
   always_ff @(posedge clk_i) begin
     if (idle[0]) begin
       block_q  <= block_i;

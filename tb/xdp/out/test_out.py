@@ -9,7 +9,8 @@ Claims
 - while one with a program is on the output exactly Held beats of the others are taken in; with the output free, all
   credit that is kept and a longest packet stall nobody
 - latency 0 while nobody is held, and a beat a cycle
-All of this in every cycle of every test, against `Model`; the directed tests say the numbers again.
+- Held that is too small, or more than can be earned, stops elaboration
+All of this in every cycle of every test, against the model in `Bench.check`; the directed tests say the numbers again.
 """
 
 from collections import deque
@@ -19,7 +20,8 @@ import pytest
 from cocotb.triggers import FallingEdge, RisingEdge
 from sluice_tb import bench_rng, run_bench, start
 
-INPUTS = ["earn_valid_i", "earn_i", "ready_i"] + [f"{side}_{x}i" for side in ("pass", "back") for x in ("valid_", "last_", "")]
+INPUTS = ["earn_valid_i", "earn_i", "ready_i"]
+INPUTS += [f"{side}_{name}" for side in ("pass", "back") for name in ("valid_i", "last_i", "i")]
 # From a beat that is held alone to its offer.
 HELD_LATENCY = 3
 PASS, BACK = 0, 1
