@@ -161,13 +161,13 @@ module matchers
   // ---------------------------------------------------------------------------------------------------------------
   // Strengthening for the induction.
 
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      OpenIsLoading_A :
-      assert (open_q == u_dut.loading_q && (!comes_q || u_dut.begins_q) && (!u_dut.begins_q || comes_q));
-      TheIndexIsThatOne_A : assert (!u_dut.table_busy_q || u_dut.index_q == index_q);
-      if (open_q) OwnerIsKnown_A : assert ($onehot(owner_q) && left_q == u_dut.left_q && left_q != '0);
-    end
-  end
+  OpenIsLoading_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) open_q == u_dut.loading_q && comes_q == u_dut.begins_q);
+  TheIndexIsThatOne_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !u_dut.table_busy_q || u_dut.index_q == index_q);
+  OwnerIsKnown_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !open_q || ($onehot(
+      owner_q
+  ) && left_q == u_dut.left_q && left_q != '0));
 
 endmodule
