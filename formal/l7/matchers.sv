@@ -25,7 +25,7 @@ module matchers
   localparam int unsigned Matchers = 2;
   localparam int unsigned Places = 2;
 
-  logic job_ready, segment_ready, verdict_valid;
+  logic job_ready, segment_ready, verdict_valid, table_ready;
   l7_verdict_t verdict;
 
   sluice_l7_matchers #(
@@ -47,7 +47,7 @@ module matchers
       .verdict_ready_i,
       .verdict_o           (verdict),
       .table_valid_i,
-      .table_ready_o       (),
+      .table_ready_o       (table_ready),
       .table_write_i,
       .table_i,
       .table_index_i,
@@ -128,6 +128,20 @@ module matchers
   assert property (@(posedge clk_i) disable iff (!rst_ni) !segment || u_dut.last_segment == (left_q == SegmentCountBits'(1)));
 
   // ---------------------------------------------------------------------------------------------------------------
+  // Tables.
+
+  logic [11:0] index_q;
+  logic writes;
+  always_ff @(posedge clk_i) if (table_valid_i && table_ready) index_q <= table_index_i;
+  assign writes = u_dut.gen_matcher[0].u_matcher.row_write_i || u_dut.gen_matcher[1].u_matcher.row_write_i ||
+      u_dut.gen_matcher[0].u_matcher.group_write_i || u_dut.gen_matcher[1].u_matcher.group_write_i || u_dut.u_starts.wr_en_i;
+
+  ARowThatThereIsNotIsNotWritten_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !writes || index_q < 12'd2);
+  AStartThatThereIsNotIsBad_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !comes_q || came_q.start < 12'd2 || u_dut.start_bad);
+
+  // ---------------------------------------------------------------------------------------------------------------
   // Verdicts.
 
   AVerdictIsOneMatchers_A :
@@ -147,12 +161,13 @@ module matchers
   // ---------------------------------------------------------------------------------------------------------------
   // Strengthening for the induction.
 
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      OpenIsLoading_A :
-      assert (open_q == u_dut.loading_q && (!comes_q || u_dut.begins_q) && (!u_dut.begins_q || comes_q));
-      if (open_q) OwnerIsKnown_A : assert ($onehot(owner_q) && left_q == u_dut.left_q && left_q != '0);
-    end
-  end
+  OpenIsLoading_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) open_q == u_dut.loading_q && comes_q == u_dut.begins_q);
+  TheIndexIsThatOne_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !u_dut.table_busy_q || u_dut.index_q == index_q);
+  OwnerIsKnown_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !open_q || ($onehot(
+      owner_q
+  ) && left_q == u_dut.left_q && left_q != '0));
 
 endmodule

@@ -193,6 +193,43 @@ module events
 
   AnotherCoreWaitsForAnEvent_C :
   cover property (@(posedge clk_i) rst_ni && event_valid_i[0] && open_q && owner_q && done[1] && event_i[1].op == EventEnd);
+  // Whether there is room is told as it is, and what finds none is counted.
+  logic [1:0] finds;
+  logic [1:0][31:0] lost_q;
+  xdp_events_row_t [1:0] state;
+  for (genvar c = 0; c < 2; c++) begin : gen_asks
+    logic whose;
+    assign whose = event_i[c].module_id[0];
+    assign finds[c] = event_i[c].reserved || 11'(event_i[c].words) + sum[whose] <= 11'(XdpEventWords);
+    RoomIsToldAsItIs_A :
+    assert property (@(posedge clk_i) init_q || !rst_ni || !(done[c] && event_i[c].op inside {EventBegin, EventReserve}) || event_room == finds[c]);
+  end
+  for (genvar m = 0; m < 2; m++) begin : gen_lost
+    assign state[m] = u_dut.u_state.mem[m];
+    logic [1:0] loses;
+    for (genvar c = 0; c < 2; c++) begin : gen_of
+      assign loses[c] = done[c] && event_i[c].op inside {EventBegin, EventReserve} && !finds[c] && event_i[c].module_id[0] == m[0];
+    end
+    always_ff @(posedge clk_i) begin
+      if (init_q) lost_q[m] <= '0;
+      else lost_q[m] <= lost_q[m] + 32'(|loses);
+    end
+    WhatFindsNoRoomIsCounted_A :
+    assert property (@(posedge clk_i) init_q || !rst_ni || state[m].lost == lost_q[m]);
+  end
+
+  // A core that asks waits for one event of the other one, or for one thing that is none.
+  logic [1:0] passed_q, passed_twice_q, ends;
+  for (genvar c = 0; c < 2; c++) begin : gen_passed
+    assign ends[c] = done[c] && event_i[c].op != EventWord && !begins[c];
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni || !event_valid_i[c] || event_ready[c]) {passed_q[c], passed_twice_q[c]} <= '0;
+      else if (ends[1-c]) {passed_q[c], passed_twice_q[c]} <= {1'b1, passed_q[c]};
+    end
+    ACoreIsPassedOnce_A :
+    assert property (@(posedge clk_i) init_q || !rst_ni || !passed_twice_q[c]);
+  end
+
   ARingIsFull_C :
   cover property (@(posedge clk_i) rst_ni && done[0] && event_i[0].op == EventBegin && !event_room);
   ARecordIsAbandoned_C :
@@ -216,6 +253,11 @@ module events
     TheQueueHasOne_A :
     assert property (@(posedge clk_i) init_q || !rst_ni || (level == 2'(u_dut.abandoned_valid[c]) && level < 2'd2 &&
         (u_dut.gen_abandoned[c].u_abandoned.wr_ptr_q ^ u_dut.gen_abandoned[c].u_abandoned.rd_ptr_q) == level[0]));
+  end
+  for (genvar c = 0; c < 2; c++) begin : gen_next
+    WhoWasPassedIsNext_A :
+    assert property (@(posedge clk_i) init_q || !rst_ni || !passed_q[c] || (asked_q[c] && !open_q && u_dut.last_q == 1'(1 - c) &&
+        (!u_dut.busy_q || !u_dut.is_core_q || u_dut.core_q == c[0])));
   end
   NobodyElseFlies_A :
   assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.busy_q || u_dut.is_core_q || where_q[0] == Flies || where_q[1] == Flies);

