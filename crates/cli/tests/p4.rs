@@ -341,7 +341,7 @@ fn a_tenants_program_may_be_had_in_part() {
     };
     let called = nic("");
     assert!(called.code == 2 && called.err.contains("error[E0770]"), "{}", called.err);
-    nic("[tenant.p4]\nbound = { traces = 6 }\n").ok();
+    nic("[tenant.p4]\nbound = { traces = 8 }\n").ok();
     for (p4, expected) in [
         ("bound = { traces = 0 }", "nonzero"),
         ("bound = { none = 1 }", "`none`"),
@@ -351,7 +351,7 @@ fn a_tenants_program_may_be_had_in_part() {
         let called = nic(&format!("[tenant.p4]\n{p4}\n"));
         assert!(called.code == 2 && called.err.contains(expected), "{p4}: {}", called.err);
     }
-    nic("[tenant.p4]\nbound = { traces = 6 }\n").ok();
+    nic("[tenant.p4]\nbound = { traces = 8 }\n").ok();
     let run = ["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng"];
     let run = |more: &[&str]| f.sluice(&[&run[..], more].concat());
     let mri = ["--replace", "blue=programs/p4/mri.p4,programs/p4/mri.entries@50%"];

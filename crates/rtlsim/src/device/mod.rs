@@ -386,7 +386,11 @@ impl RtlNic {
         let around = self.around.as_mut().filter(|_| sent.ended)?;
         let message = Message::decode(&sent.words).ok()?;
         let node = Node::from_number(message.node, &self.capabilities.target)?;
-        (!self.plugin.top().has(node)).then(|| around.answer(node, &message))
+        if self.plugin.top().has(node) {
+            around.hears(node, &message);
+            return None;
+        }
+        Some(around.answer(node, &message))
     }
 
     /// Gives the top the frames that are due.

@@ -246,6 +246,14 @@ impl Around {
         Message { op, status, data, ..asked.clone() }.encode()
     }
 
+    /// A whole message for a node that is in the top: what is there of the system node, the secret of flows, counts here too.
+    pub fn hears(&mut self, node: Node, asked: &Message) {
+        if let (Op::Write, Some(table @ Table::Control)) = (asked.op, Table::from_number(node, asked.table)) {
+            // What is wrong with it is the top's answer.
+            let _ = self.tables.write(node, table, asked.index, &asked.data);
+        }
+    }
+
     fn read(&self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
         let is_frozen = index >> SNAPSHOT_INDEX_BIT & 1 == 1;
         let counted = |module: &u32| Reason::NoDestination.row(*module) == index & !(1 << SNAPSHOT_INDEX_BIT);

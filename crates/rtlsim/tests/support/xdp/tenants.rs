@@ -1,8 +1,10 @@
 //! Tenants of the XDP engine with programs of known cost, some of which make trouble, and packets for all of them.
 
 use super::device::{Nic, array, object};
+use sluice_device::headers::{flow_hash, headers};
 use sluice_device::{Device, Offer, Verdict};
 use sluice_ebpf::{MapSpec, MapType};
+use sluice_formats::address::control::FLOW_SECRET_AT_RESET;
 use sluice_formats::row::Row;
 use sluice_formats::xdp::rows::XdpMapRow;
 use sluice_formats::{Node, Reason, Table, Target};
@@ -126,12 +128,18 @@ impl Does {
     }
 }
 
-/// Frames of one VLAN, of several flows of UDP.
+/// Frames of one VLAN, of one of 16 flows of UDP, each in a bucket of its own: packets of one bucket wait for each other.
 fn frame(vlan: u16, flow: u8) -> Vec<u8> {
-    let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x81, 0, (vlan >> 8) as u8, vlan as u8, 0x08, 0];
-    bytes.extend([0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, flow, 10, 0, 0, 1]);
-    bytes.extend([0x12, flow, 0, 53, 0, 26, 0, 0]);
-    bytes.resize(64, vlan as u8);
+    let of_port = |port: u8| {
+        let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0];
+        bytes.extend([0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 1]);
+        bytes.extend([0x12, port, 0, 53, 0, 26, 0, 0]);
+        bytes.resize(60, vlan as u8);
+        bytes
+    };
+    let bucket = |bytes: &Vec<u8>| flow_hash(&headers(bytes), FLOW_SECRET_AT_RESET) & 15 == u32::from(flow);
+    let mut bytes = (0..=u8::MAX).map(of_port).find(bucket).expect("some port is in each bucket");
+    bytes.splice(12..12, [0x81, 0, (vlan >> 8) as u8, vlan as u8]);
     bytes
 }
 
