@@ -49,15 +49,30 @@ fn allowed(name: &str) -> Allowed {
     match name {
         "load_balance" => Allowed::default().with_target_hash().with_power_of_two(),
         "link_monitor" => Allowed::default().with_bound("data", 2).with_bound("way", 2),
-        "mri" => Allowed::default().with_bound("traces", 6),
+        "mri" => Allowed::default().with_bound("traces", 8),
         _ => Allowed::default(),
     }
 }
 
+/// Of the shipped programs and those of tests/run.
+const REFUSED: &[&str] = &[
+    "firewall",
+    "flow_cache",
+    "allowed",
+    "arithmetic",
+    "externs",
+    "headers",
+    "loops",
+    "parsers",
+    "registers",
+    "replication",
+    "updates",
+];
+
 /// Programs that fit; the others are refused with a code and a place.
 #[test]
 fn what_is_compiled_passes_its_script() {
-    let (mut fit, mut codes) = (Vec::new(), BTreeSet::new());
+    let (mut fit, mut refused, mut codes) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut wrong = Vec::new();
     let mut all = scripts("../../programs/p4");
     all.extend(scripts("tests/run"));
@@ -75,6 +90,7 @@ fn what_is_compiled_passes_its_script() {
             Err(errors) => {
                 println!("{name}: {}", errors.to_string().lines().take(3).collect::<Vec<_>>().join(" | "));
                 codes.insert(errors.code());
+                refused.push(name);
             }
             Ok(compiled) => {
                 compiled.teach(&mut reference);
@@ -106,7 +122,10 @@ fn what_is_compiled_passes_its_script() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(fit.len() >= 5, "{fit:?}");
+    // Which do not fit is known; one more is one that was lost.
+    if std::env::var("SLUICE_P4_PROGRAMS").is_err() {
+        assert_eq!(refused, REFUSED, "{fit:?}");
+    }
     assert_eq!(codes, BTreeSet::from(["E0750", "E0770"]));
 }
 
