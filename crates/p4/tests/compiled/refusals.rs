@@ -132,7 +132,7 @@ fn stacks_that_are_too_long_are_refused_at_once() {
     let headers = "header h_t { bit<16> a; bit<16> b; }";
     let states = "state start { packet.extract(hdr.g[0]); // here\n transition accept; }";
     let text = program(headers, "h_t[65536] g;", states, "", "", "packet.emit(hdr);");
-    refused(&text, &["131072 fields", "up to 32768"]);
+    refused(&text, &["fields of headers and metadata", "up to 32768"]);
 }
 
 #[test]
