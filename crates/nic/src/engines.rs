@@ -54,6 +54,12 @@ pub fn set(engines: &[EngineId]) -> Option<Models> {
     SETS.into_iter().find(|models| EngineId::set(ids(models)) == EngineId::set(engines.iter().copied()))
 }
 
+/// The set of these names, each once and in any order; none if no NIC has them.
+pub fn named<'a>(names: impl Iterator<Item = &'a str>) -> Option<Models> {
+    let ids: Vec<EngineId> = names.map(EngineId::from_name).collect::<Option<_>>()?;
+    set(&ids).filter(|models| models.len() == ids.len())
+}
+
 /// Which they are.
 pub fn ids(models: &'static [&'static Model]) -> impl Iterator<Item = EngineId> {
     models.iter().map(|model| model.id)

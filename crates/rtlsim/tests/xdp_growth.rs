@@ -4,7 +4,6 @@ use crate::attacking::programs;
 use crate::shares::{Fate, Spoiled, Stream, admitted, assured, gap, spoiled, streams};
 use crate::support;
 use crate::xdp::device::{Nic, frame, object};
-use sluice_ebpf::{Image, Program, tenant};
 use sluice_formats::Target;
 use sluice_formats::random::test_seed;
 use sluice_formats::target::{DEFAULT, TINY};
@@ -58,11 +57,7 @@ fn a_frame_gains_what_its_tenant_is_given_and_no_byte_more() {
 /// Adds so many bytes and passes to a destination.
 fn grows(bytes: u16, to: Destination) -> Object {
     let text = format!("r2 = {bytes}\ncall bpf_xdp_adjust_tail\nr0 = 2\nexit\n");
-    let program = sluice_ebpf::insn::assemble("grows", &text, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let program = Program { section: "xdp".to_owned(), ..program };
-    let image = Image { programs: vec![program], ..Image::default() };
-    let options = tenant::Options { pass: to, ..tenant::Options::default() };
-    tenant::object("grows", &image, &options).unwrap_or_else(|e| panic!("{e}"))
+    programs::xdp("grows", &text, Vec::new(), to)
 }
 
 /// A neighbour of the pipeline who sends what he is assured of at his port, and one of the XDP engine whose frames stay as they are, next to

@@ -90,9 +90,8 @@ impl Ring {
     }
 
     fn described(&self, path: &Path, writer: &mut RingWriter) -> Result<(&'static Target, Vec<Section>), Failure> {
-        let nic = bring_up::read(path, self.target, self.engines)?;
-        let secrets = if self.seed.is_some() { bring_up::secrets(self.seed)? } else { nic.secrets };
-        let mut linker = sluice_control::linker_of(&nic.config).with_secrets(secrets);
+        let nic = bring_up::read(path, self.target, self.engines, self.seed)?;
+        let mut linker = sluice_control::linker_of(&nic.config).with_secrets(nic.secrets);
         let loads = config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);
         let mut sections = vec![section("bring_up", nic.target, &loads, writer)?];

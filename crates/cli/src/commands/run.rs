@@ -129,10 +129,7 @@ impl Run {
         self.top.check(self.engines)?;
         interrupt::listen();
         // All that can be wrong with the input is found before anything is written or run.
-        let mut nic = bring_up::read(&self.config, self.target, self.engines)?;
-        if self.seed.is_some() {
-            nic.secrets = bring_up::secrets(self.seed)?;
-        }
+        let nic = bring_up::read(&self.config, self.target, self.engines, self.seed)?;
         let top = self.top.top(nic.config.engines);
         self.check_maps(top)?;
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));

@@ -71,7 +71,7 @@ struct AtXdp {
 impl Shares {
     /// Prints it.
     pub fn run(&self, out: &mut Output) -> Result<(), Failure> {
-        let nic = bring_up::read(&self.config, self.target, self.engines)?;
+        let nic = bring_up::read(&self.config, self.target, self.engines, None)?;
         let mut linker = sluice_control::linker_of(&nic.config);
         config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);

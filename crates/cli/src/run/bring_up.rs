@@ -28,8 +28,13 @@ pub fn secrets(seed: Option<u64>) -> Result<Secrets, Failure> {
         .map_err(|e| Failure::input("E0501", format!("the system's random source: {e}")).help("`--seed N`"))
 }
 
-/// Reads a description; `target` and `engines` take the place of what it says of them.
-pub fn read(path: &Path, target: Option<&'static Target>, engines: Option<Set>) -> Result<Nic, Failure> {
+/// Reads a description; `target`, `engines` and `seed` take the place of what it says of them.
+pub fn read(
+    path: &Path,
+    target: Option<&'static Target>,
+    engines: Option<Set>,
+    seed: Option<u64>,
+) -> Result<Nic, Failure> {
     let config = NicConfig::read(path);
     let fits = |config: &NicConfig| {
         target.is_none_or(|t| t.name == config.target.name) && engines.is_none_or(|e| e.0 == config.engines)
@@ -40,7 +45,7 @@ pub fn read(path: &Path, target: Option<&'static Target>, engines: Option<Set>) 
         Err(error) if engines.is_none() => return Err(wrong(error)),
         _ => of_device(path, target, engines)?,
     };
-    Ok(Nic { target: config.target, secrets: secrets(config.seed)?, config })
+    Ok(Nic { target: config.target, secrets: secrets(seed.or(config.seed))?, config })
 }
 
 /// The same description for another target, or other engines. What does not fit there is told as always.

@@ -77,9 +77,7 @@ pub fn pipeline_target(name: &str) -> Result<&'static Target, String> {
 
 /// The set of engines that is named, with commas between them.
 pub fn engines(text: &str) -> Result<Set, String> {
-    let ids: Option<Vec<EngineId>> = text.split(',').map(EngineId::from_name).collect();
-    let ids = ids.filter(|ids| ids.iter().enumerate().all(|(at, id)| !ids[..at].contains(id)));
-    ids.and_then(|ids| engines::set(&ids)).map(Set).ok_or_else(|| {
+    engines::named(text.split(',')).map(Set).ok_or_else(|| {
         let sets = engines::SETS.map(|models| Set(models).to_string());
         format!("expected {}", sets.join(" or "))
     })

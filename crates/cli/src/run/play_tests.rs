@@ -70,7 +70,7 @@ impl Device for Faulty {
 
 fn play(fault: Fault) -> Result<Played, Failure> {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/nic");
-    let nic = bring_up::read(&programs.join("nic.toml"), None, None)?;
+    let nic = bring_up::read(&programs.join("nic.toml"), None, None, None)?;
     let mut device = Faulty { inner: SoftwareNic::new(*nic.target), fault: Fault::None };
     let mut linker = nic.start(&mut device)?;
     device.fault = fault;

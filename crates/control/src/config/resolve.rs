@@ -87,9 +87,7 @@ impl Resolver<'_> {
     /// The engines that the NIC has; without a word all.
     fn engines(&self, given: Option<&Spanned<Vec<String>>>) -> Result<Models, ConfigError> {
         let Some(given) = given else { return Ok(engines::ALL) };
-        let ids: Option<Vec<EngineId>> = given.get_ref().iter().map(|name| EngineId::from_name(name)).collect();
-        let ids = ids.filter(|ids| ids.iter().enumerate().all(|(at, id)| !ids[..at].contains(id)));
-        ids.and_then(|ids| engines::set(&ids)).ok_or_else(|| {
+        engines::named(given.get_ref().iter().map(String::as_str)).ok_or_else(|| {
             let found = given.get_ref().iter().map(|name| format!("`{}`", name.escape_default())).collect::<Vec<_>>();
             self.wrong(
                 given.span(),

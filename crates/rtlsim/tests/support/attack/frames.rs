@@ -1,5 +1,6 @@
 //! Frames of hostile tenants: every length, every fault, and bytes that their programs know.
 
+use super::field::tagged;
 use sluice_formats::Target;
 use sluice_formats::l7::qnp::Header;
 use sluice_formats::random::Rng;
@@ -79,11 +80,8 @@ pub fn message(rng: &mut Rng, vlan: u16) -> Frame {
         pkt_seq_num_in_msg: if first { 0 } else { rng.below(4) as u8 },
         ..Header::default()
     };
-    let mut bytes =
-        sluice_l7::message::frame(&Addresses::to_port(9000), header, &ping_pong_payload(6, rng.below(3) as u8));
-    let [high, low] = vlan.to_be_bytes();
-    bytes.splice(12..12, [0x81, 0x00, high, low]);
-    Frame { bytes, bad: false }
+    let bytes = sluice_l7::message::frame(&Addresses::to_port(9000), header, &ping_pong_payload(6, rng.below(3) as u8));
+    Frame { bytes: tagged(vlan, bytes), bad: false }
 }
 
 /// Makes a frame one that a port or the pipeline's entrance refuses, or that seems to be another's.

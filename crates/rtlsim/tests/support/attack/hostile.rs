@@ -270,11 +270,7 @@ fn grown(rng: &mut Rng, to: &[Destination]) -> Object {
     let head = if rng.chance(1, 2) { "r2 = -64\nr1 = r6\ncall bpf_xdp_adjust_head\n" } else { "" };
     let verdict = *rng.choose(&[2, 2, 3]).unwrap();
     let text = format!("r6 = r1\n{amount}r1 = r6\ncall bpf_xdp_adjust_tail\n{head}{again}r0 = {verdict}\nout:\nexit\n");
-    let program = sluice_ebpf::insn::assemble("grown", &text, &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let program = sluice_ebpf::Program { section: "xdp".to_owned(), ..program };
-    let image = sluice_ebpf::Image { programs: vec![program], ..sluice_ebpf::Image::default() };
-    let options = sluice_ebpf::tenant::Options { pass: *rng.choose(to).unwrap(), ..Default::default() };
-    sluice_ebpf::tenant::object("grown", &image, &options).unwrap_or_else(|e| panic!("{e}"))
+    programs::xdp("grown", &text, Vec::new(), *rng.choose(to).unwrap())
 }
 
 /// A table of his, with keys that some frames have.

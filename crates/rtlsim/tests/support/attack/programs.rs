@@ -71,12 +71,17 @@ pub fn counting(to: Destination) -> Object {
         r7 = *(u8 *)(r6 +15)\n*(u8 *)(r6 +20) = r7\n*(u32 *)(r10 -4) = r7\nr2 = r10\nr2 += -4\nr1 = map[counts]\n\
         call bpf_map_lookup_elem\nif r0 == 0 goto drop\nr1 = 1\nlock *(u64 *)(r0 +0) += r1\nr0 = 2\nif r7 > 2 goto drop\n\
         exit\ndrop:\nr0 = 1\nout:\nexit\n";
-    let counts = MapSpec::new("counts", MapType::Array, 4, 8, u32::from(FLOWS) + 1);
-    let program = sluice_ebpf::insn::assemble("counting", text, &["counts"]).unwrap_or_else(|e| panic!("{e}"));
+    xdp("counting", text, vec![MapSpec::new("counts", MapType::Array, 4, 8, u32::from(FLOWS) + 1)], to)
+}
+
+/// An XDP program in text with these maps, which passes to a destination.
+pub fn xdp(name: &str, text: &str, maps: Vec<MapSpec>, to: Destination) -> Object {
+    let names: Vec<&str> = maps.iter().map(|map| map.name.as_str()).collect();
+    let program = sluice_ebpf::insn::assemble(name, text, &names).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let program = Program { section: "xdp".to_owned(), ..program };
-    let image = Image { programs: vec![program], maps: vec![counts], ..Image::default() };
+    let image = Image { programs: vec![program], maps, ..Image::default() };
     let options = tenant::Options { pass: to, ..tenant::Options::default() };
-    tenant::object("counting", &image, &options).unwrap_or_else(|e| panic!("{e}"))
+    tenant::object(name, &image, &options).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Compares of his rules.
