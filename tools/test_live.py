@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from live import balancer, forwarding, tags
+from live import balancer, forwarding, loop, tags
 from live.lab import Failed, why_not
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +25,7 @@ CASES = {
     "redirect_map by sluice xdp run": forwarding.xdp_run,
     "load_balancer": balancer.load_balancer,
     "VLAN tags, two tenants": tags.two_tenants,
+    "ping next to a loop": loop.neighbour,
 }
 
 

@@ -26,8 +26,9 @@ module sluice_nic_slots #(
   if (Ports < 1 || Hosts < 1 || Dests < 2) begin : gen_bad_dests
     $fatal(1, "nic_slots: %0d ports and %0d host queues, expected one of each at least (%m)", Ports, Hosts);
   end
-  if (Period < 2) begin : gen_bad_period
-    $fatal(1, "nic_slots: Period is %0d, expected 2 at least (%m)", Period);
+  // Else a port would meet two slots of host queues between two of its own, and wait longer than said.
+  if (Period <= Ports) begin : gen_bad_period
+    $fatal(1, "nic_slots: Period is %0d, expected more than the %0d ports (%m)", Period, Ports);
   end
 
   // Whose slot comes next, of the ports and of the host queues, and how many cycles ago a host queue had one.
@@ -46,7 +47,7 @@ module sluice_nic_slots #(
       cycle_q <= '0;
       port_q  <= '0;
       host_q  <= DestIndexBits'(Ports);
-      slot_q  <= '0;
+      slot_q  <= DestIndexBits'(Dests - 1);
     end else begin
       slot_q  <= slot;
       cycle_q <= is_host ? '0 : cycle_q + 1'b1;

@@ -12,6 +12,7 @@ import os
 import random
 import select
 import socket
+import statistics
 import struct
 import sys
 import threading
@@ -51,12 +52,14 @@ def offloads(device: str) -> None:
     print("{}")
 
 
-def inject(device: str, count: str) -> None:
-    """Sends frames that the machine's own stack might send: to all, of an EtherType for experiments."""
+def inject(device: str, count: str, pause: str = "0") -> None:
+    """Sends frames that the machine's own stack might send: to all, of an EtherType for experiments. With so many
+    seconds between them."""
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as wire:
         wire.bind((device, 0))
         for number in range(int(count)):
             wire.send(b"\xff" * 6 + wire.getsockname()[4] + b"\x88\xb5" + struct.pack("!I", number).ljust(46, b"\0"))
+            time.sleep(float(pause))
     print(json.dumps({"sent": int(count)}))
 
 
@@ -67,13 +70,14 @@ def checksum(data: bytes) -> int:
     return ~total & 0xFFFF
 
 
-def ping(host: str, count: str) -> None:
-    """Echo requests of different lengths; how many replies came to each, and with which time to live."""
+def ping(host: str, count: str, timed: str = "") -> None:
+    """Echo requests of different lengths; how many replies came to each, and with which time to live. If `timed`, also how
+    long they took."""
     version6 = family_of(host) == socket.AF_INET6
     request, reply = (128, 129) if version6 else (8, 0)
     kind = (socket.AF_INET6, socket.IPPROTO_ICMPV6) if version6 else (socket.AF_INET, socket.IPPROTO_ICMP)
     mark = os.getpid() & 0xFFFF
-    replies, ttls, wrong = [0] * int(count), set(), 0
+    replies, ttls, wrong, spans = [0] * int(count), set(), 0, []
     with socket.socket(kind[0], socket.SOCK_RAW, kind[1]) as raw:
         if version6:
             raw.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVHOPLIMIT, 1)
@@ -103,15 +107,20 @@ def ping(host: str, count: str) -> None:
             packet = header + payload(number)
             if not version6:
                 packet = header[:2] + struct.pack("!H", checksum(packet)) + packet[4:]
+            begin = time.monotonic()
             raw.sendto(packet, (host, 0))
             # The first one waits for addresses to be resolved.
             take(time.monotonic() + (1.5 if number == 0 else 0.5), lambda n=number: replies[n] > 0)
+            spans.append(1e3 * (time.monotonic() - begin))
             if number == 0 and not replies[0]:
                 break
         # What is seen twice comes late.
         take(time.monotonic() + 0.2, lambda: False)
     result = {"sent": number + 1, "replies": sum(n > 0 for n in replies), "twice": sum(n > 1 for n in replies)}
-    print(json.dumps(result | {"wrong": wrong, "ttls": sorted(ttls)}))
+    result |= {"wrong": wrong, "ttls": sorted(ttls)}
+    # The first one has waited for addresses.
+    times = {"median_ms": statistics.median(spans[1:]), "longest_ms": max(spans[1:])} if timed else {}
+    print(json.dumps(result | times))
 
 
 def tcp(host: str, port: str, size: str, connections: str = "1") -> None:
