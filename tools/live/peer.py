@@ -71,8 +71,8 @@ def checksum(data: bytes) -> int:
 
 
 def ping(host: str, count: str, timed: str = "") -> None:
-    """Echo requests of different lengths; how many replies came to each, and with which time to live. If `timed`, also how
-    long they took."""
+    """Echo requests of different lengths; how many replies came to each, and with which time to live. If `timed`, also
+    how long they took."""
     version6 = family_of(host) == socket.AF_INET6
     request, reply = (128, 129) if version6 else (8, 0)
     kind = (socket.AF_INET6, socket.IPPROTO_ICMPV6) if version6 else (socket.AF_INET, socket.IPPROTO_ICMP)
