@@ -54,6 +54,15 @@ impl Failure {
         self
     }
 
+    /// The same about a file, which it names.
+    pub fn of(mut self, path: &Path) -> Self {
+        let name = path.display().to_string();
+        if !self.what.contains(&name) {
+            self.what = format!("{name}: {}", self.what);
+        }
+        self
+    }
+
     /// The same, where there is something to try.
     pub fn help_if(self, text: Option<String>) -> Self {
         match text {
@@ -77,14 +86,8 @@ impl Failure {
     }
 }
 
-impl Failure {
-    /// What programs read: `{"passed": false, "errors": [{"code", "file", "line", "column", "what", "help"}]}`.
-    pub fn json(&self) -> Value {
-        mistakes(&self.to_string())
-    }
-}
-
-/// The mistakes of an error's text, each from its line `error[CODE]: ` on, as one document.
+/// What programs read of errors, in one document: `{"passed": false, "errors": [{"code", "file", "line", "column", "what",
+/// "help"}]}`. In the text of errors each begins with its line `error[CODE]: `.
 pub fn mistakes(text: &str) -> Value {
     let mut found: Vec<Mistake> = Vec::new();
     for line in text.lines() {

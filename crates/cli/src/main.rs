@@ -102,15 +102,23 @@ fn main() -> ExitCode {
     let mut out = Output::stdout();
     let result = dispatch(arguments.command, &mut out);
     let flushed = out.flush();
-    match result.and_then(|code| flushed.map(|()| code)) {
-        Ok(code) => code,
-        Err(failure) => {
-            printable::tell(&failure);
-            if is_json && let Err(unwritten) = out.refusal(&failure.json()) {
-                printable::tell(unwritten);
-            }
-            failure.exit()
-        }
+    let code = result.and_then(|code| flushed.map(|()| code)).unwrap_or_else(|failure| {
+        printable::tell(&failure);
+        failure.exit()
+    });
+    if is_json {
+        tell_json(&mut out);
+    }
+    code
+}
+
+/// The errors that were told, as the document of a command that has written none.
+fn tell_json(out: &mut Output) {
+    let errors = printable::errors();
+    if !errors.is_empty()
+        && let Err(unwritten) = out.refusal(&failure::mistakes(&errors))
+    {
+        printable::tell(unwritten);
     }
 }
 
@@ -124,17 +132,13 @@ fn refused(error: &clap::Error) -> ExitCode {
     }
     let given: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let is_json = given.iter().take_while(|word| *word != "--").any(|word| word == "--json" || word == "-j");
-    let document = |text: &str| {
-        if is_json && let Err(unwritten) = Output::stdout().refusal(&failure::mistakes(&coded(error, text.to_owned())))
-        {
-            printable::tell(unwritten);
-        }
-    };
     if given.iter().all(|word| printable::message(word) == *word) {
         let text = error.render();
         let shown = if io::stderr().is_terminal() { text.ansi().to_string() } else { text.to_string() };
         printable::tell(coded(error, shown));
-        document(&text.to_string());
+        if is_json {
+            tell_json(&mut Output::stdout());
+        }
         return ExitCode::from(2);
     }
     // The same mistake in escaped words; clap itself would leave out a part of what a terminal obeys.
@@ -142,7 +146,9 @@ fn refused(error: &clap::Error) -> ExitCode {
     let shown = escaped.filter(|again| again.kind() == error.kind());
     let text = shown.as_ref().unwrap_or(error).render().to_string();
     printable::tell(coded(error, printable::message(&text)));
-    document(&text);
+    if is_json {
+        tell_json(&mut Output::stdout());
+    }
     ExitCode::from(2)
 }
 

@@ -68,6 +68,10 @@ fn an_error_has_the_place_that_its_text_has() {
     f.write("bad.toml", "[device]\nseed = -1\n");
     let toml = error(&f.sluice(&["run", "--config", "bad.toml", "--in", CAPTURE, "-j"]));
     assert_eq!((&toml["file"], &toml["line"]), (&"bad.toml".into(), &2.into()));
+    // A program that a device does not run ends with an exit code of its own.
+    let run = ["p4", "run", "programs/p4/mri.p4", "--in", "programs/xdp/mixed.pcap", "--device", "model", "--json"];
+    let called = f.sluice(&run);
+    assert_eq!((called.code, &error(&called)["code"]), (3, &"E0770".into()));
     // Of rules that do not fit, exit code and document.
     let rows = f.sluice(&["l7", "compile", "programs/l7/urls.l7", "--json", "--rows", "1"]);
     assert_eq!((rows.code, &error(&rows)["code"]), (1, &"E0871".into()));

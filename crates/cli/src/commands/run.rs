@@ -417,7 +417,7 @@ impl Run {
             let p4 = P4Options { entries, entries_go, allowed };
             let object = successor(&replacement.file, running, keep, sizes, p4, nic.target)
                 .map_err(|e| Failure::input(e.code, e.what))?;
-            changes.push(Change { before, tenant, object });
+            changes.push(Change { before, tenant, object, file: replacement.file.clone() });
         }
         let has = |map: &String| {
             let xdp = changes.iter().filter_map(|c| c.object.parts.xdp.as_ref());
