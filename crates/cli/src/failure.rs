@@ -100,20 +100,28 @@ pub fn mistakes(text: &str) -> Value {
     json!({ "passed": false, "errors": found.into_iter().map(Mistake::json).collect::<Vec<_>>() })
 }
 
+/// A file, and line and column or 0.
+type Place = (String, u64, u64);
+
 /// One of an error's mistakes.
 struct Mistake {
     code: String,
     what: String,
-    place: Option<(String, u64, u64)>,
+    place: Option<Place>,
     help: Option<String>,
     /// Whether an excerpt of the file has begun, or what is said behind it.
     is_told: bool,
 }
 
 impl Mistake {
-    /// Some say the place in front, `FILE:LINE:COLUMN: `.
+    /// Some say the place in front, `FILE:LINE:COLUMN: `, or the file alone, which is there or was given.
     fn new(code: &str, what: &str) -> Self {
-        let front = what.match_indices(": ").find_map(|(at, _)| Some((place(&what[..at])?, &what[at + 2..])));
+        let is_file = |text: &str| Path::new(text).exists() || std::env::args().skip(1).any(|word| word == text);
+        let file = |text: &str| is_file(text).then(|| (text.to_owned(), 0, 0));
+        let split = |of: &dyn Fn(&str) -> Option<Place>| {
+            what.match_indices(": ").find_map(|(at, _)| Some((of(&what[..at])?, &what[at + 2..])))
+        };
+        let front = split(&place).or_else(|| split(&file));
         let (place, what) = front.map_or((None, what), |(place, what)| (Some(place), what));
         Self { code: code.to_owned(), what: what.to_owned(), place, help: None, is_told: false }
     }
@@ -142,7 +150,7 @@ impl Mistake {
 }
 
 /// `FILE:LINE:COLUMN`.
-fn place(text: &str) -> Option<(String, u64, u64)> {
+fn place(text: &str) -> Option<Place> {
     let (rest, column) = text.rsplit_once(':')?;
     let (file, line) = rest.rsplit_once(':')?;
     Some((file.to_owned(), line.parse().ok()?, column.parse().ok()?))

@@ -52,9 +52,11 @@ fn files_that_are_not_there_or_no_such_files_are_told_as_json_by_every_command()
             assert!(error(&called)["what"].as_str().is_some_and(|what| !what.is_empty()), "{call:?}: {}", called.out);
         }
     }
-    // A folder of files, of which one cannot be read.
+    // Of several files one cannot be read.
     for call in [["l7", "check", "no.l7", "--json"], ["rmt", "check", "no.rmt", "--json"]] {
-        assert_eq!(error(&f.sluice(&call))["code"], "E0501");
+        let error = error(&f.sluice(&call));
+        assert_eq!((&error["code"], &error["file"]), (&"E0501".into(), &call[2].into()));
+        assert!(error["what"].as_str().unwrap().starts_with("cannot be read: "), "{error}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::file::TenantTable;
 use super::resolve::Resolver;
+use sluice_formats::EngineId;
 use sluice_object::LinkError;
 use sluice_object::linker::rmt::RmtError;
 use std::ops::Range;
@@ -16,6 +17,11 @@ impl Resolver<'_> {
 
     /// The same for what the linker refuses.
     pub(super) fn refused(&self, table: &TenantTable, error: &LinkError) -> Range<usize> {
+        if let LinkError::NoEngine { engine, .. } = error {
+            let own = if *engine == EngineId::L7 { "rules" } else { "xdp" };
+            let file = [own, "object"].into_iter().find_map(|key| self.written(table, &[key.to_owned()]));
+            return file.unwrap_or_else(|| table.name.span());
+        }
         self.key(table, &path(error).unwrap_or_default())
     }
 

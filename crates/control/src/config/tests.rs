@@ -336,6 +336,9 @@ fn mistakes_about_rules_are_answered_at_their_place() {
     refused("rules = \"L7/lines.l7\"\n[tenant.l7]\nrows = 33\n", "E0226", "at most 32");
     refused("rules = \"L7/lines.l7\"\n[tenant.l7]\nmessages = 33\n", "E0226", "at most 32");
     refused("[tenant.l7]\nqueues = 3\n", "E0303", "unknown field `queues`");
+    let bare = text("rules = \"L7/lines.l7\"\n").replace("\"tiny\"", "\"tiny\"\nengines = [\"rmt\"]");
+    let error = parse(&bare).unwrap_err();
+    assert_eq!((error.code(), error.place.as_ref().map(|place| place.0)), ("E0238", Some(9)), "{error}");
     // Behind an XDP program, what that passes is dispatched if nothing else is said.
     let xdp = "rules = \"L7/lines.l7\"\nxdp = \"L7/../xdp/swap/swap.o\"\n";
     let config = parse(&text(&xdp.replace("xdp = ", "keep_tag = true\nxdp = "))).unwrap_or_else(|e| panic!("{e}"));
