@@ -46,7 +46,10 @@ impl Output {
 
     /// Why a command failed, as the one document of a command that has written none.
     pub fn refusal(&mut self, document: &serde_json::Value) -> Result<(), Failure> {
-        if self.used { Ok(()) } else { self.json(document) }.and_then(|()| self.flush())
+        if !self.used {
+            self.json(document)?;
+        }
+        self.flush()
     }
 
     /// Writes what is still buffered.

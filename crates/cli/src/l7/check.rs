@@ -120,7 +120,7 @@ fn text(name: &str, rules: &Rules, out: &mut Output) -> Result<(), Failure> {
 }
 
 fn report_json(name: &str, result: &Result<Rules, RulesErrors>, misfit: Option<(&str, String)>) -> Value {
-    let mistake = |e: &RulesError| json!({ "code": e.code(), "line": e.position.line, "column": e.position.column, "what": e.problem.to_string() });
+    let mistake = |e: &RulesError| json!({ "code": e.code(), "file": name, "line": e.position.line, "column": e.position.column, "what": e.problem.to_string() });
     let rules = match result {
         Ok(rules) => rules,
         Err(errors) => {
@@ -129,7 +129,7 @@ fn report_json(name: &str, result: &Result<Rules, RulesErrors>, misfit: Option<(
         }
     };
     if let Some((code, what)) = misfit {
-        let error = json!({ "code": code, "line": null, "column": null, "what": what });
+        let error = json!({ "code": code, "file": name, "line": null, "column": null, "what": what });
         return json!({ "file": name, "passed": false, "errors": [error] });
     }
     let applications = rules.applications.iter().map(|application| {
