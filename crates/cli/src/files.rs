@@ -140,6 +140,15 @@ pub fn check_other(source: &Path, output: &Path) -> Result<(), Failure> {
     Err(Failure::input("E0502", what))
 }
 
+/// An object as the file that it goes to is named: JSON in one that ends in .json, else binary.
+pub fn form(object: &Object, output: &Path) -> Vec<u8> {
+    if output.extension().is_some_and(|ending| ending == "json") {
+        object.to_json().into_bytes()
+    } else {
+        object.to_binary()
+    }
+}
+
 /// An object, binary or JSON.
 pub fn object(path: &Path) -> Result<Object, Failure> {
     Object::decode(&read(path)?).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))

@@ -18,7 +18,7 @@ mod view;
 mod xdp;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use commands::{
     completions, explain, generate, l7 as l7_command, map, object, p4 as p4_command, rmt as rmt_command,
     run as run_command, script, xdp as xdp_command,
@@ -63,8 +63,8 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     format!("{} (format version {})", env!("CARGO_PKG_VERSION"), sluice_formats::limits::FORMAT_VERSION)
 });
 
-/// Reads a command line. A negative number is an option's value, which that refuses with what it allows.
-fn parse<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<Sluice, clap::Error> {
+/// Reads a command line, and whether a failure is told as JSON, too. A negative number is an option's value, which that refuses with what it allows.
+fn parse<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<(Sluice, bool), clap::Error> {
     fn with_negative_numbers(command: clap::Command) -> clap::Command {
         let takes = |argument: clap::Arg| match argument.get_action().takes_values() && !argument.is_positional() {
             true => argument.allow_negative_numbers(true),
@@ -74,24 +74,51 @@ fn parse<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Resul
     }
     let mut command = with_negative_numbers(Sluice::command());
     let matches = command.try_get_matches_from_mut(words)?;
-    Sluice::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    let is_json = wants_json(&matches);
+    let read = Sluice::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    Ok((read, is_json))
+}
+
+/// Whether a program reads the answer on standard output: there is `--json`, and nothing else is written there.
+fn wants_json(matches: &ArgMatches) -> bool {
+    let mut innermost = matches;
+    while let Some((_, inner)) = innermost.subcommand() {
+        innermost = inner;
+    }
+    let is_standard = |option: &str| {
+        let words = innermost.try_get_raw(option).ok().flatten();
+        words.into_iter().flatten().any(|word| word == "-" || word.as_encoded_bytes().ends_with(b"=-"))
+    };
+    let written = ["output", "outputs", "out", "state", "packets", "events"];
+    matches!(innermost.try_get_one::<bool>("json"), Ok(Some(true))) && !written.into_iter().any(is_standard)
 }
 
 fn main() -> ExitCode {
     interrupt::watch();
-    let arguments = match parse(std::env::args_os()) {
-        Ok(arguments) => arguments,
+    let (arguments, is_json) = match parse(std::env::args_os()) {
+        Ok(read) => read,
         Err(error) => return refused(&error),
     };
     let mut out = Output::stdout();
     let result = dispatch(arguments.command, &mut out);
     let flushed = out.flush();
-    match result.and_then(|code| flushed.map(|()| code)) {
-        Ok(code) => code,
-        Err(failure) => {
-            printable::tell(&failure);
-            failure.exit()
-        }
+    let code = result.and_then(|code| flushed.map(|()| code)).unwrap_or_else(|failure| {
+        printable::tell(&failure);
+        failure.exit()
+    });
+    if is_json {
+        tell_json(&mut out);
+    }
+    code
+}
+
+/// The errors that were told, as the document of a command that has written none.
+fn tell_json(out: &mut Output) {
+    let errors = printable::errors();
+    if !errors.is_empty()
+        && let Err(unwritten) = out.refusal(&failure::mistakes(&errors))
+    {
+        printable::tell(unwritten);
     }
 }
 
@@ -104,12 +131,14 @@ fn refused(error: &clap::Error) -> ExitCode {
         return shown(error);
     }
     let given: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let is_json = given.iter().take_while(|word| *word != "--").any(|word| word == "--json" || word == "-j");
     if given.iter().all(|word| printable::message(word) == *word) {
         let text = error.render();
-        printable::tell(coded(
-            error,
-            if io::stderr().is_terminal() { text.ansi().to_string() } else { text.to_string() },
-        ));
+        let shown = if io::stderr().is_terminal() { text.ansi().to_string() } else { text.to_string() };
+        printable::tell(coded(error, shown));
+        if is_json {
+            tell_json(&mut Output::stdout());
+        }
         return ExitCode::from(2);
     }
     // The same mistake in escaped words; clap itself would leave out a part of what a terminal obeys.
@@ -117,6 +146,9 @@ fn refused(error: &clap::Error) -> ExitCode {
     let shown = escaped.filter(|again| again.kind() == error.kind());
     let text = shown.as_ref().unwrap_or(error).render().to_string();
     printable::tell(coded(error, printable::message(&text)));
+    if is_json {
+        tell_json(&mut Output::stdout());
+    }
     ExitCode::from(2)
 }
 

@@ -11,17 +11,19 @@ use std::os::fd::AsFd;
 /// Where results go. Errors, progress and hints go to standard error.
 pub struct Output {
     inner: BufWriter<Box<dyn Write>>,
+    /// Whether anything was written.
+    used: bool,
 }
 
 impl Output {
     /// Standard output.
     pub fn stdout() -> Self {
-        Self { inner: BufWriter::new(standard()) }
+        Self { inner: BufWriter::new(standard()), used: false }
     }
 
     /// Standard error, for a report beside results that a program reads.
     pub fn stderr() -> Self {
-        Self { inner: BufWriter::new(Box::new(io::stderr())) }
+        Self { inner: BufWriter::new(Box::new(io::stderr())), used: false }
     }
 
     /// A line.
@@ -32,12 +34,22 @@ impl Output {
 
     /// Text; control characters of names and excerpts are escaped.
     pub fn text(&mut self, text: &str) -> Result<(), Failure> {
+        self.used = true;
         self.inner.write_all(printable::text(text).as_bytes()).or_else(gone)
     }
 
     /// A JSON document of its own.
     pub fn json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
+        self.used = true;
         self.inner.write_all(printable::json(&format!("{value:#}\n")).as_bytes()).or_else(gone)
+    }
+
+    /// Why a command failed, as the one document of a command that has written none.
+    pub fn refusal(&mut self, document: &serde_json::Value) -> Result<(), Failure> {
+        if !self.used {
+            self.json(document)?;
+        }
+        self.flush()
     }
 
     /// Writes what is still buffered.

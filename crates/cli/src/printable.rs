@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::Write;
+use std::sync::Mutex;
 
 /// Longest line of a message; an excerpt of a user's file may be a line of a megabyte.
 const LONGEST_LINE: usize = 1_000;
@@ -34,9 +35,24 @@ pub fn message(message: &str) -> String {
     cut.collect::<Vec<_>>().join("\n")
 }
 
+/// Errors that were told.
+static ERRORS: Mutex<String> = Mutex::new(String::new());
+
 /// Writes a line to standard error. Where that is full or gone nobody can be told, and the exit code says enough.
 pub fn tell(line: impl std::fmt::Display) {
+    let line = line.to_string();
     let _ = writeln!(std::io::stderr(), "{line}");
+    if line.starts_with("error[")
+        && let Ok(mut errors) = ERRORS.lock()
+    {
+        errors.push_str(&line);
+        errors.push('\n');
+    }
+}
+
+/// The errors that were told until now, for whoever reads no text.
+pub fn errors() -> String {
+    ERRORS.lock().map(|errors| errors.clone()).unwrap_or_default()
 }
 
 /// Control characters, and those that turn the direction of what follows.

@@ -225,3 +225,43 @@ fn a_text_file_of_a_program_that_is_no_text_is_refused_with_its_byte() {
     let said = "s.pkt:3:1: [E0305] object `bad.txt`: byte 6 is no UTF-8 text";
     assert!(called.code == 2 && called.out.contains(said), "{}", called.out);
 }
+
+#[test]
+fn what_the_linker_refuses_of_a_replacement_names_its_file() {
+    let f = Folder::new();
+    let run = ["run", "--config", NIC, "--in", CAPTURE, "--replace", "red=programs/nic/green.json@5"];
+    let ring = ["object", "ring", "--config", NIC, "--replace", "red=programs/nic/green.json"];
+    for call in [&run[..], &ring] {
+        let words = ["error[E0223]: programs/nic/green.json: object `green-balancer` needs 46 entries"];
+        refused_with_code(&f, call, &words);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_in_front_of_a_text_is_passed_over() {
+    let f = Folder::new();
+    let text = |name: &str| std::fs::read_to_string(f.path("programs").join(name)).unwrap();
+    for (name, file) in [
+        (
+            "nic.toml",
+            text("nic/nic.toml")
+                .replace("object = \"", "object = \"programs/nic/")
+                .replace("input = \"", "input = \"programs/nic/"),
+        ),
+        ("red.json", text("nic/red.json")),
+        ("calc.rmt", text("rmt/calc.rmt")),
+        ("calc.pkt", text("rmt/calc.pkt")),
+        ("lines.l7", text("l7/lines.l7")),
+        ("reflector.p4", text("p4/reflector.p4")),
+    ] {
+        f.write(name, format!("\u{feff}{file}"));
+    }
+    f.sluice(&["run", "--config", "nic.toml", "--in", CAPTURE]).ok();
+    f.sluice(&["object", "check", "red.json"]).ok();
+    f.sluice(&["rmt", "check", "calc.rmt"]).ok();
+    f.sluice(&["script", "calc.pkt"]).ok();
+    f.sluice(&["l7", "check", "lines.l7"]).ok();
+    f.sluice(&["p4", "check", "reflector.p4"]).ok();
+    f.write("bad.toml", "\u{feff}[device]\ntarget = 3\n");
+    refused_with_code(&f, &["run", "--config", "bad.toml"], &["bad.toml:2:10", "found 3, allowed: text in quotes"]);
+}

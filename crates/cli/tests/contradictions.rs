@@ -174,8 +174,8 @@ fn a_quota_below_what_the_module_at_hand_needs_is_refused_and_room_above_is_not(
         format!("{head}object = \"programs/rmt/multicast.rmt\"\n[tenant.rmt]\n{keys}\n")
     };
     for (keys, said) in [
-        ("groups = [1]", "nic.toml:9:1: tenant `red`: the program has group 2"),
-        ("groups = []", "nic.toml:9:1: tenant `red`: the program has group 1"),
+        ("groups = [1]", "nic.toml:10:10: tenant `red`: the program has group 2"),
+        ("groups = []", "nic.toml:10:10: tenant `red`: the program has group 1"),
     ] {
         folder.write("nic.toml", groups(keys));
         let called = run(&folder);

@@ -70,7 +70,7 @@ fn sets_that_no_nic_has_are_refused_with_those_that_there_are() {
         refused(&folder, &ring, &["nic.toml:3:", "[E0304]", "device.engines", "`rmt`"]);
     }
     described("\"rmt\"", "xdp_share = { weight = 2 }\n");
-    refused(&folder, &ring, &["nic.toml:5:", "[E0238]", "share of the engine xdp", "it has rmt"]);
+    refused(&folder, &ring, &["nic.toml:8:", "[E0238]", "share of the engine xdp", "it has rmt"]);
     // The command line has the last word.
     folder.sluice(&[&ring[..], &["--engines", "rmt,xdp"]].concat()).ok();
     described("\"rmt\", \"xdp\"", "xdp_share = { weight = 2 }\n");

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, has_plugin};
 
-const COMMANDS: [&[&str]; 28] = [
+const COMMANDS: [&[&str]; 29] = [
     &[],
     &["run"],
     &["script"],
@@ -22,6 +22,7 @@ const COMMANDS: [&[&str]; 28] = [
     &["rmt", "check"],
     &["rmt", "build"],
     &["rmt", "show"],
+    &["rmt", "run"],
     &["l7", "check"],
     &["l7", "explain-match"],
     &["p4", "check"],

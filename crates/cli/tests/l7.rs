@@ -47,6 +47,37 @@ fn mistakes_of_all_files_are_shown_with_their_lines_and_exit_code_2() {
 }
 
 #[test]
+fn check_refuses_rules_that_the_target_has_no_room_for() {
+    let f = Folder::new();
+    f.write("ports.l7", (1..=65).map(|port| format!("endpoint {port} -> queue 1\n")).collect::<String>());
+    let words = (0..25).map(|n| format!("\"w{n}\"")).collect::<Vec<_>>().join(" | ");
+    let fields = ["a", "b", "c"].map(|field| format!("{field} ~ {words}")).join(" and ");
+    let message = format!("message m = 1 {{ field a = 1 field b = 2 field c = 3 rule r: {fields} -> queue 1 }}");
+    f.write("ways.l7", format!("application x {{ port 1 id 1 default drop {message} }}\n"));
+    for (file, code, words) in [
+        ("ports.l7", "E0226", "found 65 UDP ports of l7, allowed: at most 32 on target default"),
+        ("ways.l7", "E0870", "15625 combinations"),
+    ] {
+        let called = f.sluice(&["l7", "check", file, "programs/l7/lines.l7"]);
+        assert_eq!(called.code, 2, "{}", called.err);
+        assert!(
+            called.err.contains(&format!("error[{code}]: {file}: ")) && called.err.contains(words),
+            "{}",
+            called.err
+        );
+        assert!(called.out.starts_with("programs/l7/lines.l7: OK"), "{}", called.out);
+        let called = f.sluice(&["l7", "check", file, "--json"]);
+        let value: serde_json::Value = serde_json::from_str(&called.out).unwrap();
+        let file = &value["files"][0];
+        assert_eq!((called.code, &file["passed"], &file["errors"][0]["code"]), (2, &false.into(), &code.into()));
+    }
+    let pings = ["l7", "check", "programs/l7/ping_pong_48.l7"];
+    f.sluice(&pings).ok();
+    let tiny = f.sluice(&[&pings[..], &["--target", "tiny"]].concat());
+    assert!(tiny.code == 2 && tiny.err.contains("32 rows that are left of 32, on target tiny"), "{}", tiny.err);
+}
+
+#[test]
 fn a_message_is_explained_rule_by_rule() {
     let f = Folder::new();
     let explain = |words: &[&str]| f.sluice(&[&["l7", "explain-match"], words].concat());

@@ -10,6 +10,7 @@ mod engines;
 mod explain;
 mod help;
 mod interrupt;
+mod json_errors;
 mod l7;
 mod live;
 mod map_socket;

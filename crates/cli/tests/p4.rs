@@ -343,9 +343,9 @@ fn a_tenants_program_may_be_had_in_part() {
     assert!(called.code == 2 && called.err.contains("error[E0770]"), "{}", called.err);
     nic("[tenant.p4]\nbound = { traces = 8 }\n").ok();
     for (p4, expected) in [
-        ("bound = { traces = 0 }", "nonzero"),
+        ("bound = { traces = 0 }", "allowed: a whole number from 1"),
         ("bound = { none = 1 }", "`none`"),
-        ("hash = \"crc\"", "expected `target`"),
+        ("hash = \"crc\"", "allowed: `target`"),
         ("hush = \"target\"", "unknown field `hush`"),
     ] {
         let called = nic(&format!("[tenant.p4]\n{p4}\n"));

@@ -123,6 +123,52 @@ fn a_replacement_without_entries_keeps_those_of_tables_that_are_the_same() {
 }
 
 #[test]
+fn a_replacement_without_entries_keeps_the_sessions_of_clones_of_the_same_actions() {
+    let f = Folder::new();
+    let program = std::fs::read_to_string(root().join("programs/p4/mirror.p4")).unwrap();
+    f.write("a.p4", &program);
+    let ring =
+        |replace: &str| f.sluice(&["object", "ring", "--config", "nic.toml", "--seed", "1", "--replace", replace]);
+    nic(&f, "add watched 1 hdr.ipv4.src:* hdr.ipv4.dst:* watch()\nmirroring_add 1 2\n");
+    f.write("none.entries", "add watched 1 hdr.ipv4.src:* hdr.ipv4.dst:* watch()\n");
+    let kept = ring("blue=a.p4").ok();
+    assert_eq!(kept, ring("blue=a.p4,a.entries").ok());
+    assert_ne!(kept, ring("blue=a.p4,none.entries").ok());
+    // Other actions may clone otherwise.
+    f.write("other.p4", program.replace("meta.is_watched = 1;", "meta.is_watched = 1; hdr.ipv4.tos = 7;"));
+    let called = ring("blue=other.p4");
+    assert!(called.code == 2 && called.err.contains("error[E0797]: other.p4: "), "{}", called.err);
+    assert!(called.err.contains("sessions of clones would go"), "{}", called.err);
+    assert_eq!((ring("blue=other.p4,none").code, ring("blue=other.p4,a.entries").code), (0, 0));
+}
+
+#[test]
+fn a_second_replacement_keeps_what_the_first_one_brought() {
+    let f = Folder::new();
+    f.write("a.p4", program(16, "bit<16> t"));
+    nic(&f, "");
+    f.write("b.entries", "add routes hdr.h.d:0x0200001e0004 to(port:2)\n");
+    let ring = |replaces: &[&str]| {
+        let replaces = replaces.iter().flat_map(|replace| ["--replace", replace]);
+        let call: Vec<&str> =
+            ["object", "ring", "--config", "nic.toml", "--seed", "1"].into_iter().chain(replaces).collect();
+        f.sluice(&call).ok()
+    };
+    let kept = ring(&["blue=a.p4,b.entries", "blue=a.p4"]);
+    assert_eq!(kept, ring(&["blue=a.p4,b.entries", "blue=a.p4,b.entries"]));
+    assert_ne!(kept, ring(&["blue=a.p4,b.entries", "blue=a.p4,none"]));
+    // By their moments, not by their places on the command line.
+    let run = |second: &str| {
+        let replaces = ["--replace", second, "--replace", "blue=a.p4,b.entries@0"];
+        let run = ["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng", "--json"];
+        let value: serde_json::Value = serde_json::from_str(&f.sluice(&[&run[..], &replaces].concat()).ok()).unwrap();
+        value["total"]["forwarded"].as_u64().unwrap()
+    };
+    assert_eq!(run("blue=a.p4@1"), run("blue=a.p4,b.entries@1"));
+    assert_ne!(run("blue=a.p4@1"), run("blue=a.p4,none@1"));
+}
+
+#[test]
 fn an_entry_that_sends_where_the_tenant_has_no_queue_is_refused() {
     let f = Folder::new();
     f.write("a.p4", program(16, "bit<16> t"));

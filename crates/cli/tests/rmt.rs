@@ -122,3 +122,15 @@ fn frames_are_judged_as_at_a_port_of_the_nic_on_every_device() {
         assert_eq!((&value["packets"], &value["modules"][1]["packets"]), (&4.into(), &3.into()), "{json}");
     }
 }
+
+#[test]
+fn an_output_that_ends_in_json_gets_the_json_form() {
+    let f = Folder::new();
+    f.sluice(&["rmt", "build", "programs/rmt/calc.rmt", "-o", "calc.json"]).ok();
+    f.sluice(&["rmt", "build", "programs/rmt/calc.rmt", "-o", "calc.slob"]).ok();
+    f.sluice(&["object", "build", "calc.slob", "-o", "again.json"]).ok();
+    let json = std::fs::read_to_string(f.path("calc.json")).unwrap();
+    assert!(json.starts_with('{'), "{json}");
+    assert_eq!(std::fs::read_to_string(f.path("again.json")).unwrap(), json);
+    assert!(std::fs::read(f.path("calc.slob")).unwrap().starts_with(b"SLOB"));
+}

@@ -136,3 +136,21 @@ fn both_devices_agree_on_the_whole_example() {
     assert!(tenant(&report, "red")["cycles_per_packet"].as_f64().unwrap() > 1.0);
     assert!(captures(&folder, "both.pcapng").iter().any(|p| vlan_id(&p.bytes) == Some(10)));
 }
+
+#[test]
+fn drops_that_depend_on_cycles_are_told_apart_from_what_is_compared() {
+    let f = Folder::new();
+    let run = |more: &[&str]| {
+        let run = ["run", "--config", "programs/nic/nic.toml", "--in", "programs/nic/mixed.pcapng"];
+        f.sluice(&[&run[..], more].concat()).ok()
+    };
+    let alone = run(&["--gbps", "400"]);
+    assert!(alone.contains("over_share ") && alone.contains("by the model's own ticks"), "{alone}");
+    assert!(!run(&[]).contains("own ticks"));
+    if has_plugin("default") {
+        let both = run(&["--gbps", "400", "--device", "both"]);
+        let lines =
+            "compared: model and rtl agree in every packet, byte and counter\n          over_share: which packets";
+        assert!(both.contains(lines) && !both.contains("own ticks"), "{both}");
+    }
+}

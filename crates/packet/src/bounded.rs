@@ -34,7 +34,10 @@ impl Drop for Waiting {
     }
 }
 
-/// The bytes of a file, or an error that says how many are allowed when it has more than `most`.
+/// What some editors write in front of a text, a byte order mark (U+FEFF); no binary format of ours begins so.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// The bytes of a file without its byte order mark, or an error that says how many are allowed when it has more than `most`.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // Opening a pipe waits already.
@@ -44,6 +47,9 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most {
         let what = format!("it is longer than {most} bytes, the most that is read of such a file");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+    }
+    if bytes.starts_with(MARK) {
+        bytes.drain(..MARK.len());
     }
     Ok(bytes)
 }
@@ -60,6 +66,16 @@ mod tests {
         assert_eq!(read(&file, 100).unwrap(), [7; 100]);
         let error = read(&file, 99).unwrap_err().to_string();
         assert!(error.contains("longer than 99 bytes"), "{error}");
+    }
+
+    #[test]
+    fn a_byte_order_mark_in_front_is_no_part_of_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("text");
+        std::fs::write(&file, "\u{feff}a\u{feff}").unwrap();
+        assert_eq!(read(&file, 100).unwrap(), "a\u{feff}".as_bytes());
+        std::fs::write(&file, [0xef, 0xbb]).unwrap();
+        assert_eq!(read(&file, 100).unwrap(), [0xef, 0xbb]);
     }
 
     #[test]

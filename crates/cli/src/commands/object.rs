@@ -29,12 +29,12 @@ enum What {
         #[arg(short = 'j', long)]
         json: bool,
     },
-    /// Writes the binary form of an object
+    /// Writes the binary form of an object, or its JSON form
     #[command(after_help = "Example:\n  sluice object build programs/nic/red.json -o out/red.slob")]
     Build {
         /// Object, binary or JSON
         file: PathBuf,
-        /// File to write
+        /// File to write; one whose name ends in .json gets the JSON form
         #[arg(short, long)]
         output: PathBuf,
     },
@@ -57,7 +57,7 @@ impl ObjectArgs {
             What::Build { file, output } => {
                 files::check_other(file, output)?;
                 let object = files::object(file)?;
-                let bytes = object.to_binary();
+                let bytes = files::form(&object, output);
                 files::write(output, &bytes)?;
                 let mut beside = captures::is_standard(output).then(Output::stderr);
                 let out = beside.as_mut().unwrap_or(out);

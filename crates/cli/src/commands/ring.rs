@@ -16,7 +16,8 @@ use sluice_formats::limits::FORMAT_VERSION;
 use sluice_frontends::{P4Options, successor};
 use sluice_nic::engines;
 use sluice_object::ring::{NotOnTheRing, RingWriter};
-use sluice_object::{Linker, Load};
+use sluice_object::{Linker, Load, Object};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Prints what a driver sends on the configuration ring: the bring-up of a NIC, and replacements
@@ -41,7 +42,7 @@ pub struct Ring {
     /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise those that the description says, for loads all
     #[arg(long, value_name = "ENGINE,...", value_parser = device::engines)]
     engines: Option<Set>,
-    /// Another program for a tenant, or its first: an object, a *.rmt module, or a *.p4 program, PROGRAM.p4,ENTRIES with the entries of its tables
+    /// Another program for a tenant, or its first: an object, a *.rmt module, or a *.p4 program, PROGRAM.p4,ENTRIES with the entries of its tables, PROGRAM.p4,none without those of the running one
     #[arg(long, value_name = "TENANT=FILE", value_parser = replacement, requires = "config")]
     replace: Vec<Replacement>,
     /// One JSON document instead
@@ -62,14 +63,16 @@ struct Replacement {
     file: PathBuf,
     /// Entries of a P4 program.
     entries: Option<PathBuf>,
+    /// Said in their place: those of the running program go.
+    entries_go: bool,
 }
 
 /// Reads `TENANT=FILE` or `TENANT=PROGRAM.p4,ENTRIES`.
 fn replacement(text: &str) -> Result<Replacement, String> {
     match text.split_once('=') {
         Some((tenant, file)) if !tenant.is_empty() && !file.is_empty() => {
-            let (file, entries) = program_file(file)?;
-            Ok(Replacement { tenant: tenant.to_owned(), file, entries })
+            let (file, entries, entries_go) = program_file(file)?;
+            Ok(Replacement { tenant: tenant.to_owned(), file, entries, entries_go })
         }
         _ => Err("expected TENANT=FILE, as in red=red-2.json".to_owned()),
     }
@@ -95,9 +98,11 @@ impl Ring {
         let loads = config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);
         let mut sections = vec![section("bring_up", nic.target, &loads, writer)?];
+        let configured = nic.config.tenants.iter().filter_map(|t| Some((t.spec.id, t.object.clone()?)));
+        let mut running: BTreeMap<u16, Object> = configured.collect();
         for (i, replacement) in self.replace.iter().enumerate() {
             let before = linker.warnings();
-            let load = changed(&nic, &mut linker, replacement)?;
+            let load = changed(&nic, &mut linker, replacement, &mut running)?;
             nic.warn(&linker, &before);
             sections.push(section(&format!("change_{}", i + 1), nic.target, &[load], writer)?);
         }
@@ -123,14 +128,22 @@ impl Ring {
 }
 
 /// Replaces the program that runs, or loads the first one.
-fn changed(nic: &Nic, linker: &mut Linker, replacement: &Replacement) -> Result<Load, Failure> {
-    let Replacement { tenant, file, entries } = replacement;
+fn changed(
+    nic: &Nic,
+    linker: &mut Linker,
+    replacement: &Replacement,
+    running: &mut BTreeMap<u16, Object>,
+) -> Result<Load, Failure> {
+    let Replacement { tenant, file, entries, entries_go } = replacement;
     let id = nic.tenant(tenant)?;
-    let running = nic.config.tenants.iter().find(|t| t.spec.id == id).and_then(|t| t.object.as_ref());
-    let p4 = P4Options { entries: entries.as_deref(), ..P4Options::default() };
-    let object = successor(file, running, &[], &[], p4, nic.target).map_err(|e| Failure::input(e.code, e.what))?;
+    let p4 = P4Options { entries: entries.as_deref(), entries_go: *entries_go, ..P4Options::default() };
+    let object = successor(file, running.get(&id), &[], &[], p4, nic.target);
+    let object = object.map_err(|e| Failure::input(e.code, e.what))?;
     let runs = linker.tenant(id)?.running.is_some();
-    Ok(if runs { linker.replace(id, &object)? } else { linker.load(id, &object)? })
+    let load = if runs { linker.replace(id, &object) } else { linker.load(id, &object) };
+    let load = load.map_err(|error| Failure::from(error).of(file))?;
+    running.insert(id, object);
+    Ok(load)
 }
 
 fn section(name: &str, target: &Target, loads: &[Load], writer: &mut RingWriter) -> Result<Section, Failure> {

@@ -384,7 +384,7 @@ impl Run {
     }
 
     fn changes(&self, nic: &Nic, packets: Option<u64>) -> Result<Vec<Change>, Failure> {
-        let mut changes = Vec::new();
+        let mut changes: Vec<Change> = Vec::new();
         let mut kept = self.keep_maps.iter().enumerate();
         if let Some((_, map)) = kept.find(|(at, map)| self.keep_maps[..*at].contains(map)) {
             return Err(Failure::input(
@@ -400,24 +400,28 @@ impl Run {
                 Failure::input("E0502", what).help("`[tenant.p4]` in the description is for the first programs")
             );
         }
-        for replacement in &self.replace {
-            let before = match replacement.at {
-                Moment::Packet(number) => number,
-                Moment::Share(share) => (packets.unwrap_or(0) as f64 * share) as u64,
-            };
+        let moment = |replacement: &&Replacement| match replacement.at {
+            Moment::Packet(number) => number,
+            Moment::Share(share) => (packets.unwrap_or(0) as f64 * share) as u64,
+        };
+        let mut replacements: Vec<&Replacement> = self.replace.iter().collect();
+        replacements.sort_by_key(moment);
+        for replacement in replacements {
+            let before = moment(&replacement);
             if let Some(played) = packets.or(self.limit).filter(|played| before > *played && !interrupt::asked()) {
                 return Err(not_reached(before, played));
             }
             let tenant = nic.tenant(&replacement.tenant)?;
             let configured = nic.config.tenants.iter().find(|t| t.spec.id == tenant);
-            let running = configured.and_then(|t| t.object.as_ref());
+            let replaced = changes.iter().rfind(|change| change.tenant == tenant).map(|change| &change.object);
+            let running = replaced.or(configured.and_then(|t| t.object.as_ref()));
             let (keep, sizes) = (&self.keep_maps, &self.max_entries);
             let allowed = if is_p4(replacement) { allowed.clone() } else { Allowed::default() };
             let (entries, entries_go) = (replacement.entries.as_deref(), replacement.entries_go);
             let p4 = P4Options { entries, entries_go, allowed };
             let object = successor(&replacement.file, running, keep, sizes, p4, nic.target)
                 .map_err(|e| Failure::input(e.code, e.what))?;
-            changes.push(Change { before, tenant, object });
+            changes.push(Change { before, tenant, object, file: replacement.file.clone() });
         }
         let has = |map: &String| {
             let xdp = changes.iter().filter_map(|c| c.object.parts.xdp.as_ref());
@@ -444,7 +448,6 @@ impl Run {
             let what = format!("--keep-maps: nothing keeps `{map}`, expected a --replace with an XDP object file");
             return Err(Failure::input("E0502", what).help("--replace TENANT=FILE.o@MOMENT"));
         }
-        changes.sort_by_key(|c| c.before);
         Ok(changes)
     }
 }

@@ -124,6 +124,7 @@ fn report_json(report: &Report) -> Value {
     let failure = |failed: &FailedStatement| {
         let at = failed.statement.as_ref().map(|s| s.position);
         json!({
+            "file": report.file,
             "line": at.map(|p| p.line),
             "column": at.map(|p| p.column),
             "statement": failed.statement.as_ref().map(|s| s.text.clone()),

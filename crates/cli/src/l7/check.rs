@@ -1,25 +1,31 @@
 //! `sluice l7 check`: what files of rules say, or what is wrong with them.
 
+use super::placed::check_fits;
 use super::{failure, read};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::printable;
+use crate::run::device;
 use crate::table::Table;
 use clap::Args;
 use serde_json::{Value, json};
+use sluice_formats::Target;
 use sluice_l7::rules::{Application, Kind, Rules, RulesError, RulesErrors};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Says what rules of message dispatch take, or what is wrong with them
 ///
-/// Every mistake is shown with its line (docs/guide/l7.md), and as a warning every rule that can never win. Exits with 0 when all files pass, 2 when one does not.
+/// Every mistake is shown with its line (docs/guide/l7.md), and what the target has no room for. A rule that can never win is a warning. Exits with 0 when all files pass, 2 when one does not.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice l7 check programs/l7/course_reviews.l7 programs/l7/lines.l7")]
 pub struct Check {
     /// Rules, *.l7
     #[arg(required = true)]
     files: Vec<PathBuf>,
+    /// Target that the rules of each file must fit, default or tiny
+    #[arg(long, value_parser = device::target, default_value = "default")]
+    target: &'static Target,
     /// Print the rules as a file instead, in one form and without comments
     #[arg(long, conflicts_with = "json")]
     print: bool,
@@ -36,10 +42,15 @@ impl Check {
         for path in &self.files {
             let name = path.display().to_string();
             let result = read(path)?;
-            passed &= result.is_ok();
-            match result {
-                _ if self.json => reports.push(report_json(&name, &result)),
-                Ok(rules) => {
+            let misfit = result.as_ref().ok().and_then(|rules| check_fits(rules, self.target).err());
+            passed &= result.is_ok() && misfit.is_none();
+            match (result, misfit) {
+                (result, misfit) if self.json => reports.push(report_json(&name, &result, misfit)),
+                (Ok(_), Some((code, what))) => {
+                    out.flush()?;
+                    printable::tell(Failure::input(code, format!("{name}: {what}")));
+                }
+                (Ok(rules), None) => {
                     if self.print {
                         out.text(&rules.to_string())?
                     } else {
@@ -53,14 +64,14 @@ impl Check {
                         printable::tell(format!("warning[{}]: {name}: {rule}", rule.code()));
                     }
                 }
-                Err(errors) => {
+                (Err(errors), _) => {
                     out.flush()?;
                     printable::tell(failure(&errors));
                 }
             }
         }
         if self.json {
-            out.json(&json!({ "passed": passed, "files": reports }))?;
+            out.json(&json!({ "passed": passed, "target": self.target.name, "files": reports }))?;
         }
         Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(2) })
     }
@@ -108,8 +119,8 @@ fn text(name: &str, rules: &Rules, out: &mut Output) -> Result<(), Failure> {
     out.text(&table.to_string())
 }
 
-fn report_json(name: &str, result: &Result<Rules, RulesErrors>) -> Value {
-    let mistake = |e: &RulesError| json!({ "code": e.code(), "line": e.position.line, "column": e.position.column, "what": e.problem.to_string() });
+fn report_json(name: &str, result: &Result<Rules, RulesErrors>, misfit: Option<(&str, String)>) -> Value {
+    let mistake = |e: &RulesError| json!({ "code": e.code(), "file": name, "line": e.position.line, "column": e.position.column, "what": e.problem.to_string() });
     let rules = match result {
         Ok(rules) => rules,
         Err(errors) => {
@@ -117,6 +128,10 @@ fn report_json(name: &str, result: &Result<Rules, RulesErrors>) -> Value {
             return json!({ "file": name, "passed": false, "errors": all });
         }
     };
+    if let Some((code, what)) = misfit {
+        let error = json!({ "code": code, "file": name, "line": null, "column": null, "what": what });
+        return json!({ "file": name, "passed": false, "errors": [error] });
+    }
     let applications = rules.applications.iter().map(|application| {
         let (kind, id) = kind(application);
         let [types, all, patterns] = counts(application);

@@ -7,9 +7,9 @@ use crate::table::Table;
 use clap::Args;
 use serde_json::json;
 use sluice_formats::l7::target::DEFAULT;
-use sluice_l7::compile::{CompileError, MOST_ROWS, Options, compile};
+use sluice_l7::compile::{MOST_ROWS, Options, compile};
 use sluice_l7::{listing, published};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Makes programs of the NIC's matchers of rules
@@ -38,11 +38,6 @@ pub struct CompileArgs {
     json: bool,
 }
 
-/// What a program that does not fit is told.
-pub fn misfit(path: &Path, error: &CompileError) -> Failure {
-    Failure::input(error.code(), format!("{}: {error}", path.display()))
-}
-
 impl CompileArgs {
     /// Compiles and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -50,13 +45,8 @@ impl CompileArgs {
             return Err(Failure::input("E0871", format!("--rows: {}, expected 1 to {MOST_ROWS}", self.rows)));
         }
         let rules = read(&self.rules)?.map_err(|errors| failure(&errors))?;
-        let program = match compile(&rules, &Options { rows: self.rows, ..Options::default() }) {
-            Ok(program) => program,
-            Err(error) => {
-                crate::printable::tell(misfit(&self.rules, &error));
-                return Ok(ExitCode::from(1));
-            }
-        };
+        let program = compile(&rules, &Options { rows: self.rows, ..Options::default() })
+            .map_err(|error| Failure::difference(error.code(), format!("{}: {error}", self.rules.display())))?;
         if self.words {
             let words = published::write(&program, &rules)
                 .map_err(|e| Failure::input(e.code(), format!("{}: {e}", self.rules.display())))?;

@@ -1,16 +1,17 @@
 //! Files of rules as tenants of one engine: admitted and loaded by the linker, as on a NIC.
 
-use super::compile::misfit;
 use super::{failure, read};
 use crate::failure::Failure;
 use crate::run::play::failed;
 use sluice_device::{Message, RingHost, Rings};
 use sluice_formats::l7::target::{Target as Sizes, host};
 use sluice_formats::{EngineId, Node, Table, Target};
+use sluice_l7::compile::CompileError;
 use sluice_l7::device::L7Engine;
 use sluice_l7::engine::Fate;
 use sluice_l7::object::object;
 use sluice_l7::receive::Delivery;
+use sluice_l7::rules::Rules;
 use sluice_object::{Destination, LinkError, Linker, Load, Step, TenantSpec};
 use std::path::PathBuf;
 
@@ -39,27 +40,57 @@ pub struct Placed {
     rings: Vec<Ring>,
 }
 
+/// Whether a file of rules fits a target as its only tenant, or its code and why not.
+pub fn check_fits(rules: &Rules, target: &'static Target) -> Result<(), (&'static str, String)> {
+    let mut placed = Placed::empty(target, 1);
+    match placed.add(1, rules) {
+        Ok(()) => Ok(()),
+        Err(Misfit::Compiler(e @ CompileError::Rows { .. })) => {
+            Err((e.code(), format!("{e}, on target {}", target.name)))
+        }
+        Err(Misfit::Compiler(e)) => Err((e.code(), e.to_string())),
+        Err(Misfit::Linker(e)) => Err((e.code(), e.to_string())),
+    }
+}
+
+/// Why rules are no tenant.
+enum Misfit {
+    Compiler(CompileError),
+    Linker(LinkError),
+}
+
 impl Placed {
+    /// Room for so many tenants.
+    fn empty(target: &'static Target, tenants: u16) -> Self {
+        let linker = Linker::of(target, &[EngineId::RMT, EngineId::L7], None);
+        Self { target, linker, tenants, rows: Vec::new(), rings: Vec::new() }
+    }
+
+    /// Rules as the tenant of this number.
+    fn add(&mut self, id: u16, rules: &Rules) -> Result<(), Misfit> {
+        let object = object("rules", rules, self.target).map_err(Misfit::Compiler)?;
+        let mut spec = TenantSpec::new(id, format!("rules-{id}"));
+        spec.queues.insert(Destination::Host(host(self.target)), 1);
+        spec.make_room(&object);
+        if let Some(given) = &mut spec.l7 {
+            given.messages = Some((Sizes::by_name(self.target.name).messages / usize::from(self.tenants)) as u16);
+        }
+        let load = self.linker.admit(spec).map_err(Misfit::Linker)?;
+        self.keep(&load);
+        let load = self.linker.load(id, &object).map_err(Misfit::Linker)?;
+        self.keep(&load);
+        Ok(())
+    }
+
     /// The n-th file is tenant n, of module n.
     pub fn new(target: &'static Target, rules: &[PathBuf]) -> Result<Self, Failure> {
-        let linker = Linker::of(target, &[EngineId::RMT, EngineId::L7], None);
-        let tenants = rules.len() as u16;
-        let mut placed = Self { target, linker, tenants, rows: Vec::new(), rings: Vec::new() };
-        let sizes = Sizes::by_name(target.name);
+        let mut placed = Self::empty(target, rules.len() as u16);
         for (id, path) in (1..).zip(rules) {
-            let wrong = |e: LinkError| Failure::input(e.code(), format!("{}: {e}", path.display()));
             let rules = read(path)?.map_err(|errors| failure(&errors))?;
-            let object = object("rules", &rules, target).map_err(|e| misfit(path, &e))?;
-            let mut spec = TenantSpec::new(id, format!("rules-{id}"));
-            spec.queues.insert(Destination::Host(host(target)), 1);
-            spec.make_room(&object);
-            if let Some(given) = &mut spec.l7 {
-                given.messages = Some((sizes.messages / usize::from(tenants)) as u16);
-            }
-            let load = placed.linker.admit(spec).map_err(wrong)?;
-            placed.keep(&load);
-            let load = placed.linker.load(id, &object).map_err(wrong)?;
-            placed.keep(&load);
+            placed.add(id, &rules).map_err(|misfit| match misfit {
+                Misfit::Compiler(e) => Failure::input(e.code(), format!("{}: {e}", path.display())),
+                Misfit::Linker(e) => Failure::input(e.code(), format!("{}: {e}", path.display())),
+            })?;
         }
         let settings = placed.linker.settings().clone();
         let load = placed.linker.nic(settings)?;

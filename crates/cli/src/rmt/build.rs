@@ -20,7 +20,7 @@ use std::process::ExitCode;
 pub struct Build {
     /// Module, *.rmt
     file: PathBuf,
-    /// File to write
+    /// File to write; one whose name ends in .json gets the JSON form
     #[arg(short, long)]
     output: PathBuf,
     /// Target, default, tiny or wide
@@ -41,7 +41,7 @@ impl Build {
         let part = unit.part(&self.target).map_err(|e| Failure::input("E0650", format!("{place}: {e}")))?;
         let object = object(&unit.names.module, part, unit.demands, &self.target);
         object.check().map_err(|e| Failure::input(e.code(), format!("{place}: {e}")))?;
-        let bytes = if self.json { object.to_json().into_bytes() } else { object.to_binary() };
+        let bytes = if self.json { object.to_json().into_bytes() } else { files::form(&object, &self.output) };
         files::write(&self.output, &bytes)?;
         let (file, name) = (self.output.display(), &object.name);
         let mut beside = captures::is_standard(&self.output).then(Output::stderr);

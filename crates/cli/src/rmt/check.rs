@@ -101,7 +101,7 @@ fn room(unit: &Unit, stage: usize) -> Room {
 }
 
 fn report_json(name: &str, result: &Result<(Unit, Vec<TextError>), TextErrors>) -> Value {
-    let mistake = |e: &TextError| json!({ "code": e.code(), "line": e.position.line, "column": e.position.column, "what": e.problem.to_string() });
+    let mistake = |e: &TextError| json!({ "code": e.code(), "file": name, "line": e.position.line, "column": e.position.column, "what": e.problem.to_string() });
     let (unit, warnings) = match result {
         Ok(read) => read,
         Err(errors) => {

@@ -33,8 +33,8 @@ const BATCH: usize = 256;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice rmt run programs/rmt/l3_router.rmt --in programs/nic/mixed.pcapng --device both --json
-  sluice rmt run programs/rmt/calc.rmt --in monday.pcap --in tuesday.pcap
-  sluice rmt run programs/rmt/calc.rmt --in calc.pcap --trace 0")]
+  sluice rmt run programs/rmt/calc.rmt --in programs/nic/mixed.pcapng --in programs/xdp/mixed.pcap
+  sluice rmt run programs/rmt/calc.rmt --in programs/nic/mixed.pcapng --trace 0")]
 pub struct RmtRun {
     /// Modules, *.rmt
     #[arg(required = true)]

@@ -74,17 +74,16 @@ pub fn replacement(text: &str) -> Result<Replacement, String> {
     if tenant.is_empty() {
         return Err(form.to_owned());
     }
-    let (file, entries) = program_file(file)?;
-    let entries_go = entries.as_deref().is_some_and(|entries| entries.as_os_str() == NO_ENTRIES);
-    let entries = entries.filter(|_| !entries_go);
+    let (file, entries, entries_go) = program_file(file)?;
     Ok(Replacement { tenant: tenant.to_owned(), file, entries, entries_go, at: self::moment(moment)? })
 }
 
-/// Reads `FILE` or `PROGRAM.p4,ENTRIES`. Names of other files may have commas.
-pub fn program_file(text: &str) -> Result<(PathBuf, Option<PathBuf>), String> {
+/// Reads `FILE`, `PROGRAM.p4,ENTRIES` or `PROGRAM.p4,none`, by which entries go. Names of other files may have commas.
+pub fn program_file(text: &str) -> Result<(PathBuf, Option<PathBuf>, bool), String> {
     match text.split_once(".p4,") {
-        Some((program, entries)) => Ok((format!("{program}.p4").into(), Some(file_of(entries)?))),
-        None => Ok((file_of(text)?, None)),
+        Some((program, NO_ENTRIES)) => Ok((format!("{program}.p4").into(), None, true)),
+        Some((program, entries)) => Ok((format!("{program}.p4").into(), Some(file_of(entries)?), false)),
+        None => Ok((file_of(text)?, None, false)),
     }
 }
 

@@ -12,10 +12,11 @@ use super::tally::Tally;
 use crate::failure::Failure;
 use crate::xdp::engine_counts;
 use sluice_device::{Counters, Device, DeviceError, EngineCounts, Event, Offer, OpId};
-use sluice_object::{Linker, Object};
+use sluice_object::{Linker, Load, Object};
 use sluice_packet::capture::Next;
 use sluice_packet::capture::output;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Packets offered in one call.
@@ -34,6 +35,15 @@ pub struct Change {
     pub tenant: u16,
     /// The program.
     pub object: Object,
+    /// Where it was read.
+    pub file: PathBuf,
+}
+
+impl Change {
+    /// The load that does it.
+    pub fn link(&self, linker: &mut Linker) -> Result<Load, Failure> {
+        linker.replace(self.tenant, &self.object).map_err(|error| Failure::from(error).of(&self.file))
+    }
 }
 
 /// A replacement that was done.
@@ -207,7 +217,7 @@ impl Play<'_> {
     }
 
     fn change(&mut self, change: &Change, state: &mut State) -> Result<(), Failure> {
-        let load = self.linker.replace(change.tenant, &change.object)?;
+        let load = change.link(self.linker)?;
         let op = self.device.submit(&load).map_err(failed)?;
         let changed = Changed { label: load.label, before: state.offered, done: 0, ticks: 0 };
         state.under_way.push((op, changed, self.device.now()));

@@ -16,8 +16,8 @@ pub fn rehearse(nic: &Nic, changes: &[Change]) -> Result<(), Failure> {
     let mut linker = nic.start(&mut *model)?;
     let before = linker.warnings();
     for change in changes {
-        let load = linker.replace(change.tenant, &change.object)?;
-        run_load(&mut *model, &load, &mut Vec::new()).map_err(failed)?;
+        let load = change.link(&mut linker)?;
+        run_load(&mut *model, &load, &mut Vec::new()).map_err(|error| failed(error).of(&change.file))?;
         nic.warn(&linker, &before);
     }
     Ok(())

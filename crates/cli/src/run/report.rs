@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use sluice_device::{EngineCounts, ModuleCounters};
 use sluice_formats::Target;
 use sluice_object::{Destination, Linker};
+use std::collections::BTreeSet;
 
 /// Runs of one command: on the model, on the RTL, or on both.
 pub struct Report<'a> {
@@ -29,6 +30,11 @@ pub struct Report<'a> {
     /// What the loop on live interfaces has seen.
     pub live: Option<&'a Seen>,
 }
+
+/// Drops that lockstep takes from the RTL.
+const FED: [&str; 2] = ["overload", "over_share"];
+/// Drops at queues, which lockstep computes.
+const TAILS: [&str; 3] = ["tail_limit", "tail_packets", "tail_buffer"];
 
 /// One row of the table.
 struct Row {
@@ -143,6 +149,7 @@ impl Report<'_> {
         if self.compared {
             out.line("compared: model and rtl agree in every packet, byte and counter")?;
         }
+        self.crowded(out)?;
         if let Some(played) = self.shown().filter(|played| played.interrupted) {
             out.line(interrupted(played))?;
         }
@@ -156,6 +163,33 @@ impl Report<'_> {
         }
         for w in self.written {
             out.line(format!("wrote {}: {} packets of {}", w.path.display(), w.packets, w.from))?;
+        }
+        Ok(())
+    }
+
+    /// Says whose the drops are that depend on the cycle in which a packet comes.
+    fn crowded(&self, out: &mut Output) -> Result<(), Failure> {
+        let rows = self.rows();
+        let dropped = rows.iter().flat_map(|row| &row.counters.dropped).filter(|(_, packets)| **packets > 0);
+        let names: BTreeSet<&str> = dropped.map(|(reason, _)| reason.name()).collect();
+        let some = |of: &[&'static str]| of.iter().copied().filter(|name| names.contains(name)).collect::<Vec<_>>();
+        let (fed, queues) = (some(&FED), some(&TAILS));
+        if self.compared && !fed.is_empty() {
+            let fed = fed.join(" and ");
+            out.line(format!(
+                "          {fed}: which packets these are only the RTL's cycles say, and the model follows"
+            ))?;
+        }
+        if self.compared && !queues.is_empty() {
+            let queues = queues.join(", ");
+            out.line(format!("          {queues}: computed by the model, in the RTL's order of packets"))?;
+        }
+        let all = [fed, queues].concat();
+        if self.rtl.is_none() && self.live.is_none() && !all.is_empty() {
+            let all = all.join(", ");
+            out.line(format!(
+                "model: {all}: by the model's own ticks; the RTL, with other cycles, may drop other packets"
+            ))?;
         }
         Ok(())
     }

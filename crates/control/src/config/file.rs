@@ -1,6 +1,7 @@
 //! The file as it is written, before anything is looked up.
 
 use super::error::{ConfigError, ConfigProblem};
+use super::words::plain;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -284,7 +285,7 @@ pub(super) struct EntryTable {
 /// Reads the text; what does not fit is told with its place.
 pub(super) fn parse(file: &str, text: &str) -> Result<ConfigFile, ConfigError> {
     let describe = |error: toml::de::Error, problem: fn(String) -> ConfigProblem| {
-        let problem = problem(error.message().trim().replace('\n', ", "));
+        let problem = problem(plain(&error.message().trim().replace('\n', ", ")));
         match error.span() {
             Some(span) => ConfigError::at(file, text, span, problem),
             None => ConfigError::whole(file, problem),

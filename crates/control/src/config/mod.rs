@@ -7,9 +7,11 @@ mod bring_up;
 mod error;
 mod file;
 mod grants;
+mod place;
 mod program;
 mod quota;
 mod resolve;
+mod words;
 
 pub use bring_up::{BringUpError, bring_up, loads};
 pub use error::{ConfigError, ConfigProblem};

@@ -1,49 +1,65 @@
 //! What a tenant is given of the rmt pipeline and of the l7 engine.
 
 use super::error::ConfigError;
-use super::file::{L7Table, RmtTable, StageTable};
+use super::file::{L7Table, RmtTable, StageTable, TenantTable};
 use super::resolve::Resolver;
 use sluice_formats::Target;
 use sluice_object::linker::rmt::{Quota, StageQuota};
 use sluice_object::linker::shares::MOST_GROWTH;
 use sluice_object::{L7Given, L7Part, Object};
-use toml::Spanned;
 
 impl Resolver<'_> {
     /// What `[tenant.rmt]` says, and what the module at hand needs where it says nothing. Less than that the linker
     /// refuses; more is room for a module that replaces it.
     pub(super) fn quota(
         &self,
-        table: &Spanned<RmtTable>,
+        tenant: &TenantTable,
+        table: &RmtTable,
         object: Option<&Object>,
         target: &Target,
     ) -> Result<Quota, ConfigError> {
+        let span = |path: &[&str]| self.key(tenant, &path.iter().map(ToString::to_string).collect::<Vec<_>>());
         let part = object.and_then(|object| object.parts.rmt.as_ref());
         let needs = part.map(|part| Quota::of(part, 0)).unwrap_or_default();
         let mut quota = needs.clone();
-        if let Some(groups) = &table.get_ref().groups {
+        if let Some(groups) = &table.groups {
             quota.groups.clear();
             for group in groups {
                 if !quota.groups.insert(*group) {
                     let found = format!("group {group} twice");
-                    return Err(self.wrong(table.span(), "rmt.groups", found, "each group once"));
+                    return Err(self.wrong(span(&["rmt", "groups"]), "rmt.groups", found, "each group once"));
                 }
             }
         }
-        quota.growth = table.get_ref().growth.unwrap_or(needs.growth);
+        quota.growth = table.growth.unwrap_or(needs.growth);
         if quota.growth > MOST_GROWTH {
-            return Err(self.wrong(table.span(), "rmt.growth", quota.growth, &format!("0 to {MOST_GROWTH}")));
+            return Err(self.wrong(
+                span(&["rmt", "growth"]),
+                "rmt.growth",
+                quota.growth,
+                &format!("0 to {MOST_GROWTH}"),
+            ));
         }
         let mut seen = Vec::new();
-        for stage in &table.get_ref().stage {
+        for stage in &table.stage {
             let number = stage.number;
             if usize::from(number) >= target.rmt.stages {
                 let allowed = format!("0 to {}", target.rmt.stages - 1);
-                return Err(self.wrong(table.span(), "rmt.stage", number, &allowed));
+                return Err(self.wrong(
+                    span(&["rmt", "stage", &number.to_string(), "number"]),
+                    "rmt.stage",
+                    number,
+                    &allowed,
+                ));
             }
             if seen.contains(&number) {
                 let found = format!("stage {number} twice");
-                return Err(self.wrong(table.span(), "rmt.stage", found, "each stage once"));
+                return Err(self.wrong(
+                    span(&["rmt", "stage", &number.to_string(), "number"]),
+                    "rmt.stage",
+                    found,
+                    "each stage once",
+                ));
             }
             seen.push(number);
             quota.stages.insert(number, given(stage, needs.stages.get(&number)));

@@ -14,7 +14,6 @@ use sluice_formats::xdp::target::GROWTH;
 use sluice_formats::{EngineId, Target, target};
 use sluice_frontends::{self as frontends, Allowed, P4Options, Reading};
 use sluice_nic::engines::{self, Models};
-use sluice_object::linker::rmt::RmtError;
 use sluice_object::{
     Destination, KeyKind, KeySpec, L7Given, LinkError, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec,
     XdpShare,
@@ -100,15 +99,19 @@ impl Resolver<'_> {
 
     /// Refuses a tenant's share of an engine that the NIC does not have.
     fn check_engines(&self, table: &TenantTable, models: Models) -> Result<(), ConfigError> {
-        let xdp = table.xdp_work.is_some() || table.xdp_share.is_some();
-        for (engine, given) in [(EngineId::XDP, xdp), (EngineId::L7, table.l7.is_some())] {
+        let given = [
+            (EngineId::XDP, "xdp_work", table.xdp_work.is_some()),
+            (EngineId::XDP, "xdp_share", table.xdp_share.is_some()),
+            (EngineId::L7, "l7", table.l7.is_some()),
+        ];
+        for (engine, key, given) in given {
             if given && !engines::ids(models).any(|id| id == engine) {
                 let has = engines::ids(models).map(EngineId::name).collect::<Vec<_>>().join(", ");
                 let what =
                     format!("is given a share of the engine {engine}, which this device does not have; it has {has}");
                 let tenant = table.name.get_ref().clone();
                 let problem = ConfigProblem::Object { tenant, what, code: Some("E0238") };
-                return Err(ConfigError::at(self.file, self.text, table.name.span(), problem));
+                return Err(ConfigError::at(self.file, self.text, self.key(table, &[key.to_owned()]), problem));
             }
         }
         Ok(())
@@ -237,9 +240,7 @@ impl Resolver<'_> {
                 // The linker may say whose it is, too.
                 let what = what.strip_prefix(&format!("tenant `{name}`: ")).unwrap_or(&what).to_owned();
                 let problem = ConfigProblem::Object { tenant: name.clone(), what, code: Some(error.code()) };
-                let quota = table.rmt.as_ref().filter(|_| is_quota(&error)).map(Spanned::span);
-                let span = quota.unwrap_or(table.name.span());
-                ConfigError::at(self.file, self.text, span, problem)
+                ConfigError::at(self.file, self.text, self.refused(table, &error), problem)
             };
             linker.admit(tenant.spec.clone()).map_err(&refused)?;
             if let Some(object) = &tenant.object {
@@ -278,7 +279,9 @@ impl Resolver<'_> {
             (Some(bits_per_second), Some(burst_bytes)) => Some(Rate { bits_per_second, burst_bytes }),
             (rate, _) => {
                 let found = if rate.is_some() { "rate without burst" } else { "burst without rate" };
-                return Err(self.wrong(table.name.span(), "rate limit", found, "both, or neither"));
+                let key = if rate.is_some() { "rate" } else { "burst" };
+                let span = self.key(table, &[key.to_owned()]);
+                return Err(self.wrong(span, "rate limit", found, "both, or neither"));
             }
         };
         spec.share =
@@ -295,12 +298,14 @@ impl Resolver<'_> {
             for (text, cells) in list {
                 let destination: Destination = text.parse().map_err(|_| {
                     let allowed = format!("port0 to port{}, host0 to host{}", target.ports - 1, target.hosts - 1);
-                    self.wrong(table.name.span(), key, format!("`{}`", text.escape_default()), &allowed)
+                    let span = self.key(table, &[key.to_owned(), text.clone()]);
+                    self.wrong(span, key, format!("`{}`", text.escape_default()), &allowed)
                 })?;
                 to.insert(destination, *cells);
             }
         }
-        spec.rmt = table.rmt.as_ref().map(|rmt| self.quota(rmt, object.as_ref(), target)).transpose()?;
+        spec.rmt =
+            table.rmt.as_ref().map(|rmt| self.quota(table, rmt.get_ref(), object.as_ref(), target)).transpose()?;
         if let Some(object) = &object {
             if let Some(part) = &object.parts.l7 {
                 spec.l7 = Some(L7Given::default().or(part));
@@ -431,11 +436,6 @@ impl Resolver<'_> {
             Some(object) => object.join(rules).map(Some).map_err(|e| wrong(e.to_string(), e.code())),
         }
     }
-}
-
-/// Whether a tenant was given less of the pipeline than its module needs.
-fn is_quota(error: &LinkError) -> bool {
-    matches!(error, LinkError::Rmt(RmtError::Given { .. } | RmtError::Group { .. }))
 }
 
 fn allowed(table: &P4Table) -> Allowed {

@@ -110,43 +110,43 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
             "a port among the destinations",
         ),
         (format!("{device}[[host]]\nnumber = 9\n"), "E0304", 4, "0 to 3"),
-        (format!("{tenant}rate = 9\n"), "E0304", 4, "rate without burst"),
-        (format!("{tenant}rate = 9\nburst = 9\n"), "E0226", 4, "bits_per_second"),
-        (format!("{tenant}queues = {{ port7 = 9 }}\n"), "E0221", 4, "port7"),
-        (format!("{tenant}xdp_work = 0\n"), "E0226", 4, "xdp_work: found 0, allowed: 1 to 16777216"),
-        (format!("{tenant}xdp_growth = 2047\n"), "E0226", 4, "xdp_growth: found 2047, allowed: 0 to 2046"),
-        (format!("{tenant}xdp_share = {{ weight = 0 }}\n"), "E0226", 4, "xdp_share.weight: found 0"),
-        (format!("{tenant}xdp_share = [1, 2]\n"), "E0303", 7, "expected a table"),
-        (format!("{tenant}share = [1000000, 4096]\n"), "E0303", 7, "expected a table"),
-        (format!("{tenant}[tenant.rmt]\ngrowth = 4096\n"), "E0304", 7, "rmt.growth: found 4096, allowed: 0 to 4095"),
+        (format!("{tenant}rate = 9\n"), "E0304", 7, "rate without burst"),
+        (format!("{tenant}rate = 9\nburst = 9\n"), "E0226", 7, "bits_per_second"),
+        (format!("{tenant}queues = {{ port7 = 9 }}\n"), "E0221", 7, "port7"),
+        (format!("{tenant}xdp_work = 0\n"), "E0226", 7, "xdp_work: found 0, allowed: 1 to 16777216"),
+        (format!("{tenant}xdp_growth = 2047\n"), "E0226", 7, "xdp_growth: found 2047, allowed: 0 to 2046"),
+        (format!("{tenant}xdp_share = {{ weight = 0 }}\n"), "E0226", 7, "xdp_share.weight: found 0"),
+        (format!("{tenant}xdp_share = [1, 2]\n"), "E0303", 7, "found a list, allowed: a table"),
+        (format!("{tenant}share = [1000000, 4096]\n"), "E0303", 7, "found a list, allowed: a table"),
+        (format!("{tenant}[tenant.rmt]\ngrowth = 4096\n"), "E0304", 8, "rmt.growth: found 4096, allowed: 0 to 4095"),
         (
             format!("{tenant}xdp_share = {{ rows = 505 }}\n"),
             "E0226",
-            4,
+            7,
             "xdp_share.rows: found 505, allowed: at most 504",
         ),
-        (format!("{tenant}[tenant.l7]\nweight = 0\n"), "E0226", 4, "l7.weight: found 0, allowed: 1 to 65535"),
+        (format!("{tenant}[tenant.l7]\nweight = 0\n"), "E0226", 8, "l7.weight: found 0, allowed: 1 to 65535"),
         (format!("{tenant}xdp_share = {{ room = 5 }}\n"), "E0303", 7, "unknown field `room`"),
         (
             format!(
                 "{tenant}xdp_share = {{ rows = 300 }}\n[[tenant]]\nname = \"blue\"\nid = 2\nvlans = [8]\nxdp_share = {{ rows = 205 }}\n"
             ),
             "E0227",
-            9,
+            12,
             "205 rows of the XDP queues asked for, 204 left; held by red 300",
         ),
-        (format!("{tenant}queues = {{ lan = 9 }}\n"), "E0304", 4, "found `lan`"),
-        (format!("{tenant}reserve = {{ lan = 9 }}\n"), "E0304", 4, "reserve: found `lan`"),
+        (format!("{tenant}queues = {{ lan = 9 }}\n"), "E0304", 7, "found `lan`"),
+        (format!("{tenant}reserve = {{ lan = 9 }}\n"), "E0304", 7, "reserve: found `lan`"),
         (
             format!("{tenant}reserve = {{ port1 = 9 }}\n"),
             "E0226",
-            4,
+            7,
             "9 cells at port1, allowed: a destination of `queues`",
         ),
         (
             format!("{tenant}queues = {{ port1 = 9 }}\nreserve = {{ port1 = 9 }}\n"),
             "E0226",
-            4,
+            8,
             "found 9 cells at port1, allowed: 0 to 8, less than the 9 cells",
         ),
         (format!("{tenant}object = \"none.json\"\n"), "E0305", 7, "/nowhere/none.json"),
@@ -157,11 +157,21 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
             "one of them",
         ),
         (format!("{tenant}[tenant.table]\nkey = \"dmac\"\ndefault = {{ to = [\"port2\"] }}\n"), "E0222", 4, "port2"),
-        (format!("{tenant}[tenant.table]\nkey = \"mac\"\ndefault = \"drop\"\n"), "E0303", 8, "unknown variant `mac`"),
-        (format!("{tenant}[[tenant]]\nname = \"blue\"\nid = 1\nvlans = [8]\n"), "E0224", 8, "taken by tenant `red`"),
-        (format!("{tenant}[[tenant]]\nname = \"blue\"\nid = 2\nvlans = [7]\n"), "E0224", 8, "VLAN 7"),
+        (format!("{tenant}[tenant.table]\nkey = \"mac\"\ndefault = \"drop\"\n"), "E0303", 8, "found `mac`, allowed: "),
+        (format!("{tenant}[[tenant]]\nname = \"blue\"\nid = 1\nvlans = [8]\n"), "E0224", 9, "taken by tenant `red`"),
+        (format!("{tenant}[[tenant]]\nname = \"blue\"\nid = 2\nvlans = [7]\n"), "E0224", 10, "VLAN 7"),
         (format!("{tenant}[[tenant]]\nname = \"blue\"\nid = 2\nvlans = [\"8\"]\n"), "E0303", 10, "a VLAN ID, or"),
-        (format!("{tenant}max_entries = 9999\n"), "E0226", 4, "max_entries"),
+        (format!("{tenant}max_entries = 9999\n"), "E0226", 7, "max_entries"),
+        (
+            format!("{tenant}quantum = \"9\"\n"),
+            "E0303",
+            7,
+            "found text, \"9\", allowed: a whole number from 0 to 65535",
+        ),
+        (format!("{tenant}queues = {{ port1 = 0 }}\n"), "E0226", 7, "cells at port1: found 0"),
+        (format!("{tenant}[tenant.l7]\nweight = 2\nrows = 33\n"), "E0226", 9, "found 33 match rows of l7"),
+        (format!("{tenant}\n[[tenant.rmt.stage]]\nnumber = 1\nexact = 99999\n"), "E0670", 10, "99999 exact entries"),
+        (format!("{tenant}\n[[tenant.rmt.stage]]\nnumber = 0\nexact = 1\n"), "E0678", 9, "the system module's"),
         (format!("{tenant}max_entries = 9\nxdp = \"a.o\"\n"), "E0304", 7, "max_entries with xdp"),
         (format!("{tenant}xdp = \"a.o\"\ninterfaces = {{ port0 = 0 }}\n"), "E0304", 8, "port0 = 0"),
     ] {
@@ -213,7 +223,7 @@ fn what_a_tenant_is_given_and_no_packet_can_meet_is_refused_at_its_line() {
         |default: &str| tenant(1, &format!("vlans = [7]\n[tenant.table]\nkey = \"dmac\"\ndefault = {default}\n"));
     for (text, code, line, words) in [
         (tenant(1, "vlans = []\n"), "E0304", 6, "found none, allowed: at least one, or `untagged = \"red\"` of a port"),
-        (tenant(1, "vlans = [7]\nrate = 64_000_000_001\nburst = 99\n"), "E0226", 4, "7812501 to 64000000000, all that"),
+        (tenant(1, "vlans = [7]\nrate = 64_000_000_001\nburst = 99\n"), "E0226", 7, "7812501 to 64000000000, all that"),
         (
             tenant(1, "vlans = []\nkeep_tag = true\n") + untagged,
             "E0304",
@@ -326,6 +336,9 @@ fn mistakes_about_rules_are_answered_at_their_place() {
     refused("rules = \"L7/lines.l7\"\n[tenant.l7]\nrows = 33\n", "E0226", "at most 32");
     refused("rules = \"L7/lines.l7\"\n[tenant.l7]\nmessages = 33\n", "E0226", "at most 32");
     refused("[tenant.l7]\nqueues = 3\n", "E0303", "unknown field `queues`");
+    let bare = text("rules = \"L7/lines.l7\"\n").replace("\"tiny\"", "\"tiny\"\nengines = [\"rmt\"]");
+    let error = parse(&bare).unwrap_err();
+    assert_eq!((error.code(), error.place.as_ref().map(|place| place.0)), ("E0238", Some(9)), "{error}");
     // Behind an XDP program, what that passes is dispatched if nothing else is said.
     let xdp = "rules = \"L7/lines.l7\"\nxdp = \"L7/../xdp/swap/swap.o\"\n";
     let config = parse(&text(&xdp.replace("xdp = ", "keep_tag = true\nxdp = "))).unwrap_or_else(|e| panic!("{e}"));

@@ -155,6 +155,7 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
     }
     limited.into_iter().try_for_each(|statement| check_limit(statement, &needs))?;
     script.statements.iter().try_for_each(|statement| check_l7_weight(statement, &needs))?;
+    check_cells(script, &needs, &limits, target)?;
     share_cells(&mut needs, &limits, target)
         .map_err(|failure| Box::new(FailedStatement { statement: None, failure }))?;
     Ok(needs)
@@ -182,6 +183,36 @@ fn check_l7_weight(statement: &Statement, needs: &BTreeMap<String, Need>) -> Res
     let found = format!("{weight} and no rules");
     let failure = ScriptFailure::value(format!("l7_weight of `{name}`"), found, "one of a tenant with `rules`");
     Err(Box::new(FailedStatement { statement: Some(statement.clone()), failure }))
+}
+
+/// That limits leave a cell for each queue without one. The first statement that takes too many is to blame, not who finds none left.
+fn check_cells(
+    script: &Script,
+    needs: &BTreeMap<String, Need>,
+    limits: &BTreeMap<String, u64>,
+    target: &'static Target,
+) -> Result<(), Box<FailedStatement>> {
+    let queues = |name: &str| needs.get(name).map_or(0, |need| need.destinations.len() as u64);
+    let shared: u64 = needs.keys().filter(|name| !limits.contains_key(*name)).map(|name| queues(name)).sum();
+    let all = u64::from(Linker::new(target).grantable_cells());
+    let mut left = all.saturating_sub(shared);
+    for statement in &script.statements {
+        let Command::Tenant(Tenant { name, limit: Some(limit), .. }) = &statement.command else { continue };
+        let (own, before) = (queues(name), left);
+        let asked = limit.saturating_mul(own);
+        if asked > left {
+            let found = format!("{limit} cells for each of {own} queues");
+            let allowed = format!(
+                "at most {} for each: of {all} cells other limits take {}, and {shared} queues without a limit need one each",
+                before / own.max(1),
+                all.saturating_sub(shared) - before
+            );
+            let failure = ScriptFailure::value(format!("limit of `{name}`"), found, allowed);
+            return Err(Box::new(FailedStatement { statement: Some(statement.clone()), failure }));
+        }
+        left -= asked;
+    }
+    Ok(())
 }
 
 /// Queues with a limit get that; the others share evenly what is left.

@@ -30,6 +30,10 @@ pub(super) fn object(script: &str, xdp: &Xdp, target: &Target) -> Result<Object,
         let allowed = "an index of its own, or one for both ports";
         return Err(ScriptFailure::value("interfaces", format!("{index}:{port}, which is port {other}'s"), allowed));
     }
+    if let Some(pass) = xdp.pass.map(destination).filter(|pass| pass.number(target).is_none()) {
+        let allowed = format!("port 0 to port {}, host 0 to host {}", target.ports - 1, target.hosts - 1);
+        return Err(ScriptFailure::value("pass", pass, allowed));
+    }
     let path = beside(script, &xdp.file);
     let read = read_file(&path)?;
     let mut reading = Reading::new(target, &xdp.tenant);
@@ -50,7 +54,21 @@ pub(super) fn object(script: &str, xdp: &Xdp, target: &Target) -> Result<Object,
             ..tenant::Options::default()
         };
     }
-    Ok(frontends::decode(&path, &read, &reading)?)
+    let object = frontends::decode(&path, &read, &reading)?;
+    if object.parts.xdp.is_none() {
+        let found = match (&object.parts.rmt, &object.parts.l7) {
+            (Some(_), _) => "a module of the rmt pipeline (`rmt` takes it)",
+            (None, Some(_)) => "rules for dispatch (`rules` takes them)",
+            (None, None) => "a table (`load` takes it)",
+        };
+        let found = format!("{}, {found}", xdp.file.display());
+        return Err(ScriptFailure::value(
+            "program",
+            found,
+            "an object file of clang's, or an object with an XDP program",
+        ));
+    }
+    Ok(object)
 }
 
 /// An option that says how an object is made, and is given.

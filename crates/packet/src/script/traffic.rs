@@ -46,8 +46,17 @@ pub(super) fn send(words: &mut Words<'_>) -> Located<Command> {
             ("at", Some(value)) => Timing::At(cycles(value, "the cycle", 0)?),
             _ => return Err(unknown_option("send", option)),
         };
-        if timing.replace(given).is_some() {
-            return Err(twice("send", name));
+        match timing.replace(given) {
+            Some(before) if std::mem::discriminant(&before) != std::mem::discriminant(&given) => {
+                let problem = ScriptProblem::Options {
+                    statement: "send",
+                    found: "`gap=` beside `at=`".to_string(),
+                    expected: "one of them: cycles between packets, or the cycle of the first".to_string(),
+                };
+                return Err((name.span, problem));
+            }
+            Some(_) => return Err(twice("send", name)),
+            None => {}
         }
     }
     Ok(Command::Send(Send { port, count, bytes, timing: timing.unwrap_or(Timing::Gap(0)) }))
