@@ -126,11 +126,30 @@ fn a_replacement_without_entries_keeps_those_of_tables_that_are_the_same() {
 fn an_entry_that_sends_where_the_tenant_has_no_queue_is_refused() {
     let f = Folder::new();
     f.write("a.p4", program(16, "bit<16> t"));
-    for (entry, port) in [("add routes hdr.h.d:1 to(port:3)", "port3"), ("setdefault routes to(port:5)", "host1")] {
-        nic(&f, &format!("{entry}\n"));
-        let called = f.sluice(&["run", "--config", "nic.toml"]);
+    let refused = |arguments: &[&str], words: &str| {
+        let called = f.sluice(arguments);
         assert!(called.code == 2 && called.err.contains("error[E0222]"), "{}: {}", called.code, called.err);
-        assert!(called.err.contains(&format!("{port} is not granted")), "{}", called.err);
+        assert!(called.err.contains(words), "{words}: {}", called.err);
+    };
+    for (entry, words) in [
+        ("add routes hdr.h.d:1 to(port:3)", "entry at a.entries:3: port3 is not granted"),
+        ("setdefault routes to(port:5)", "default action at a.entries:3: host1 is not granted"),
+    ] {
+        nic(&f, &format!("# The first line.\nadd routes hdr.h.d:9 to(port:2)\n{entry}\n"));
+        refused(&["run", "--config", "nic.toml"], words);
+        refused(&["object", "ring", "--config", "nic.toml"], words);
+    }
+    // Those of the program itself.
+    nic(&f, "add routes hdr.h.d:1 to(port:2)\n");
+    for (wrong, words) in [
+        ("default_action = to(3);", "default action at b.p4:14:"),
+        ("default_action = drop(); entries = { 7: drop();\n 8: to(3); }", "entry at b.p4:15:"),
+    ] {
+        f.write("b.p4", program(16, "bit<16> t").replacen("default_action = drop();", wrong, 1));
+        let replace =
+            ["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng", "--replace", "blue=b.p4,none@0"];
+        refused(&replace, words);
+        refused(&["object", "ring", "--config", "nic.toml", "--replace", "blue=b.p4,a.entries"], words);
     }
     nic(&f, "add routes hdr.h.d:1 to(port:2)\nadd routes hdr.h.d:2 drop()\n");
     f.sluice(&["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng"]).ok();
@@ -139,6 +158,11 @@ fn an_entry_that_sends_where_the_tenant_has_no_queue_is_refused() {
     let send = "send 0 eth(dst=00:00:00:00:00:01)/vlan(vid=7)/ipv4/udp\nexpect port 2 eth(dst=00:00:00:00:00:01)/vlan(vid=7)/ipv4/udp\n";
     f.write("good.pkt", format!("{tenant}entry red add routes hdr.h.d:1 to(port:2)\n{send}"));
     f.sluice(&["script", "good.pkt"]).ok();
+    f.write("file.pkt", tenant.replace("rmt red a.p4", "rmt red a.p4 entries=c.entries"));
+    f.write("c.entries", "add routes hdr.h.d:1 to(port:2)\nadd routes hdr.h.d:2 to(port:1)\n");
+    let called = f.sluice(&["script", "file.pkt"]);
+    let place = called.out.contains("entry at c.entries:2: port1 is not granted");
+    assert!(called.code == 2 && called.out.contains("file.pkt:2:1: [E0222]") && place, "{}", called.out);
     f.write("bad.pkt", format!("{tenant}entry red add routes hdr.h.d:1 to(port:3)\n"));
     let called = f.sluice(&["script", "bad.pkt"]);
     let told = format!("{}{}", called.out, called.err);
@@ -171,4 +195,46 @@ fn a_run_shows_the_packets_of_counted_entries_by_their_names() {
     assert_eq!(blue["forwarded"].as_u64(), Some(hit));
     let text = f.sluice(&run).ok();
     assert!(text.contains(&format!("entry, blue: I.routes hdr.h.t:0x800 I.to(port:0x2): {hit} packets")), "{text}");
+}
+
+/// Those of the program that runs in the end, whose cells are not zero.
+#[test]
+fn a_run_shows_the_cells_of_counters_by_their_names() {
+    let f = Folder::new();
+    let program = |index: &str, unit: &str| {
+        program(16, "bit<16> t")
+            .replace(
+                "table routes",
+                &format!(
+                    "counter(64, CounterType.packets) first; counter(64, CounterType.{unit}) seen;\n    table routes"
+                ),
+            )
+            .replace("{ routes.apply();", &format!("{{ first.count(32w5); seen.count({index}); routes.apply();"))
+    };
+    f.write("a.p4", program("(bit<32>) hdr.h.s[4:0]", "packets_and_bytes"));
+    f.write("b.p4", program("32w7", "bytes"));
+    nic(&f, "add routes hdr.h.d:1 to(port:2)\n");
+    let run = ["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng"];
+    let of_blue = |arguments: &[&str]| {
+        let value: serde_json::Value = serde_json::from_str(&f.sluice(arguments).ok()).unwrap();
+        value["tenants"].as_array().unwrap().iter().find(|tenant| tenant["name"] == "blue").unwrap().clone()
+    };
+    let blue = of_blue(&[&run[..], &["--json"]].concat());
+    let (offered, bytes) = (blue["offered"].as_u64().unwrap(), blue["offered_bytes"].as_u64().unwrap());
+    let cells = blue["counters"].as_array().unwrap();
+    let first = serde_json::json!({ "counter": "I.first", "index": 5, "packets": offered, "bytes": null });
+    assert_eq!(cells[0], first, "{cells:?}");
+    let sum = |of: &str| cells[1..].iter().map(|cell| cell[of].as_u64().unwrap()).sum::<u64>();
+    assert!(cells[1..].iter().all(|cell| cell["counter"] == "I.seen" && cell["packets"] != 0), "{cells:?}");
+    // The tag is off, which a port takes.
+    assert_eq!((sum("packets"), sum("bytes")), (offered, bytes - 4 * offered));
+    let text = f.sluice(&run).ok();
+    assert!(text.contains(&format!("counter, blue: I.first[5]: {offered} packets\n")), "{text}");
+    let shown = text.matches("counter, blue: ").count();
+    let more = text.contains(&format!("counter, blue: and {} more; --json has all", cells.len().saturating_sub(16)));
+    assert!(if cells.len() > 16 { shown == 17 && more } else { shown == cells.len() }, "{text}");
+    let replaced = of_blue(&[&run[..], &["--json", "--replace", "blue=b.p4@50%"]].concat());
+    let cells = replaced["counters"].as_array().unwrap();
+    assert!(cells.len() == 2 && cells[1]["index"] == 7 && cells[1]["packets"].is_null(), "{cells:?}");
+    assert!(cells[0]["packets"].as_u64().is_some_and(|packets| packets > 0 && packets < offered), "{cells:?}");
 }

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
+use crate::p4::WarnArgs;
 use crate::ring_text::{self, Section};
 use crate::run::assign::program_file;
 use crate::run::bring_up::{self, Nic};
@@ -13,10 +14,11 @@ use sluice_device::DeviceError;
 use sluice_device::device::check_engines_of;
 use sluice_formats::Target;
 use sluice_formats::limits::FORMAT_VERSION;
-use sluice_frontends::{P4Options, successor};
+use sluice_frontends::{P4Options, P4Told, successor};
 use sluice_nic::engines;
 use sluice_object::ring::{NotOnTheRing, RingWriter};
 use sluice_object::{Linker, Load};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// Prints what a driver sends on the configuration ring: the bring-up of a NIC, and replacements
@@ -44,6 +46,8 @@ pub struct Ring {
     /// Another program for a tenant, or its first: an object, a *.rmt module, or a *.p4 program, PROGRAM.p4,ENTRIES with the entries of its tables
     #[arg(long, value_name = "TENANT=FILE", value_parser = replacement, requires = "config")]
     replace: Vec<Replacement>,
+    #[command(flatten)]
+    warn: WarnArgs,
     /// One JSON document instead
     #[arg(short = 'j', long, conflicts_with = "c")]
     json: bool,
@@ -91,13 +95,17 @@ impl Ring {
 
     fn described(&self, path: &Path, writer: &mut RingWriter) -> Result<(&'static Target, Vec<Section>), Failure> {
         let nic = bring_up::read(path, self.target, self.engines, self.seed)?;
+        self.warn.tell_all(&nic.config.p4.warnings)?;
         let mut linker = sluice_control::linker_of(&nic.config).with_secrets(nic.secrets);
+        let mut told = nic.config.p4.clone();
         let loads = config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);
         let mut sections = vec![section("bring_up", nic.target, &loads, writer)?];
         for (i, replacement) in self.replace.iter().enumerate() {
             let before = linker.warnings();
-            let load = changed(&nic, &mut linker, replacement)?;
+            let (load, new) = changed(&nic, &mut linker, replacement)?;
+            self.warn.tell_new([&new].into_iter(), &told)?;
+            told.warnings.extend(new.warnings);
             nic.warn(&linker, &before);
             sections.push(section(&format!("change_{}", i + 1), nic.target, &[load], writer)?);
         }
@@ -123,14 +131,18 @@ impl Ring {
 }
 
 /// Replaces the program that runs, or loads the first one.
-fn changed(nic: &Nic, linker: &mut Linker, replacement: &Replacement) -> Result<Load, Failure> {
+fn changed(nic: &Nic, linker: &mut Linker, replacement: &Replacement) -> Result<(Load, P4Told), Failure> {
     let Replacement { tenant, file, entries } = replacement;
     let id = nic.tenant(tenant)?;
     let running = nic.config.tenants.iter().find(|t| t.spec.id == id).and_then(|t| t.object.as_ref());
-    let p4 = P4Options { entries: entries.as_deref(), ..P4Options::default() };
+    let told = RefCell::default();
+    let p4 = P4Options { entries: entries.as_deref(), told: Some(&told), ..P4Options::default() };
     let object = successor(file, running, &[], &[], p4, nic.target).map_err(|e| Failure::input(e.code, e.what))?;
     let runs = linker.tenant(id)?.running.is_some();
-    Ok(if runs { linker.replace(id, &object)? } else { linker.load(id, &object)? })
+    let told = told.into_inner();
+    let load = if runs { linker.replace(id, &object) } else { linker.load(id, &object) };
+    let load = load.map_err(|error| error.sent_from(|to| told.sender(&object.name, to)))?;
+    Ok((load, told))
 }
 
 fn section(name: &str, target: &Target, loads: &[Load], writer: &mut RingWriter) -> Result<Section, Failure> {

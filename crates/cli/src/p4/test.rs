@@ -3,7 +3,9 @@
 use super::allow::AllowArgs;
 use super::alone::Alone;
 use super::device::Device;
-use super::{PlaceArgs, REFUSED, ReadArgs, check_alone, failure, ports_json, refused, tell_ports};
+use super::{
+    PlaceArgs, REFUSED, ReadArgs, check_alone, failed_json, failure, place_json, ports_json, refused, tell_ports, warn,
+};
 use crate::apart;
 use crate::failure::Failure;
 use crate::files;
@@ -73,7 +75,19 @@ enum UndefinedArg {
 impl Test {
     /// Reads, runs and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let mut warnings = Vec::new();
+        match self.test(out, &mut warnings) {
+            Err(why) if self.json && !why.is_stop() => {
+                out.json(&failed_json(&self.program, why.json(), &warnings))?;
+                Ok(why.exit())
+            }
+            done => done,
+        }
+    }
+
+    fn test(&self, out: &mut Output, warnings: &mut Vec<Value>) -> Result<ExitCode, Failure> {
         let program = self.allow.check(&self.read, &self.program)?;
+        warnings.extend(self.read.warn.of(&program).iter().map(warn::warning_json));
         let path = self.script.clone().unwrap_or_else(|| self.program.with_extension("stf"));
         if path.extension().is_some_and(|ending| ending == "pkt") {
             return self.packet_script(out, &path);
@@ -206,7 +220,9 @@ impl Test {
         if !self.json {
             return refused(out, why);
         }
-        out.json(&json!({ "passed": false, "refused": why.to_string() }))?;
+        let mut told = failed_json(&self.program, why.json(), &[]);
+        told["refused"] = json!(why.to_string());
+        out.json(&told)?;
         Ok(ExitCode::from(REFUSED))
     }
 }
@@ -215,7 +231,16 @@ fn read_script(path: &Path) -> Result<Script, Failure> {
     let bytes = std::fs::read(path).map_err(|error| Failure::file(path, "read", &error))?;
     let name = path.display().to_string();
     match String::from_utf8(bytes) {
-        Ok(text) => Script::parse(&name, &text).map_err(|errors| Failure::input(errors.code(), errors)),
+        Ok(text) => {
+            let script = Script::parse(&name, &text).map_err(|errors| {
+                let mistakes = errors.0.iter().map(place_json).collect();
+                Failure::input(errors.code(), errors).mistakes(mistakes)
+            })?;
+            match script.is_empty() {
+                true => Err(Failure::input("E0790", format!("{name}: found no command, expected a packet at least"))),
+                false => Ok(script),
+            }
+        }
         Err(_) => Err(Failure::input("E0790", format!("{name}: the script is no UTF-8"))),
     }
 }

@@ -16,7 +16,8 @@ pub fn rehearse(nic: &Nic, changes: &[Change]) -> Result<(), Failure> {
     let mut linker = nic.start(&mut *model)?;
     let before = linker.warnings();
     for change in changes {
-        let load = linker.replace(change.tenant, &change.object)?;
+        let load = linker.replace(change.tenant, &change.object);
+        let load = load.map_err(|error| error.sent_from(|to| change.told.sender(&change.object.name, to)))?;
         run_load(&mut *model, &load, &mut Vec::new()).map_err(failed)?;
         nic.warn(&linker, &before);
     }
