@@ -110,7 +110,7 @@ impl Test {
         path: &Path,
     ) -> Result<ExitCode, Failure> {
         if let Err(why) = check_alone(program) {
-            return self.refused(out, &why);
+            return self.refused(out, program, &why);
         }
         let undefined = match self.undefined {
             UndefinedArg::Zero => Undefined::Zero,
@@ -122,7 +122,7 @@ impl Test {
         };
         let mut reference = match reference {
             Ok(reference) => reference,
-            Err(errors) => return self.refused(out, &failure(&errors)),
+            Err(errors) => return self.refused(out, program, &failure(&errors)),
         };
         let mut ports = PortMap::default();
         let mut compiled = None;
@@ -133,14 +133,14 @@ impl Test {
                     found.teach(&mut reference);
                     compiled = Some(found);
                 }
-                Err(why) => return self.refused(out, &why),
+                Err(why) => return self.refused(out, program, &why),
             }
         }
         let report = if let Some(compiled) = compiled.filter(|_| self.device != Device::Reference) {
             ports = compiled.ports().clone();
             let in_lockstep = self.device != Device::Rtl;
             if let Err(why) = self.device.check_beside(self.trace, &compiled) {
-                return self.refused(out, &why);
+                return self.refused(out, program, &why);
             }
             match self.device {
                 // What is shown is the reference's, so it carries the packets, too.
@@ -216,11 +216,12 @@ impl Test {
         })
     }
 
-    fn refused(&self, out: &mut Output, why: &Failure) -> Result<ExitCode, Failure> {
+    fn refused(&self, out: &mut Output, program: &Program, why: &Failure) -> Result<ExitCode, Failure> {
         if !self.json {
             return refused(out, why);
         }
-        let mut told = failed_json(&self.program, why.json(), &[]);
+        let warnings: Vec<Value> = self.read.warn.of(program).iter().map(warn::warning_json).collect();
+        let mut told = failed_json(&self.program, why.json(), &warnings);
         told["refused"] = json!(why.to_string());
         out.json(&told)?;
         Ok(ExitCode::from(REFUSED))

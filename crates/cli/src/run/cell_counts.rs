@@ -72,3 +72,27 @@ pub fn value(all: &[CellCount], tenant: Option<u16>) -> Value {
     };
     own.map(cell).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CellCount, MOST_SHOWN, text, value};
+
+    #[test]
+    fn the_text_shows_the_first_cells_of_a_tenant_and_json_all() {
+        let cell = |tenant, index| CellCount {
+            tenant,
+            counter: "I.seen".to_owned(),
+            index,
+            packets: Some(index + 1),
+            bytes: None,
+        };
+        let many = MOST_SHOWN as u32 + 3;
+        let all: Vec<CellCount> = (0..many).map(|index| cell(1, index)).chain([cell(2, 0)]).collect();
+        let lines = text(&all, Some(1), "red");
+        assert_eq!(lines.len(), MOST_SHOWN + 1);
+        assert_eq!(lines[0], "counter, red: I.seen[0]: 1 packets");
+        assert_eq!(lines[MOST_SHOWN], "counter, red: and 3 more; --json has all");
+        assert_eq!(value(&all, Some(1)).as_array().map(Vec::len), Some(many as usize));
+        assert_eq!(text(&all, Some(2), "blue").len(), 1);
+    }
+}
