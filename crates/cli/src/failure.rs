@@ -14,6 +14,8 @@ pub struct Failure {
     code: &'static str,
     what: String,
     help: Option<String>,
+    /// Each mistake for programs, where there are some with places.
+    mistakes: Vec<Value>,
 }
 
 /// What the exit code tells.
@@ -30,17 +32,44 @@ pub enum Kind {
 impl Failure {
     /// The input cannot be used.
     pub fn input(code: &'static str, what: impl ToString) -> Self {
-        Self { kind: Kind::BadInput, code, what: what.to_string(), help: None }
+        Self::of(Kind::BadInput, code, what)
     }
 
     /// The run showed something that must not be.
     pub fn difference(code: &'static str, what: impl ToString) -> Self {
-        Self { kind: Kind::Difference, code, what: what.to_string(), help: None }
+        Self::of(Kind::Difference, code, what)
     }
 
     /// A signal ended it before there was anything to report.
     pub fn stopped(what: impl ToString) -> Self {
-        Self { kind: Kind::Stopped, code: "E0511", what: what.to_string(), help: None }
+        Self::of(Kind::Stopped, "E0511", what)
+    }
+
+    fn of(kind: Kind, code: &'static str, what: impl ToString) -> Self {
+        Self { kind, code, what: what.to_string(), help: None, mistakes: Vec::new() }
+    }
+
+    /// The same with each mistake for programs.
+    pub fn mistakes(mut self, all: Vec<Value>) -> Self {
+        self.mistakes = all;
+        self
+    }
+
+    /// What is wrong as programs read it; without a place if none is known.
+    pub fn json(&self) -> Vec<Value> {
+        if !self.mistakes.is_empty() {
+            return self.mistakes.clone();
+        }
+        let (none, empty) = (Value::Null, Value::Array(Vec::new()));
+        vec![json!({
+            "code": self.code,
+            "file": none,
+            "line": none,
+            "column": none,
+            "what": self.what,
+            "from": empty,
+            "notes": empty,
+        })]
     }
 
     /// Whether a signal ended it.

@@ -20,6 +20,7 @@ mod outputs;
 mod outputs_apart;
 mod p4;
 mod p4_entries;
+mod p4_json;
 mod p4_random;
 mod readme;
 mod refused;

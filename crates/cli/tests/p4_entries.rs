@@ -172,11 +172,30 @@ fn a_second_replacement_keeps_what_the_first_one_brought() {
 fn an_entry_that_sends_where_the_tenant_has_no_queue_is_refused() {
     let f = Folder::new();
     f.write("a.p4", program(16, "bit<16> t"));
-    for (entry, port) in [("add routes hdr.h.d:1 to(port:3)", "port3"), ("setdefault routes to(port:5)", "host1")] {
-        nic(&f, &format!("{entry}\n"));
-        let called = f.sluice(&["run", "--config", "nic.toml"]);
+    let refused = |arguments: &[&str], words: &str| {
+        let called = f.sluice(arguments);
         assert!(called.code == 2 && called.err.contains("error[E0222]"), "{}: {}", called.code, called.err);
-        assert!(called.err.contains(&format!("{port} is not granted")), "{}", called.err);
+        assert!(called.err.contains(words), "{words}: {}", called.err);
+    };
+    for (entry, words) in [
+        ("add routes hdr.h.d:1 to(port:3)", "entry at a.entries:3: port3 is not granted"),
+        ("setdefault routes to(port:5)", "default action at a.entries:3: host1 is not granted"),
+    ] {
+        nic(&f, &format!("# The first line.\nadd routes hdr.h.d:9 to(port:2)\n{entry}\n"));
+        refused(&["run", "--config", "nic.toml"], words);
+        refused(&["object", "ring", "--config", "nic.toml"], words);
+    }
+    // Those of the program itself.
+    nic(&f, "add routes hdr.h.d:1 to(port:2)\n");
+    for (wrong, words) in [
+        ("default_action = to(3);", "default action at b.p4:14:"),
+        ("default_action = drop(); entries = { 7: drop();\n 8: to(3); }", "entry at b.p4:15:"),
+    ] {
+        f.write("b.p4", program(16, "bit<16> t").replacen("default_action = drop();", wrong, 1));
+        let replace =
+            ["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng", "--replace", "blue=b.p4,none@0"];
+        refused(&replace, words);
+        refused(&["object", "ring", "--config", "nic.toml", "--replace", "blue=b.p4,a.entries"], words);
     }
     nic(&f, "add routes hdr.h.d:1 to(port:2)\nadd routes hdr.h.d:2 drop()\n");
     f.sluice(&["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng"]).ok();
@@ -185,6 +204,11 @@ fn an_entry_that_sends_where_the_tenant_has_no_queue_is_refused() {
     let send = "send 0 eth(dst=00:00:00:00:00:01)/vlan(vid=7)/ipv4/udp\nexpect port 2 eth(dst=00:00:00:00:00:01)/vlan(vid=7)/ipv4/udp\n";
     f.write("good.pkt", format!("{tenant}entry red add routes hdr.h.d:1 to(port:2)\n{send}"));
     f.sluice(&["script", "good.pkt"]).ok();
+    f.write("file.pkt", tenant.replace("rmt red a.p4", "rmt red a.p4 entries=c.entries"));
+    f.write("c.entries", "add routes hdr.h.d:1 to(port:2)\nadd routes hdr.h.d:2 to(port:1)\n");
+    let called = f.sluice(&["script", "file.pkt"]);
+    let place = called.out.contains("entry at c.entries:2: port1 is not granted");
+    assert!(called.code == 2 && called.out.contains("file.pkt:2:1: [E0222]") && place, "{}", called.out);
     f.write("bad.pkt", format!("{tenant}entry red add routes hdr.h.d:1 to(port:3)\n"));
     let called = f.sluice(&["script", "bad.pkt"]);
     let told = format!("{}{}", called.out, called.err);
@@ -217,4 +241,45 @@ fn a_run_shows_the_packets_of_counted_entries_by_their_names() {
     assert_eq!(blue["forwarded"].as_u64(), Some(hit));
     let text = f.sluice(&run).ok();
     assert!(text.contains(&format!("entry, blue: I.routes hdr.h.t:0x800 I.to(port:0x2): {hit} packets")), "{text}");
+}
+
+/// Those of the program that runs in the end, whose cells are not zero.
+#[test]
+fn a_run_shows_the_cells_of_counters_by_their_names() {
+    let f = Folder::new();
+    let program = |index: &str, unit: &str| {
+        let counter = format!("counter(64, CounterType.{unit}) seen;\n    table routes");
+        let count = format!("{{ routes.apply(); seen.count({index});");
+        program(16, "bit<16> t").replace("table routes", &counter).replace("{ routes.apply(); types.apply();", &count)
+    };
+    f.write("a.p4", program("(bit<32>) hdr.h.s[4:0]", "packets_and_bytes"));
+    f.write("b.p4", program("32w7", "bytes"));
+    f.write("c.p4", program("32w9", "packets"));
+    nic(&f, "add routes hdr.h.d:1 to(port:2)\n");
+    let run = ["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng"];
+    let of_blue = |more: &[&str]| {
+        let called = f.sluice(&[&run[..], &["--json"], more].concat()).ok();
+        let value: serde_json::Value = serde_json::from_str(&called).unwrap();
+        value["tenants"].as_array().unwrap().iter().find(|tenant| tenant["name"] == "blue").unwrap().clone()
+    };
+    let blue = of_blue(&[]);
+    let (offered, bytes) = (blue["offered"].as_u64().unwrap(), blue["offered_bytes"].as_u64().unwrap());
+    let cells = blue["counters"].as_array().unwrap();
+    let sum = |of: &str| cells.iter().map(|cell| cell[of].as_u64().unwrap()).sum::<u64>();
+    assert!(cells.iter().all(|cell| cell["counter"] == "I.seen" && cell["packets"] != 0), "{cells:?}");
+    assert!(cells.len() > 1 && cells.is_sorted_by_key(|cell| cell["index"].as_u64()), "{cells:?}");
+    // A port takes the tag off.
+    assert_eq!((sum("packets"), sum("bytes")), (offered, bytes - 4 * offered), "{blue}");
+    let text = f.sluice(&run).ok();
+    let [index, packets, bytes] = ["index", "packets", "bytes"].map(|key| cells[0][key].as_u64().unwrap());
+    let line = format!("counter, blue: I.seen[{index}]: {packets} packets, {bytes} bytes\n");
+    assert!(text.contains(&line), "{line}: {text}");
+    assert_eq!(text.matches("counter, blue: I.seen[").count(), cells.len(), "{text}");
+    for (program, index, counted, other) in [("b.p4", 7, "bytes", "packets"), ("c.p4", 9, "packets", "bytes")] {
+        let cells = of_blue(&["--replace", &format!("blue={program}@50%")])["counters"].clone();
+        let [cell] = &cells.as_array().unwrap()[..] else { panic!("{cells:?}") };
+        assert!(cell["index"] == index && cell[other].is_null(), "{cell}");
+        let most = if counted == "bytes" { u64::MAX } else { offered - 1 };
+        assert!(cell[counted].as_u64().is_some_and(|count| (1..=most).contains(&count)), "{cell}");
+    }
 }

@@ -214,3 +214,47 @@ fn a_table_that_gets_less_than_a_tenth_of_its_size_is_warned_of_at_its_line() {
     assert_eq!(refused.code, 2, "{}", refused.err);
     assert!(!f.path("other.rmt").exists());
 }
+
+/// Each once, and switched as `check` has it; what programs read on standard output stays whole.
+#[test]
+fn warnings_of_p4_programs_are_shown_wherever_one_is_compiled() {
+    let f = Folder::new();
+    let cut =
+        ROUTES.replace("SIZE", "4").replace("apply { routes.apply(); }", "apply { hdr.h.a = 300; routes.apply(); }");
+    f.write("cut.p4", &cut);
+    f.write("right.p4", cut.replace("= 300", "= 44"));
+    let sends = "keep_tag = true\nqueues = { port1 = 8 }";
+    f.write("nic.toml", config(&format!("{sends}\nobject = \"cut.p4\"")).replace("tiny", "default"));
+    f.write("right.toml", config(&format!("{sends}\nobject = \"right.p4\"")).replace("tiny", "default"));
+    f.write("a.pkt", "tenant red id=1 vlan=7 to=port0\nrmt red cut.p4\nrmt red cut.p4\n");
+    let replaced = |command: &[&'static str]| [command, &["--config", "right.toml", "--replace"]].concat();
+    let ring = replaced(&["object", "ring"]);
+    for arguments in [
+        vec!["run", "--config", "nic.toml"],
+        vec!["run", "--config", "nic.toml", "--json"],
+        vec!["run", "--config", "nic.toml", "--replace", "red=cut.p4@50%"],
+        [&replaced(&["run"])[..], &["red=cut.p4@50%", "--json"]].concat(),
+        vec!["object", "ring", "--config", "nic.toml", "--json"],
+        [&ring[..], &["red=cut.p4", "--replace", "red=cut.p4"]].concat(),
+        vec!["object", "shares", "--config", "nic.toml"],
+        vec!["script", "a.pkt", "a.pkt", "--json"],
+        vec!["script", "a.pkt"],
+    ] {
+        let called = f.sluice(&arguments);
+        assert_eq!(called.code, 0, "{arguments:?}: {}", called.err);
+        let words = "warning[E0779]: constant 300 does not fit bit<8>: 44 is left [-Woverflow]\n --> cut.p4:11:";
+        let (told, all) = (called.err.matches(words).count(), called.err.matches("warning[").count());
+        assert_eq!((told, all), (1, 1), "{arguments:?}: {}", called.err);
+        if arguments.contains(&"--json") {
+            serde_json::from_str::<serde_json::Value>(&called.out).unwrap();
+        }
+        let with = |flag| f.sluice(&[&arguments[..], &[flag]].concat());
+        let called = with("-Wno-overflow");
+        assert!(called.code == 0 && !called.err.contains("warning["), "{arguments:?}: {}", called.err);
+        let called = with("-Werror=overflow");
+        let refused = called.code == 2 && called.err.contains("error[E0779]: constant 300");
+        assert!(refused && called.err.contains("[-Werror=overflow]"), "{arguments:?}: {} {}", called.code, called.err);
+    }
+    let called = f.sluice(&["run", "--config", "nic.toml", "-Wnothing"]);
+    assert!(called.code == 2 && called.err.contains("`nothing` is no warning"), "{}", called.err);
+}

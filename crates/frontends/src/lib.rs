@@ -14,8 +14,8 @@
 mod clones;
 mod p4;
 
-pub use p4::{Tables, fill};
-pub use sluice_p4::Allowed;
+pub use p4::{P4Told, Tables, fill};
+pub use sluice_p4::{Allowed, CounterCells, P4Warning};
 
 use sluice_ebpf::tenant;
 use sluice_formats::Target;
@@ -23,6 +23,7 @@ use sluice_object::{KeySpec, Object, ObjectError};
 use sluice_packet::bounded;
 use sluice_rmt::encode::object::object;
 use sluice_rmt::text;
+use std::cell::RefCell;
 use std::path::Path;
 
 /// Ending of files with the text of an rmt module.
@@ -91,6 +92,8 @@ pub struct P4Options<'a> {
     pub entries_go: bool,
     /// What of it may be had in part.
     pub allowed: Allowed,
+    /// Where it is kept what is told of it beside the object.
+    pub told: Option<&'a RefCell<P4Told>>,
 }
 
 impl<'a> Reading<'a> {

@@ -1,11 +1,51 @@
 //! P4-16 programs as modules of tenants, and the entries of their tables.
 
 use crate::{Kind, NO_ENTRIES, ProgramFileError, Reading};
-use sluice_object::Object;
+use sluice_object::{Destination, Object};
 use sluice_p4::stf::Script;
-use sluice_p4::{Compiled, P4Errors, Reader, Reference, Reservation, Undefined};
+use sluice_p4::{Compiled, CounterCells, P4Errors, P4Warning, Reader, Reference, Reservation, Undefined};
 use sluice_packet::bounded;
 use std::path::Path;
+
+/// What is told of P4 programs beside their objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct P4Told {
+    /// Warnings of the programs, each once.
+    pub warnings: Vec<P4Warning>,
+    /// Destinations that entries and default actions send to, with the name of the object and the place that says so.
+    senders: Vec<(String, Destination, String)>,
+    /// Counters that the programs index, with the name of the object.
+    counters: Vec<(String, CounterCells)>,
+}
+
+impl P4Told {
+    fn warn(&mut self, all: Vec<P4Warning>) {
+        for warning in all {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+    }
+
+    /// A program of a name takes the place of another one.
+    fn tell(&mut self, name: &str, senders: &[(Destination, String)], counters: Vec<CounterCells>) {
+        self.senders.retain(|(other, ..)| other != name);
+        self.counters.retain(|(other, _)| other != name);
+        self.senders.extend(senders.iter().map(|(to, place)| (name.to_owned(), *to, place.clone())));
+        self.counters.extend(counters.into_iter().map(|cells| (name.to_owned(), cells)));
+    }
+
+    /// Counters that the program of that name indexes.
+    pub fn counters(&self, name: &str) -> Vec<CounterCells> {
+        self.counters.iter().filter(|(of, _)| of == name).map(|(_, cells)| cells.clone()).collect()
+    }
+
+    /// The place in the program of that name, or in the file of its entries, that sends to a destination.
+    pub fn sender(&self, name: &str, to: Destination) -> Option<String> {
+        let found = self.senders.iter().find(|(of, other, _)| of == name && *other == to);
+        found.map(|(.., place)| place.clone())
+    }
+}
 
 /// A program for the stages of tenants with the entries that its tables have now.
 #[derive(Debug)]
@@ -15,6 +55,8 @@ pub struct Tables {
     entries: Reference,
     /// Of the entries that were there at first.
     reserved: Vec<Reservation>,
+    /// Who sent where at first.
+    senders: Vec<(Destination, String)>,
 }
 
 fn refused(errors: P4Errors) -> ProgramFileError {
@@ -45,11 +87,15 @@ impl Tables {
         })?;
         let mut program = Reader::new().text(path, text).check(path).map_err(refused)?;
         program.allow(reading.p4.allowed.clone());
+        if let Some(told) = reading.p4.told {
+            told.borrow_mut().warn(program.warnings());
+        }
         let target = &reading.target.rmt;
         let compiled = program.compile(target, 1, target.stages.saturating_sub(2)).map_err(refused)?;
         let mut entries = program.reference(Undefined::Zero, 1).map_err(refused)?;
+        let mut script = None;
         if let Some(file) = reading.p4.entries {
-            fill(&mut entries, file)?;
+            script = Some((file.display().to_string(), filled(&mut entries, file)?));
         }
         let running = running.and_then(|object| object.parts.rmt.as_ref());
         let logical = running.and_then(|part| part.logical.as_deref());
@@ -71,7 +117,16 @@ impl Tables {
             }
         }
         let reserved = compiled.reservations(&entries).map_err(refused)?;
-        Ok(Self { name: reading.name.to_owned(), compiled, entries, reserved })
+        let senders = compiled.senders(&entries, script.as_ref().map(|(file, script)| (&**file, script)));
+        if let Some(told) = reading.p4.told {
+            told.borrow_mut().tell(reading.name, &senders, compiled.counters(&entries));
+        }
+        Ok(Self { name: reading.name.to_owned(), compiled, entries, reserved, senders })
+    }
+
+    /// The place in the program or in the file of its entries that sends to a destination.
+    pub fn sender(&self, to: Destination) -> Option<String> {
+        self.senders.iter().find(|(other, _)| *other == to).map(|(_, place)| place.clone())
     }
 
     /// The module with the entries.
@@ -99,6 +154,11 @@ impl Tables {
 
 /// Gives a program's tables the entries of a file.
 pub fn fill(reference: &mut Reference, file: &Path) -> Result<(), ProgramFileError> {
+    filled(reference, file).map(|_| ())
+}
+
+/// The same; what comes back is the file.
+fn filled(reference: &mut Reference, file: &Path) -> Result<Script, ProgramFileError> {
     let name = file.display().to_string();
     let wrong = |code, what: String| ProgramFileError { code, what };
     let bytes = bounded::read(file, bounded::MOST_OBJECT).map_err(|e| wrong("E0305", format!("{name}: {e}")))?;
@@ -107,5 +167,6 @@ pub fn fill(reference: &mut Reference, file: &Path) -> Result<(), ProgramFileErr
     script.fill(reference).map_err(|failures| {
         let lines: Vec<String> = failures.iter().map(|f| format!("{name}:{}: {}", f.line, f.what)).collect();
         wrong(NO_ENTRIES, lines.join("\n"))
-    })
+    })?;
+    Ok(script)
 }

@@ -18,6 +18,7 @@ mod front;
 pub use allowed::Allowed;
 pub use compiler::compile::{Compiled, Model, Reservation};
 pub use compiler::ports::PortMap;
+pub use compiler::told::CounterCells;
 pub use compiler::traffic::Traffic;
 pub use error::{MOST_ERRORS, Note, P4Error, P4Errors, Problem};
 pub use front::info::Info;

@@ -171,6 +171,16 @@ fn bad_scripts_are_refused_with_code_and_line() {
         ("mc_node_create 0 1\nmc_node_associate 3 0", "E0793", "mc_mgrp_create comes first"),
         ("mc_mgrp_create 3\nmc_node_associate 3 0", "E0793", "numbered from 0"),
         ("mirroring_delete 9", "E0793", "not there"),
+        (
+            "mirroring_add 5 1\nmirroring_add 5 2",
+            "E0793",
+            "session 5: it is there already: mirroring_delete comes first",
+        ),
+        ("mirroring_add 5 1\nmirroring_add_mc 5 2", "E0793", "session 5: it is there already"),
+        ("mirroring_add_mc 5 2", "E0793", "group 2: it is not there: mc_mgrp_create comes first"),
+        ("mirroring_add_mc 5 0", "E0790", "found `0`, expected the number of a group, from 1 to 65535"),
+        ("mc_mgrp_create 0", "E0790", "found `0`, expected the number of a group"),
+        ("mc_node_associate 0 0", "E0790", "found `0`, expected the number of a group"),
     ] {
         let text = format!("# a comment\n\n{line}\n");
         let told = match Script::parse("s.stf", &text) {
@@ -184,6 +194,24 @@ fn bad_scripts_are_refused_with_code_and_line() {
         let last = 2 + line.lines().count();
         assert!(told.contains(&format!("s.stf:{last}:")), "{line}:\n{told}");
     }
+}
+
+/// As the public driver has it: it hands a priority on to tables with ternary keys or ranges, and to no others.
+#[test]
+fn a_priority_of_a_table_without_ternary_keys_changes_nothing() {
+    let locals =
+        "action set(bit<8> x) { hdr.h.c = x; } table l { key = { hdr.h.a: lpm; } actions = { set; NoAction; } }";
+    let program = ingress(locals, "l.apply();");
+    let script = "add l 9 hdr.h.a:0x10/4 set(x:1)\nadd l 1 hdr.h.a:0x12/8 set(x:2)\n\
+                  packet 0 120000\nexpect 0 120002\npacket 0 130000\nexpect 0 130001\n\
+                  remove l 3 hdr.h.a:0x12/8\npacket 0 120000\nexpect 0 120001\n";
+    let report = run(&program, script);
+    assert!(report.passed(), "{:#?}", report.failures);
+    // Nor does it make another entry of one.
+    let report = run(&program, "add l 9 hdr.h.a:0x10/4 set(x:1)\nadd l 1 hdr.h.a:0x10/4 set(x:2)\n");
+    assert!(report.failures.iter().any(|failure| failure.what.contains("these keys")), "{:#?}", report.failures);
+    let removed = run(&program, "mirroring_add 5 1\nmirroring_delete 5\nmirroring_add 5 2\n");
+    assert!(removed.passed(), "{:#?}", removed.failures);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
+use crate::p4::WarnArgs;
 use crate::ring_text::{self, Section};
 use crate::run::assign::program_file;
 use crate::run::bring_up::{self, Nic};
@@ -13,10 +14,11 @@ use sluice_device::DeviceError;
 use sluice_device::device::check_engines_of;
 use sluice_formats::Target;
 use sluice_formats::limits::FORMAT_VERSION;
-use sluice_frontends::{P4Options, successor};
+use sluice_frontends::{P4Options, P4Told, successor};
 use sluice_nic::engines;
 use sluice_object::ring::{NotOnTheRing, RingWriter};
 use sluice_object::{Linker, Load, Object};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +47,8 @@ pub struct Ring {
     /// Another program for a tenant, or its first: an object, a *.rmt module, or a *.p4 program, PROGRAM.p4,ENTRIES with the entries of its tables, PROGRAM.p4,none without those of the running one
     #[arg(long, value_name = "TENANT=FILE", value_parser = replacement, requires = "config")]
     replace: Vec<Replacement>,
+    #[command(flatten)]
+    warn: WarnArgs,
     /// One JSON document instead
     #[arg(short = 'j', long, conflicts_with = "c")]
     json: bool,
@@ -94,7 +98,9 @@ impl Ring {
 
     fn described(&self, path: &Path, writer: &mut RingWriter) -> Result<(&'static Target, Vec<Section>), Failure> {
         let nic = bring_up::read(path, self.target, self.engines, self.seed)?;
+        self.warn.tell_all(&nic.config.p4.warnings)?;
         let mut linker = sluice_control::linker_of(&nic.config).with_secrets(nic.secrets);
+        let mut told = nic.config.p4.clone();
         let loads = config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);
         let mut sections = vec![section("bring_up", nic.target, &loads, writer)?];
@@ -102,7 +108,9 @@ impl Ring {
         let mut running: BTreeMap<u16, Object> = configured.collect();
         for (i, replacement) in self.replace.iter().enumerate() {
             let before = linker.warnings();
-            let load = changed(&nic, &mut linker, replacement, &mut running)?;
+            let (load, new) = changed(&nic, &mut linker, replacement, &mut running)?;
+            self.warn.tell_new([&new].into_iter(), &told)?;
+            told.warnings.extend(new.warnings);
             nic.warn(&linker, &before);
             sections.push(section(&format!("change_{}", i + 1), nic.target, &[load], writer)?);
         }
@@ -133,17 +141,20 @@ fn changed(
     linker: &mut Linker,
     replacement: &Replacement,
     running: &mut BTreeMap<u16, Object>,
-) -> Result<Load, Failure> {
+) -> Result<(Load, P4Told), Failure> {
     let Replacement { tenant, file, entries, entries_go } = replacement;
     let id = nic.tenant(tenant)?;
-    let p4 = P4Options { entries: entries.as_deref(), entries_go: *entries_go, ..P4Options::default() };
+    let told = RefCell::default();
+    let (entries, entries_go) = (entries.as_deref(), *entries_go);
+    let p4 = P4Options { entries, entries_go, told: Some(&told), ..P4Options::default() };
     let object = successor(file, running.get(&id), &[], &[], p4, nic.target);
     let object = object.map_err(|e| Failure::input(e.code, e.what))?;
     let runs = linker.tenant(id)?.running.is_some();
+    let told = told.into_inner();
     let load = if runs { linker.replace(id, &object) } else { linker.load(id, &object) };
-    let load = load.map_err(|error| Failure::from(error).of(file))?;
+    let load = load.map_err(|error| Failure::from(error.sent_from(|to| told.sender(&object.name, to))).of(file))?;
     running.insert(id, object);
-    Ok(load)
+    Ok((load, told))
 }
 
 fn section(name: &str, target: &Target, loads: &[Load], writer: &mut RingWriter) -> Result<Section, Failure> {

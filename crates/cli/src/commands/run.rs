@@ -4,9 +4,10 @@ use crate::apart;
 use crate::captures;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::p4::AllowArgs;
+use crate::p4::{AllowArgs, WarnArgs};
 use crate::run::assign::{self, Input, Moment, OutputFile, Replacement};
 use crate::run::bring_up::{self, Nic};
+use crate::run::cell_counts;
 use crate::run::device::{self, Choice, Set, TopChoice};
 use crate::run::entry_counts;
 use crate::run::host::Host;
@@ -25,9 +26,11 @@ use clap::Args;
 use sluice_device::Device;
 use sluice_formats::EngineId;
 use sluice_formats::Target;
-use sluice_frontends::{Allowed, P4Options, successor};
+use sluice_frontends::{Allowed, CounterCells, P4Options, successor};
 use sluice_object::Linker;
 use sluice_rtlsim::Top;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -85,6 +88,8 @@ pub struct Run {
     /// Of P4 programs behind --replace
     #[command(flatten)]
     allow: AllowArgs,
+    #[command(flatten)]
+    warn: WarnArgs,
     /// Plays at most so many packets
     #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
@@ -116,6 +121,14 @@ fn gigabits(text: &str) -> Result<f64, String> {
     if (0.001..=1000.0).contains(&rate) { Ok(rate) } else { Err("expected 0.001 to 1000".to_owned()) }
 }
 
+/// Counters of the P4 programs that tenants run in the end.
+fn counters(nic: &Nic, changes: &[Change]) -> BTreeMap<u16, Vec<CounterCells>> {
+    let specs = nic.config.tenants.iter().map(|tenant| &tenant.spec);
+    let mut all: BTreeMap<u16, _> = specs.map(|spec| (spec.id, nic.config.p4.counters(&spec.name))).collect();
+    all.extend(changes.iter().map(|change| (change.tenant, change.told.counters(&change.object.name))));
+    all
+}
+
 impl Run {
     /// Plays and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -130,6 +143,7 @@ impl Run {
         interrupt::listen();
         // All that can be wrong with the input is found before anything is written or run.
         let nic = bring_up::read(&self.config, self.target, self.engines, self.seed)?;
+        self.warn.tell_all(&nic.config.p4.warnings)?;
         let top = self.top.top(nic.config.engines);
         self.check_maps(top)?;
         let (inputs, outputs) = (nic.inputs(&self.inputs), nic.outputs(&self.outputs));
@@ -251,6 +265,7 @@ impl Run {
         let until = Until { packets: self.limit.unwrap_or(u64::MAX), time: None };
         let (mut played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
         played.entries = entry_counts::of_tenants(&mut *device, &linker, &[]);
+        played.cells = cell_counts::of_tenants(&mut *device, &linker, &counters(nic, &[]));
         drop(progress);
         self.report(
             &Report {
@@ -353,7 +368,7 @@ impl Run {
             }
         };
         sinks.start(stamp, start);
-        let played = Play {
+        let mut played = Play {
             clock: Clock::new(pace, nic.target.ports as usize, start),
             limit: self.limit.unwrap_or(u64::MAX),
             changes: changes.to_vec(),
@@ -364,6 +379,10 @@ impl Run {
             linker: &mut linker,
         }
         .run(&mut source)?;
+        // What a signal kept from being replaced is not known here.
+        let is_known = changes.is_empty() || !played.interrupted;
+        let counters = if is_known { counters(nic, changes) } else { BTreeMap::new() };
+        played.cells = cell_counts::of_tenants(&mut *device, &linker, &counters);
         Ok((played, sinks.finish()?, linker))
     }
 
@@ -418,11 +437,13 @@ impl Run {
             let (keep, sizes) = (&self.keep_maps, &self.max_entries);
             let allowed = if is_p4(replacement) { allowed.clone() } else { Allowed::default() };
             let (entries, entries_go) = (replacement.entries.as_deref(), replacement.entries_go);
-            let p4 = P4Options { entries, entries_go, allowed };
+            let told = RefCell::default();
+            let p4 = P4Options { entries, entries_go, allowed, told: Some(&told) };
             let object = successor(&replacement.file, running, keep, sizes, p4, nic.target)
                 .map_err(|e| Failure::input(e.code, e.what))?;
-            changes.push(Change { before, tenant, object, file: replacement.file.clone() });
+            changes.push(Change { before, tenant, object, file: replacement.file.clone(), told: told.into_inner() });
         }
+        self.warn.tell_new(changes.iter().map(|change| &change.told), &nic.config.p4)?;
         let has = |map: &String| {
             let xdp = changes.iter().filter_map(|c| c.object.parts.xdp.as_ref());
             xdp.flat_map(|xdp| &xdp.maps).any(|declared| declared.name == *map)

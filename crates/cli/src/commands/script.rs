@@ -3,6 +3,7 @@
 use crate::apart;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::p4::WarnArgs;
 use crate::printable;
 use crate::run::device::{self, Choice, Set, TopChoice};
 use crate::run::interrupt;
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use sluice_control::scripts::{FailedStatement, Report, run_script};
 use sluice_device::Device;
 use sluice_formats::Target;
+use sluice_frontends::P4Warning;
 use sluice_nic::engines;
 use sluice_packet::script::Script;
 use std::path::PathBuf;
@@ -43,6 +45,8 @@ pub struct ScriptArgs {
     /// Waves of the RTL, FST; with one script
     #[arg(long, value_name = "FILE")]
     waves: Option<PathBuf>,
+    #[command(flatten)]
+    warn: WarnArgs,
     /// One JSON document instead of lines
     #[arg(short = 'j', long)]
     json: bool,
@@ -67,6 +71,8 @@ impl ScriptArgs {
         apart::check_waves(self.waves.as_deref(), read.iter().map(PathBuf::as_path))?;
         interrupt::listen();
         let mut reports = Vec::new();
+        let mut told: Vec<P4Warning> = Vec::new();
+        let mut refused = None;
         for script in &scripts {
             if interrupt::asked() {
                 break;
@@ -76,6 +82,9 @@ impl ScriptArgs {
                 out.line(printable::message(&report.to_string()))?;
                 out.flush()?;
             }
+            let new: Vec<P4Warning> = report.p4_warnings.iter().filter(|new| !told.contains(new)).cloned().collect();
+            refused = refused.or(self.warn.tell_all(&new).err());
+            told.extend(new);
             for (statement, warning) in &report.warnings {
                 let (at, code) = (statement.position, warning.code());
                 let text = format!("warning: {}:{}:{}: [{code}] {warning}", report.file, at.line, at.column);
@@ -96,6 +105,9 @@ impl ScriptArgs {
         } else if scripts.len() > 1 {
             let rest = if not_run > 0 { format!(", {not_run} not run to the end") } else { String::new() };
             out.line(format!("{passed} passed, {failed} failed, {skipped} skipped{rest}"))?;
+        }
+        if let Some(refused) = refused {
+            return Err(refused);
         }
         let code = match reports.iter().any(Report::unusable) {
             true => 2,

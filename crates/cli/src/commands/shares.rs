@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::p4::WarnArgs;
 use crate::run::bring_up;
 use crate::run::device::{self, Set};
 use crate::table::{Table, group};
@@ -37,6 +38,8 @@ pub struct Shares {
     /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise those that the description says
     #[arg(long, value_name = "ENGINE,...", value_parser = device::engines)]
     engines: Option<Set>,
+    #[command(flatten)]
+    warn: WarnArgs,
     /// One JSON document instead
     #[arg(short = 'j', long)]
     json: bool,
@@ -72,6 +75,7 @@ impl Shares {
     /// Prints it.
     pub fn run(&self, out: &mut Output) -> Result<(), Failure> {
         let nic = bring_up::read(&self.config, self.target, self.engines, None)?;
+        self.warn.tell_all(&nic.config.p4.warnings)?;
         let mut linker = sluice_control::linker_of(&nic.config);
         config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);

@@ -1,7 +1,7 @@
 //! `sluice p4 compile`: programs as modules of the rmt pipeline.
 
 use super::allow::AllowArgs;
-use super::{PlaceArgs, REFUSED, ReadArgs, failure, mistake_json, refused, warn};
+use super::{PlaceArgs, REFUSED, ReadArgs, failed_json, failure, refused, warn};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
@@ -47,31 +47,44 @@ pub struct Compile {
 impl Compile {
     /// Compiles and writes it.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let mut warnings = Vec::new();
+        let (why, code) = match self.compile(out, &mut warnings) {
+            Ok(None) => return Ok(ExitCode::SUCCESS),
+            Ok(Some(refusal)) => (refusal, ExitCode::from(REFUSED)),
+            Err(why) if self.json && !why.is_stop() => (why, ExitCode::from(2)),
+            Err(why) => return Err(why),
+        };
+        if !self.json {
+            return refused(out, &why);
+        }
+        out.json(&failed_json(&self.program, why.json(), &warnings))?;
+        Ok(code)
+    }
+
+    /// The same; a program that the pipeline does not run comes back with why.
+    fn compile(&self, out: &mut Output, warnings: &mut Vec<Value>) -> Result<Option<Failure>, Failure> {
         if let Some(output) = &self.output {
             files::check_other(&self.program, output)?;
         }
         let mut times = Times::default();
         let program = self.allow.check(&self.read, &self.program)?;
+        warnings.extend(self.read.warn.of(&program).iter().map(warn::warning_json));
         times.pass("read and check");
         let tried = match self.place.try_compile(&program, None, &mut |pass| times.pass(pass)) {
             Ok(tried) => tried,
-            Err(why) => return refused(out, &why),
+            Err(why) => return Ok(Some(why)),
         };
         let compiled = match tried {
             Ok(compiled) => compiled,
-            Err(errors) if self.json => {
-                let all: Vec<Value> = errors.0.iter().map(mistake_json).collect();
-                out.json(&json!({ "passed": false, "errors": all }))?;
-                return Ok(ExitCode::from(REFUSED));
-            }
-            Err(errors) => return refused(out, &failure(&errors)),
+            Err(errors) => return Ok(Some(failure(&errors))),
         };
         let entries = self.entries(&program)?;
         let (bytes, reserved, small) = match self.bytes(&entries, &compiled, &mut times) {
             Ok(made) => made,
-            Err(why) => return refused(out, &why),
+            Err(why) => return Ok(Some(why)),
         };
         let small = self.read.warn.shown(small);
+        warnings.extend(small.iter().map(warn::warning_json));
         warn::tell(&small)?;
         if self.time {
             printable::tell(times.text());
@@ -80,8 +93,6 @@ impl Compile {
             let table =
                 |r: &Reservation| json!({ "table": r.table, "size": r.size, "reserved": r.reserved, "why": r.why });
             let tables: Vec<Value> = reserved.iter().map(table).collect();
-            let warnings: Vec<Value> =
-                self.read.warn.of(&program).iter().chain(&small).map(warn::warning_json).collect();
             out.json(&json!({ "passed": true, "stages": compiled.stages(), "tables": tables, "warnings": warnings }))?;
         } else {
             // What is said of a table already is not said again.
@@ -93,7 +104,7 @@ impl Compile {
         if self.output.is_some() || !self.json {
             files::write(self.output.as_deref().unwrap_or(Path::new("-")), &bytes)?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(None)
     }
 
     /// The program's own entries, and those of the file.

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 /// Writes P4Info: tables, actions, counters and so on with their numbers, as P4Runtime's controllers read them
 ///
-/// The numbers are those of the public compiler: what @id gives, or a hash of the name. Sizes of tables are those of the program, or with --reserved the entries that there is room for on the pipeline. A program that v1model cannot run is refused, and with --reserved one that the pipeline does not run.
+/// The numbers are those of the public compiler: what @id gives, or a hash of the name. Sizes of tables are those of the program, or with --reserved the entries that there is room for on the pipeline. A program that v1model cannot run is refused, and with --reserved one that the pipeline does not run. Exits with 2 when the program cannot be read, 3 when it is refused.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice p4 info programs/p4/basic.p4
@@ -56,7 +56,10 @@ impl Info {
             Some(Ok(reserved)) => reserved,
             None => Vec::new(),
         };
-        let info = program.info_with(&reserved).map_err(|errors| failure(&errors))?;
+        let info = match program.info_with(&reserved) {
+            Ok(info) => info,
+            Err(errors) => return refused(out, &failure(&errors)),
+        };
         let bytes = match self.format {
             Format::Text => info.text().into_bytes(),
             Format::Binary => info.binary(),

@@ -21,8 +21,9 @@ use crate::printable;
 use clap::Args;
 use serde_json::{Map, Value, json};
 use sluice_p4::{Compiled, Note, P4Error, P4Errors, PortMap, Program, Reader, Traffic};
+use sluice_packet::mistake::{Mistake, Problem};
 use sluice_rmt::target::Target;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// How a program is read
@@ -145,18 +146,31 @@ pub fn ports_json(ports: &PortMap) -> Value {
 /// A mistake as programs read it.
 pub fn mistake_json(e: &P4Error) -> Value {
     let note = |note: &Note| json!({ "place": note.place, "what": note.text });
+    let mut mistake = place_json(&e.mistake);
+    mistake["from"] = json!(e.from);
+    mistake["notes"] = e.notes.iter().map(note).collect();
+    mistake
+}
+
+/// The same of a mistake that comes from nowhere else and has no notes.
+pub fn place_json<P: Problem>(mistake: &Mistake<P>) -> Value {
     json!({
-        "code": e.code(),
-        "file": e.mistake.file,
-        "line": e.mistake.position.line,
-        "column": e.mistake.position.column,
-        "what": e.mistake.problem.to_string(),
-        "from": e.from,
-        "notes": e.notes.iter().map(note).collect::<Vec<_>>(),
+        "code": mistake.code(),
+        "file": mistake.file,
+        "line": mistake.position.line,
+        "column": mistake.position.column,
+        "what": mistake.problem.to_string(),
+        "from": [],
+        "notes": [],
     })
+}
+
+/// What a command says to programs of a file that did not pass, as `check` does; some have more to say.
+pub fn failed_json(file: &Path, errors: Vec<Value>, warnings: &[Value]) -> Value {
+    json!({ "file": file.display().to_string(), "passed": false, "errors": errors, "warnings": warnings })
 }
 
 /// All that is wrong with a program.
 pub fn failure(errors: &P4Errors) -> Failure {
-    Failure::input(errors.code(), errors)
+    Failure::input(errors.code(), errors).mistakes(errors.0.iter().map(mistake_json).collect())
 }

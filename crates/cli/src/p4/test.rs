@@ -3,7 +3,9 @@
 use super::allow::AllowArgs;
 use super::alone::Alone;
 use super::device::Device;
-use super::{PlaceArgs, REFUSED, ReadArgs, check_alone, failure, ports_json, refused, tell_ports};
+use super::{
+    PlaceArgs, REFUSED, ReadArgs, check_alone, failed_json, failure, place_json, ports_json, refused, tell_ports, warn,
+};
 use crate::apart;
 use crate::failure::Failure;
 use crate::files;
@@ -73,7 +75,19 @@ enum UndefinedArg {
 impl Test {
     /// Reads, runs and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let mut warnings = Vec::new();
+        match self.test(out, &mut warnings) {
+            Err(why) if self.json && !why.is_stop() => {
+                out.json(&failed_json(&self.program, why.json(), &warnings))?;
+                Ok(why.exit())
+            }
+            done => done,
+        }
+    }
+
+    fn test(&self, out: &mut Output, warnings: &mut Vec<Value>) -> Result<ExitCode, Failure> {
         let program = self.allow.check(&self.read, &self.program)?;
+        warnings.extend(self.read.warn.of(&program).iter().map(warn::warning_json));
         let path = self.script.clone().unwrap_or_else(|| self.program.with_extension("stf"));
         if path.extension().is_some_and(|ending| ending == "pkt") {
             return self.packet_script(out, &path);
@@ -96,7 +110,7 @@ impl Test {
         path: &Path,
     ) -> Result<ExitCode, Failure> {
         if let Err(why) = check_alone(program) {
-            return self.refused(out, &why);
+            return self.refused(out, program, &why);
         }
         let undefined = match self.undefined {
             UndefinedArg::Zero => Undefined::Zero,
@@ -108,7 +122,7 @@ impl Test {
         };
         let mut reference = match reference {
             Ok(reference) => reference,
-            Err(errors) => return self.refused(out, &failure(&errors)),
+            Err(errors) => return self.refused(out, program, &failure(&errors)),
         };
         let mut ports = PortMap::default();
         let mut compiled = None;
@@ -119,14 +133,14 @@ impl Test {
                     found.teach(&mut reference);
                     compiled = Some(found);
                 }
-                Err(why) => return self.refused(out, &why),
+                Err(why) => return self.refused(out, program, &why),
             }
         }
         let report = if let Some(compiled) = compiled.filter(|_| self.device != Device::Reference) {
             ports = compiled.ports().clone();
             let in_lockstep = self.device != Device::Rtl;
             if let Err(why) = self.device.check_beside(self.trace, &compiled) {
-                return self.refused(out, &why);
+                return self.refused(out, program, &why);
             }
             match self.device {
                 // What is shown is the reference's, so it carries the packets, too.
@@ -202,11 +216,14 @@ impl Test {
         })
     }
 
-    fn refused(&self, out: &mut Output, why: &Failure) -> Result<ExitCode, Failure> {
+    fn refused(&self, out: &mut Output, program: &Program, why: &Failure) -> Result<ExitCode, Failure> {
         if !self.json {
             return refused(out, why);
         }
-        out.json(&json!({ "passed": false, "refused": why.to_string() }))?;
+        let warnings: Vec<Value> = self.read.warn.of(program).iter().map(warn::warning_json).collect();
+        let mut told = failed_json(&self.program, why.json(), &warnings);
+        told["refused"] = json!(why.to_string());
+        out.json(&told)?;
         Ok(ExitCode::from(REFUSED))
     }
 }
@@ -215,7 +232,16 @@ fn read_script(path: &Path) -> Result<Script, Failure> {
     let bytes = std::fs::read(path).map_err(|error| Failure::file(path, "read", &error))?;
     let name = path.display().to_string();
     match String::from_utf8(bytes) {
-        Ok(text) => Script::parse(&name, &text).map_err(|errors| Failure::input(errors.code(), errors)),
+        Ok(text) => {
+            let script = Script::parse(&name, &text).map_err(|errors| {
+                let mistakes = errors.0.iter().map(place_json).collect();
+                Failure::input(errors.code(), errors).mistakes(mistakes)
+            })?;
+            match script.is_empty() {
+                true => Err(Failure::input("E0790", format!("{name}: found no command, expected a packet at least"))),
+                false => Ok(script),
+            }
+        }
         Err(_) => Err(Failure::input("E0790", format!("{name}: the script is no UTF-8"))),
     }
 }

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::printable;
 use clap::Args;
 use serde_json::{Value, json};
+use sluice_frontends::P4Told;
 use sluice_p4::{Level, Levels, P4Warning, Program};
 
 /// What is done with warnings
@@ -35,6 +36,22 @@ impl WarnArgs {
         tell(&self.of(program))
     }
 
+    /// Shows those of programs that come with something else; fails if one of them counts as an error.
+    pub fn tell_all(&self, all: &[P4Warning]) -> Result<(), Failure> {
+        tell(&self.shown(all.to_vec()))
+    }
+
+    /// The same of those that were read later, but for those of programs that were told of already.
+    pub fn tell_new<'a>(&self, all: impl Iterator<Item = &'a P4Told>, before: &P4Told) -> Result<(), Failure> {
+        let mut new: Vec<P4Warning> = Vec::new();
+        for warning in all.flat_map(|told| &told.warnings) {
+            if !before.warnings.contains(warning) && !new.contains(warning) {
+                new.push(warning.clone());
+            }
+        }
+        self.tell_all(&new)
+    }
+
     fn levels(&self) -> Levels {
         let mut levels = Levels::default();
         for word in &self.words {
@@ -59,7 +76,12 @@ pub fn refusal(all: &[(P4Warning, bool)]) -> Option<Failure> {
     let errors: Vec<&P4Warning> = all.iter().filter(|(_, is_error)| *is_error).map(|(warning, _)| warning).collect();
     let first = errors.first()?;
     let text: Vec<String> = errors.iter().map(|warning| warning.text(true)).collect();
-    Some(Failure::input(first.code(), text.join("\n\n")))
+    let mistakes = errors.iter().map(|warning| {
+        let mut mistake = super::place_json(&warning.mistake);
+        mistake["from"] = json!(warning.from);
+        mistake
+    });
+    Some(Failure::input(first.code(), text.join("\n\n")).mistakes(mistakes.collect()))
 }
 
 /// A warning as programs read it.

@@ -190,6 +190,7 @@ pub fn run(
         counters,
         engine,
         entries: Vec::new(),
+        cells: Vec::new(),
         wall,
         changes: Vec::new(),
         rings: host.rings.clone(),

@@ -2,6 +2,7 @@
 
 pub mod assign;
 pub mod bring_up;
+pub mod cell_counts;
 pub mod device;
 pub mod entry_counts;
 pub mod events;

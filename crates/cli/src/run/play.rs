@@ -1,5 +1,6 @@
 //! Plays arrivals through a device, replaces programs on the way, and keeps what comes out.
 
+use super::cell_counts::CellCount;
 use super::entry_counts::{self, EntryCount};
 use super::host::Host;
 use super::interrupt;
@@ -12,6 +13,7 @@ use super::tally::Tally;
 use crate::failure::Failure;
 use crate::xdp::engine_counts;
 use sluice_device::{Counters, Device, DeviceError, EngineCounts, Event, Offer, OpId};
+use sluice_frontends::P4Told;
 use sluice_object::{Linker, Load, Object};
 use sluice_packet::capture::Next;
 use sluice_packet::capture::output;
@@ -37,12 +39,16 @@ pub struct Change {
     pub object: Object,
     /// Where it was read.
     pub file: PathBuf,
+    /// What is told of a P4 program.
+    pub told: P4Told,
 }
 
 impl Change {
     /// The load that does it.
     pub fn link(&self, linker: &mut Linker) -> Result<Load, Failure> {
-        linker.replace(self.tenant, &self.object).map_err(|error| Failure::from(error).of(&self.file))
+        let load = linker.replace(self.tenant, &self.object);
+        let load = load.map_err(|error| error.sent_from(|to| self.told.sender(&self.object.name, to)));
+        load.map_err(|error| Failure::from(error).of(&self.file))
     }
 }
 
@@ -71,6 +77,8 @@ pub struct Played {
     pub engine: BTreeMap<u8, EngineCounts>,
     /// Packets that met entries of P4 programs.
     pub entries: Vec<EntryCount>,
+    /// Cells of counters that P4 programs index.
+    pub cells: Vec<CellCount>,
     /// Wall time from the first packet to the last outcome.
     pub wall: Duration,
     /// Replacements.
@@ -144,6 +152,7 @@ impl Play<'_> {
         Ok(Played {
             engine,
             entries,
+            cells: Vec::new(),
             open_account,
             offered: state.offered,
             tally: state.tally,

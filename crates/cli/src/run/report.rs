@@ -1,5 +1,6 @@
 //! What a run came to, as a table and as JSON.
 
+use super::cell_counts;
 use super::entry_counts;
 use super::live::Seen;
 use super::play::Played;
@@ -114,6 +115,10 @@ impl Report<'_> {
         let entries = self.shown().map_or(&[][..], |played| &played.entries);
         for row in self.rows() {
             entry_counts::text(entries, row.id, &row.name).into_iter().try_for_each(|line| out.line(line))?;
+        }
+        let cells = self.shown().map_or(&[][..], |played| &played.cells);
+        for row in self.rows() {
+            cell_counts::text(cells, row.id, &row.name).into_iter().try_for_each(|line| out.line(line))?;
         }
         for ring in self.shown().map(|played| &played.rings).into_iter().flatten() {
             out.line(ring.text())?;
@@ -238,6 +243,8 @@ impl Report<'_> {
         value["engine"] = json!(self.engine(row).map(|counts| engine_counts::value(counts, None)));
         let entries = self.shown().map_or(&[][..], |played| &played.entries);
         value["entries"] = entry_counts::value(entries, row.id);
+        let cells = self.shown().map_or(&[][..], |played| &played.cells);
+        value["counters"] = cell_counts::value(cells, row.id);
         value["cycles_per_packet"] = json!(self.rtl.and_then(|played| cycles(row, played)));
         value
     }

@@ -20,6 +20,7 @@ use sluice_ebpf::{Image, Program};
 use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, VLAN_ROWS};
 use sluice_formats::xdp::target::LANES;
 use sluice_formats::{Reason, Target};
+use sluice_frontends::P4Told;
 use sluice_hxdp::{Bundles, Target as LaneTarget, compile};
 use sluice_nic::ports::{HostBinding, PortBinding};
 use sluice_object::linker::XdpError;
@@ -94,6 +95,7 @@ impl Hardware {
         settings.ports[0].untagged = Some(TENANT);
         let config = NicConfig {
             files: Vec::new(),
+            p4: P4Told::default(),
             file: run.object.display().to_string(),
             target,
             seed: Some(run.seed),

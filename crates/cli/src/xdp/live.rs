@@ -24,6 +24,7 @@ use sluice_ebpf::world::Event;
 use sluice_ebpf::{Image, Runtime};
 use sluice_formats::Target;
 use sluice_formats::xdp::target::MOST_WORK;
+use sluice_frontends::P4Told;
 use sluice_nic::ports::{HostBinding, LiveCounts, PortBinding};
 use sluice_object::{Destination, Linker, NicSettings, TenantSpec, VlanGrant};
 use std::collections::BTreeMap;
@@ -124,6 +125,7 @@ impl XdpRun {
         }
         let mut config = NicConfig {
             files: Vec::new(),
+            p4: P4Told::default(),
             file: self.object.display().to_string(),
             target,
             seed: None,

@@ -17,10 +17,12 @@ pub use bring_up::{BringUpError, bring_up, loads};
 pub use error::{ConfigError, ConfigProblem};
 
 use sluice_formats::Target;
+use sluice_frontends::P4Told;
 use sluice_nic::engines::Models;
 use sluice_nic::ports::{HostBinding, PortBinding};
 use sluice_object::{NicSettings, Object, TenantSpec};
 use sluice_packet::bounded;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// A NIC as its file describes it.
@@ -44,6 +46,8 @@ pub struct NicConfig {
     pub hosts: Vec<HostBinding>,
     /// Every file that it names to be read: programs, entries of maps, routes, captures.
     pub files: Vec<PathBuf>,
+    /// What is told of its P4 programs: warnings, and who sends where.
+    pub p4: P4Told,
 }
 
 /// A tenant and what it runs.
@@ -84,7 +88,7 @@ impl NicConfig {
     /// Reads the text of a file; objects that it names lie in `folder`.
     pub fn parse(file: &str, text: &str, folder: &Path) -> Result<Self, ConfigError> {
         let parsed = file::parse(file, text)?;
-        resolve::Resolver { file, text, folder }.config(parsed)
+        resolve::Resolver { file, text, folder, p4: RefCell::default() }.config(parsed)
     }
 }
 

@@ -12,13 +12,14 @@ use sluice_formats::l7::target::{LEAST_RING_LOG, MOST_RING_LOG};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::xdp::target::GROWTH;
 use sluice_formats::{EngineId, Target, target};
-use sluice_frontends::{self as frontends, Allowed, P4Options, Reading};
+use sluice_frontends::{self as frontends, Allowed, P4Options, P4Told, Reading};
 use sluice_nic::engines::{self, Models};
 use sluice_object::{
     Destination, KeyKind, KeySpec, L7Given, LinkError, Linker, NicSettings, Object, ObjectError, Rate, TenantSpec,
     XdpShare,
 };
 use sluice_packet::capture::Format;
+use std::cell::RefCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -30,6 +31,8 @@ pub(super) struct Resolver<'a> {
     pub file: &'a str,
     pub text: &'a str,
     pub folder: &'a Path,
+    /// What is told of P4 programs that were read.
+    pub p4: RefCell<P4Told>,
 }
 
 impl Resolver<'_> {
@@ -80,7 +83,8 @@ impl Resolver<'_> {
         let named = file.tenant.iter().flat_map(TenantTable::files).chain(inputs);
         let files = named.map(|named| self.folder.join(named)).collect();
         let seed = file.device.seed;
-        Ok(NicConfig { file: self.file.to_owned(), target, seed, engines, settings, tenants, ports, hosts, files })
+        let (file, p4) = (self.file.to_owned(), self.p4.borrow().clone());
+        Ok(NicConfig { file, target, seed, engines, settings, tenants, ports, hosts, files, p4 })
     }
 
     /// The engines that the NIC has; without a word all.
@@ -244,7 +248,8 @@ impl Resolver<'_> {
             };
             linker.admit(tenant.spec.clone()).map_err(&refused)?;
             if let Some(object) = &tenant.object {
-                linker.load(tenant.spec.id, object).map_err(&refused)?;
+                let sender = |to| self.p4.borrow().sender(&name, to);
+                linker.load(tenant.spec.id, object).map_err(|error| refused(error.sent_from(sender)))?;
             }
             tenants.push(tenant);
         }
@@ -385,7 +390,8 @@ impl Resolver<'_> {
                 let file = self.folder.join(path.get_ref());
                 let entries = table.entries.as_ref().map(|entries| self.folder.join(entries.get_ref()));
                 let allowed = table.p4.as_ref().map(|p4| allowed(p4.get_ref())).unwrap_or_default();
-                let p4 = P4Options { entries: entries.as_deref(), allowed, ..P4Options::default() };
+                let told = Some(&self.p4);
+                let p4 = P4Options { entries: entries.as_deref(), allowed, told, ..P4Options::default() };
                 let reading = Reading { p4, ..Reading::new(target, name) };
                 Some(frontends::read(&file, &reading).map_err(|e| {
                     let problem = problem(format!("object {}", e.what), Some(e.code));

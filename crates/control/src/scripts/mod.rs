@@ -15,9 +15,10 @@ mod traffic;
 use runner::Runner;
 use sluice_device::{Device, DeviceError};
 use sluice_formats::{EngineId, Target};
-use sluice_frontends::ProgramFileError;
-use sluice_object::{LinkError, ObjectError, Warning};
+use sluice_frontends::{P4Warning, ProgramFileError};
+use sluice_object::{Destination, LinkError, ObjectError, Warning};
 use sluice_packet::script::{Command, Script, Statement, Target as ScriptTarget};
+use std::cell::RefCell;
 use std::fmt;
 
 /// Why a statement failed.
@@ -135,6 +136,14 @@ impl ScriptFailure {
         matches!(self, Self::Expectation { .. } | Self::Accounting { .. })
     }
 
+    /// The same with the place that sends where the tenant has no queue, if it is known.
+    fn sent_from(self, place: impl Fn(Destination) -> Option<String>) -> Self {
+        match self {
+            Self::Link(error) => Self::Link(Box::new(error.sent_from(place))),
+            other => other,
+        }
+    }
+
     pub(crate) fn value(what: impl Into<String>, found: impl ToString, allowed: impl Into<String>) -> Self {
         Self::Value { what: what.into(), found: found.to_string(), allowed: allowed.into() }
     }
@@ -180,6 +189,8 @@ pub struct Report {
     pub stopped: Option<Option<Statement>>,
     /// What the linker warns of, each once, with the statement behind which it did.
     pub warnings: Vec<(Statement, Warning)>,
+    /// What is warned of in its P4 programs, each once.
+    pub p4_warnings: Vec<P4Warning>,
 }
 
 impl Report {
@@ -259,6 +270,7 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         failures: Vec::new(),
         stopped: None,
         warnings: Vec::new(),
+        p4_warnings: Vec::new(),
     };
     if !is_for(script, &target) {
         report.skipped = Some(format!("the script is for another target than {}", target.name));
@@ -291,7 +303,10 @@ pub fn run_script(script: &Script, device: &mut dyn Device) -> Report {
         report.skipped = Some("the device has no queues that could be blocked".to_owned());
         return report;
     }
-    let mut runner = match Runner::new(script, device) {
+    let told = RefCell::default();
+    let runner = Runner::new(script, device, &told);
+    report.p4_warnings = told.take().warnings;
+    let mut runner = match runner {
         Ok(runner) => runner,
         Err(failed) => {
             match failed.failure {

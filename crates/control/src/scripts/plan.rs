@@ -4,12 +4,13 @@
 use super::tables::{changed, read_object, read_rules, rmt_object};
 use super::{FailedStatement, ScriptFailure};
 use sluice_formats::Target;
-use sluice_frontends::Tables;
+use sluice_frontends::{P4Told, Tables};
 use sluice_object::linker::rmt::Quota;
 use sluice_object::{Destination, L7Given, Linker, Object};
 use sluice_packet::script::{
     Action, Command, Destination as ScriptDestination, Forward, Key, SYSTEM, Script, Statement, Tenant,
 };
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -89,7 +90,11 @@ fn everywhere(target: &Target) -> impl Iterator<Item = Destination> {
 }
 
 /// Needs of every tenant by name.
-pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap<String, Need>, Box<FailedStatement>> {
+pub(super) fn needs(
+    script: &Script,
+    target: &'static Target,
+    told: &RefCell<P4Told>,
+) -> Result<BTreeMap<String, Need>, Box<FailedStatement>> {
     let mut needs: BTreeMap<String, Need> = BTreeMap::new();
     let mut named: BTreeMap<String, BTreeSet<Destination>> = BTreeMap::new();
     let mut limits: BTreeMap<String, u64> = BTreeMap::new();
@@ -117,11 +122,11 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
                 need.add(action);
             }
             Command::Load { tenant, file } => {
-                let object = read_object(&script.file, file, tenant, target).map_err(here)?;
+                let object = read_object(&script.file, file, tenant, target, Some(told)).map_err(here)?;
                 needs.entry(tenant.clone()).or_default().add_object(&object, target);
             }
             Command::Rmt(rmt) => {
-                let (object, tables) = rmt_object(&script.file, rmt, target).map_err(here)?;
+                let (object, tables) = rmt_object(&script.file, rmt, target, Some(told)).map_err(here)?;
                 if rmt.tenant != SYSTEM && object.parts.rmt.as_ref().is_some_and(|part| part.system) {
                     let found = format!("the system module {}", rmt.file.display());
                     let allowed = "a tenant's module: `rmt system FILE` loads that one";
@@ -142,7 +147,10 @@ pub(super) fn needs(script: &Script, target: &'static Target) -> Result<BTreeMap
             Command::Xdp(xdp) => {
                 let need = needs.entry(xdp.tenant.clone()).or_default();
                 match &xdp.rmt {
-                    Some(module) => need.add_object(&rmt_object(&script.file, module, target).map_err(here)?.0, target),
+                    Some(module) => {
+                        let (object, _) = rmt_object(&script.file, module, target, Some(told)).map_err(here)?;
+                        need.add_object(&object, target);
+                    }
                     None => need.has_no_module = true,
                 }
                 need.destinations.extend(everywhere(target));

@@ -12,11 +12,12 @@ use sluice_device::{Device, DeviceError, Event, ModuleCounters, Offer, ProgramEv
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::xdp::target::GROWTH;
 use sluice_formats::{Reason, Target, l7, target};
-use sluice_frontends::Tables;
+use sluice_frontends::{P4Told, Tables};
 use sluice_object::{Destination, L7Given, Linker, Load, Object, Secrets, TenantSpec, VlanGrant, Warning, XdpShare};
 use sluice_packet::script::{
     Command, MOST_WEIGHT, QUANTUM_PER_WEIGHT, Rmt, SYSTEM, Script, Send, TOTAL, Tenant, Timing,
 };
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::path::Path;
@@ -50,14 +51,19 @@ pub(super) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    pub fn new(script: &'a Script, device: &'a mut dyn Device) -> Result<Self, Box<FailedStatement>> {
+    /// Reads all programs first; what is told of those in P4 comes to `told`.
+    pub fn new(
+        script: &'a Script,
+        device: &'a mut dyn Device,
+        told: &RefCell<P4Told>,
+    ) -> Result<Self, Box<FailedStatement>> {
         let before = |failure| Box::new(FailedStatement { statement: None, failure });
         let found = device.capabilities().target;
         let target = target::ALL.iter().find(|t| t.hash() == found.hash()).ok_or_else(|| {
             let allowed = target::ALL.map(|t| t.name).join(", ");
             before(ScriptFailure::value("target of the device", found.name, allowed))
         })?;
-        let needs = plan::needs(script, target)?;
+        let needs = plan::needs(script, target, told)?;
         let mut runner = Self {
             script,
             // Without a seed those that everybody knows: a script gives the same each time.
@@ -98,7 +104,7 @@ impl<'a> Runner<'a> {
             }
             Command::Tenant(tenant) => self.admit(tenant),
             Command::Load { tenant, file } => {
-                let object = read_object(&self.script.file, file, tenant, self.target)?;
+                let object = read_object(&self.script.file, file, tenant, self.target, None)?;
                 match object.parts.is_empty() {
                     true => self.install(tenant, TableState::of_object(&object)),
                     false => self.program(tenant, &object),
@@ -159,7 +165,8 @@ impl<'a> Runner<'a> {
                     let found = format!("the tenant's module {}", rmt.file.display());
                     return Err(ScriptFailure::value("rmt system", found, "a module with `system`"));
                 }
-                self.program(&rmt.tenant, &object)?;
+                let sender = |to| tables.as_ref().and_then(|tables| tables.sender(to));
+                self.program(&rmt.tenant, &object).map_err(|failure| failure.sent_from(sender))?;
                 self.p4.extend(tables.map(|tables| (rmt.tenant.clone(), tables)));
                 Ok(())
             }
@@ -324,7 +331,7 @@ impl<'a> Runner<'a> {
 
     /// A module without the destinations that `to=` of its tenant leaves out, whatever it demands.
     fn granted_module(&self, rmt: &Rmt) -> Result<(Object, Option<Tables>), ScriptFailure> {
-        let (mut object, tables) = rmt_object(&self.script.file, rmt, self.target)?;
+        let (mut object, tables) = rmt_object(&self.script.file, rmt, self.target, None)?;
         let granted = &self.linker.tenant(self.id(&rmt.tenant)?)?.spec.queues;
         // What a P4 program demands is what its entries send to.
         if object.parts.rmt.as_ref().is_none_or(|part| part.logical.is_none()) {

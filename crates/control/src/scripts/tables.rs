@@ -4,9 +4,10 @@ use super::ScriptFailure;
 use super::plan::{beside, destination};
 use sluice_formats::Target;
 use sluice_formats::limits::KEY_BYTES;
-use sluice_frontends::{self as frontends, Allowed, P4Options, Reading, Tables};
+use sluice_frontends::{self as frontends, Allowed, P4Options, P4Told, Reading, Tables};
 use sluice_object::{Action, Destinations, KeyBytes, KeyKind, KeySpec, Object};
 use sluice_packet::script::{self, Forward, Key, KeyMask, Tuple};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -65,13 +66,20 @@ impl TableState {
 }
 
 /// Reads what a tenant of a script runs from a file beside the script.
-pub(super) fn read_object(script: &str, file: &Path, name: &str, target: &Target) -> Result<Object, ScriptFailure> {
-    Ok(frontends::read(&beside(script, file), &Reading::new(target, name))?)
+pub(super) fn read_object(
+    script: &str,
+    file: &Path,
+    name: &str,
+    target: &Target,
+    told: Option<&RefCell<P4Told>>,
+) -> Result<Object, ScriptFailure> {
+    let p4 = P4Options { told, ..P4Options::default() };
+    Ok(frontends::read(&beside(script, file), &Reading { p4, ..Reading::new(target, name) })?)
 }
 
 /// Reads the file of a `rules` statement.
 pub(super) fn read_rules(script: &str, file: &Path, name: &str, target: &Target) -> Result<Object, ScriptFailure> {
-    let object = read_object(script, file, name, target)?;
+    let object = read_object(script, file, name, target, None)?;
     if object.is_rules() {
         return Ok(object);
     }
@@ -83,9 +91,11 @@ pub(super) fn rmt_object(
     script: &str,
     rmt: &script::Rmt,
     target: &Target,
+    told: Option<&RefCell<P4Told>>,
 ) -> Result<(Object, Option<Tables>), ScriptFailure> {
     let (file, entries) = (beside(script, &rmt.file), rmt.entries.as_ref().map(|file| beside(script, file)));
-    let p4 = P4Options { entries: entries.as_deref(), allowed: allowed(&rmt.parts), ..P4Options::default() };
+    let allowed = allowed(&rmt.parts);
+    let p4 = P4Options { entries: entries.as_deref(), allowed, told, ..P4Options::default() };
     let reading = Reading { p4, ..Reading::new(target, &rmt.tenant) };
     let tables = Tables::read(&file, &reading)?;
     let mut object = match &tables {

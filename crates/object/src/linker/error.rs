@@ -223,7 +223,21 @@ impl From<XdpError> for LinkError {
     }
 }
 
+/// What sends, where nobody knows better.
+pub(super) const SENDER: &str = "an action of the program, or of an entry";
+
 impl LinkError {
+    /// The same with the place that sends where the tenant has no queue, if `place` knows it.
+    #[must_use]
+    pub fn sent_from(mut self, place: impl Fn(Destination) -> Option<String>) -> Self {
+        if let Self::NotGranted { what, found, .. } = &mut self
+            && let Some(place) = place(*found)
+        {
+            *what = what.replace(SENDER, &place);
+        }
+        self
+    }
+
     /// Code for `sluice explain`.
     pub fn code(&self) -> &'static str {
         match self {

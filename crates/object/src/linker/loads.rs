@@ -1,6 +1,7 @@
 //! Programs: first load, hitless replacement, unload.
 
 use super::engine::At;
+use super::error::SENDER;
 use super::tenants::{Running, Tenant};
 use super::writer::Writer;
 use super::{LinkError, Linker, grants};
@@ -137,7 +138,7 @@ impl Linker {
         let name = &object.name;
         let is_p4 = object.parts.rmt.as_ref().is_some_and(|part| part.logical.is_some());
         let what = match is_p4 {
-            true => format!("object `{name}`, an action of the program, or of an entry"),
+            true => format!("object `{name}`, {SENDER}"),
             false => format!("object `{name}`, demands.queues"),
         };
         grants::check(self.target, &tenant.spec, &what, object.demands.destinations())

@@ -44,11 +44,11 @@ pub struct Reservation {
 /// A program that fits the pipeline.
 #[derive(Debug)]
 pub struct Compiled {
-    plan: Plan,
-    sources: Sources,
+    pub(super) plan: Plan,
+    pub(super) sources: Sources,
     role: Role,
     target: Target,
-    ports: Ports,
+    pub(super) ports: Ports,
 }
 
 pub(crate) fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
@@ -343,10 +343,14 @@ impl Compiled {
     fn demands(&self, entries: &Reference) -> Demands {
         let mut ports = self.ports.goals(&entries.switch.machine.tables);
         ports.extend(self.ports.named.iter().filter(|port| **port != 0));
-        let pipeline = ports.into_iter().map(|port| self.ports.map.to_pipeline(port));
-        let of =
-            |port: u16| (port < PIPELINE_PORTS).then(|| Destination::from_number(port as u8, self.target.nic()))?;
-        Demands { queues: pipeline.filter_map(of).map(|to| (to, 0)).collect(), ..Demands::default() }
+        let queues = ports.into_iter().filter_map(|port| self.destination(port)).map(|to| (to, 0)).collect();
+        Demands { queues, ..Demands::default() }
+    }
+
+    /// The destination that a port of the program is.
+    pub(super) fn destination(&self, port: u16) -> Option<Destination> {
+        let port = self.ports.map.to_pipeline(port);
+        (port < PIPELINE_PORTS).then(|| Destination::from_number(port as u8, self.target.nic()))?
     }
 
     /// Gives a reference the multicast groups that a running program has.

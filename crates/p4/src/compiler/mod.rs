@@ -15,5 +15,6 @@ pub(crate) mod ir;
 mod middle;
 pub(crate) mod ports;
 mod relaxation;
+pub(crate) mod told;
 pub(crate) mod traffic;
 mod verify;

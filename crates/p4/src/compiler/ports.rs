@@ -137,15 +137,16 @@ impl Ports {
     pub fn goals(&self, tables: &[Rows]) -> BTreeSet<u16> {
         let mut all = BTreeSet::new();
         for (table, rows) in tables.iter().enumerate() {
-            for (action, data) in rows.calls() {
-                let is_goal = |at: usize| self.goals.contains(&(table, action, at as u32));
-                let goals = data.iter().enumerate().filter(|(at, _)| is_goal(*at));
-                all.extend(
-                    goals.map(|(_, value)| port_of(&number(value, PORT_BITS))).filter(|port| *port != DROP_PORT),
-                );
-            }
+            rows.calls().for_each(|(action, data)| all.extend(self.goals_of(table, action, data)));
         }
         all
+    }
+
+    /// Ports of the program that an action of a table sends to with this data.
+    pub fn goals_of<'a>(&'a self, table: usize, action: usize, data: &'a [Value]) -> impl Iterator<Item = u16> + 'a {
+        let is_goal = move |at: usize| self.goals.contains(&(table, action, at as u32));
+        let goals = data.iter().enumerate().filter(move |(at, _)| is_goal(*at));
+        goals.map(|(_, value)| port_of(&number(value, PORT_BITS))).filter(|port| *port != DROP_PORT)
     }
 
     /// Gives ports in entries their numbers; or says which entry has none.

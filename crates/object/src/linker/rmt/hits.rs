@@ -3,6 +3,7 @@
 use super::hex;
 use crate::linker::{LinkError, Linker};
 use crate::rmt::logical::{LogicalEntry, LogicalKind, LogicalMatch, LogicalTable};
+use sluice_formats::rmt::target::PAGE_WORDS;
 use sluice_formats::{Node, Table};
 
 /// An entry of a table whose packets are counted, and the rows that count them: one a stage that looks the table up.
@@ -22,6 +23,18 @@ impl EntryHits {
 }
 
 impl Linker {
+    /// Where a word of state is that a tenant's program keeps in a stage: the row of [`Table::StateWord`].
+    pub fn state_word(&self, id: u16, stage: u8, word: u32) -> Option<(Node, u32)> {
+        let tenant = self.tenant(id).ok()?;
+        let holding = self.engines.rmt.holders.get(&tenant.module)?;
+        let generation = usize::from(self.generations[usize::from(tenant.module)]);
+        let bank = holding.banks.get(generation)?.as_ref()?;
+        let (held, quota) = (holding.stages.get(&stage)?, holding.quota.stages.get(&stage)?);
+        let (at, within) = (word as usize / PAGE_WORDS, word % PAGE_WORDS as u32);
+        let page = held.page_set(quota, bank.page_set).get(at)?;
+        Some((Node::Stage(stage), page * PAGE_WORDS as u32 + within))
+    }
+
     /// The counted entries of what a tenant runs: those of P4 tables with a direct counter.
     pub fn entry_hits(&self, id: u16) -> Result<Vec<EntryHits>, LinkError> {
         let tenant = self.tenant(id)?;

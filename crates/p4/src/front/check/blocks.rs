@@ -250,6 +250,13 @@ impl Checker<'_> {
                 if !by_number && !self.set_fits(&element, key) {
                     let expected = self.show(key);
                     self.mismatch(value.at.span, what, &element, expected);
+                } else if let ExprKind::Mask(one, two) | ExprKind::Range(one, two) = &value.kind {
+                    // Each side is a number of the key's width, as one value is.
+                    for side in [one, two] {
+                        if self.type_of(side) == Type::Int {
+                            self.cut_to(side, key);
+                        }
+                    }
                 }
             }
             _ => {

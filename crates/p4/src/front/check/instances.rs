@@ -1,8 +1,9 @@
 //! Instances of externs, parsers, controls and packages.
 
 use super::calls::{Call, Called};
-use super::definitions::{DefId, Kind, Signature};
+use super::definitions::{DefId, Kind, Param, Signature};
 use super::types::Type;
+use super::value::Value;
 use super::{Checker, Place, Problem};
 use crate::front::source::Span;
 use crate::front::syntax::ast::{Argument, BlockKind, Declaration, DeclarationKind, Instance, Prototype};
@@ -64,6 +65,7 @@ impl Checker<'_> {
         let parameters: Vec<_> =
             parameters.iter().map(|p| super::definitions::Param { ty: put(&p.ty), ..p.clone() }).collect();
         self.bind(&parameters, &[], &call, Called::Constructor);
+        self.size_of_instance(*id, &parameters, &call);
         let known: Rc<[Type]> = types.iter().map(|ty| self.known(ty)).collect();
         let is_extern = matches!(definition.kind, Kind::Extern { .. });
         if is_extern && known.iter().any(|ty| matches!(ty, Type::Infer(_))) {
@@ -76,6 +78,23 @@ impl Checker<'_> {
             self.note(span, problem);
         }
         made
+    }
+
+    /// Notes a size below zero that an extern of the library is given. The width of the parameter would make a large one of it.
+    fn size_of_instance(&mut self, id: DefId, parameters: &[Param], call: &Call<'_>) {
+        let definition = self.definition(id);
+        let is_library = self.sources.text(definition.span.text).name.starts_with('<');
+        if !is_library || !matches!(definition.kind, Kind::Extern { .. }) {
+            return;
+        }
+        let is_size = |(at, argument): &(usize, &Argument)| match &argument.name {
+            Some(name) => &*name.text == "size",
+            None => parameters.get(*at).is_some_and(|p| &*p.name == "size"),
+        };
+        let Some((_, argument)) = call.arguments.iter().enumerate().find(is_size) else { return };
+        if let Some(Value::Number(number)) = self.constant(&argument.value) {
+            self.not_below(&argument.value, &format!("the size of `{}`", call.name), &number, 0);
+        }
     }
 
     /// Of parsers, controls or packages with one name, the one whose constructor takes the arguments.

@@ -32,6 +32,7 @@ use crate::front::syntax::ast::{Expr, Name, Program};
 pub(crate) use definitions::{DefId, Definition, Kind, Param, Signature};
 pub(crate) use facts::Facts;
 use scope::Scopes;
+pub(crate) use scope::nearest;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

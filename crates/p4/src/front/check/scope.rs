@@ -116,7 +116,7 @@ pub(super) fn differ(one: &[Param], two: &[Param]) -> bool {
 const MOST_NAMES: usize = 2000;
 
 /// A name that differs from this one in a letter or two.
-pub(super) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n Rc<str>>) -> Option<Rc<str>> {
+pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n Rc<str>>) -> Option<Rc<str>> {
     if name.len() > 64 {
         return None;
     }

@@ -278,7 +278,7 @@ impl Checker<'_> {
         }
     }
 
-    fn not_below(&mut self, value: &Expr, what: &str, found: &num_bigint::BigInt, least: u8) {
+    pub(super) fn not_below(&mut self, value: &Expr, what: &str, found: &num_bigint::BigInt, least: u8) {
         if *found < num_bigint::BigInt::from(least) {
             let (what, found) = (what.to_string(), found.to_string());
             self.note(value.at.span, Problem::Range { what, found, allowed: format!("{least} and more") });

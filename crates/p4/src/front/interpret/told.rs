@@ -44,6 +44,9 @@ pub(crate) struct ToldTable {
     pub actions: Vec<Vec<Annotation>>,
     /// Whether entries end when nobody uses them.
     pub times_out: bool,
+    /// Where its own entries stand, and its default action.
+    pub entries: Vec<Span>,
+    pub default: Option<Span>,
 }
 
 #[derive(Debug)]

@@ -34,6 +34,11 @@ impl Script {
         Ok(Script { text: text.to_string(), commands })
     }
 
+    /// Whether it has no command: nothing runs, and nothing can fail.
+    pub fn is_empty(&self) -> bool {
+        self.commands.is_empty()
+    }
+
     /// Reads one change of a table's entries: `add`, `setdefault` and `remove` as in a script, and `change`, which is an `add` in place
     /// of the entry with these keys.
     pub fn change(text: &str) -> Result<Script, StfErrors> {

@@ -57,10 +57,10 @@ fn command(line: &mut Line<'_>) -> Result<CommandKind, Wrong> {
         }
         "mirroring_add_mc" => {
             let session = line.number("the number of a session")?;
-            CommandKind::MirroringAddGroup { session, group: line.number("the number of a group")? }
+            CommandKind::MirroringAddGroup { session, group: group(line)? }
         }
         "mirroring_delete" => CommandKind::MirroringDelete { session: line.number("the number of a session")? },
-        "mc_mgrp_create" => CommandKind::GroupCreate { group: line.number("the number of a group")? },
+        "mc_mgrp_create" => CommandKind::GroupCreate { group: group(line)? },
         "mc_node_create" => {
             let rid = line.number("the number that goes with the copies")?;
             let mut ports = Vec::new();
@@ -70,7 +70,7 @@ fn command(line: &mut Line<'_>) -> Result<CommandKind, Wrong> {
             CommandKind::NodeCreate { rid, ports }
         }
         "mc_node_associate" => {
-            let group = line.number("the number of a group")?;
+            let group = group(line)?;
             CommandKind::NodeAssociate { group, node: line.number("the number of a node")? }
         }
         "register_read" => {
@@ -173,6 +173,14 @@ fn port(line: &mut Line<'_>) -> Result<u16, Wrong> {
     let before = line.clone();
     let port = line.number(expected)?;
     if port < DROP_PORT { Ok(port) } else { before.expected(expected) }
+}
+
+/// A packet whose group is 0 goes to none, so 0 is the number of no group.
+fn group(line: &mut Line<'_>) -> Result<u16, Wrong> {
+    let expected = "the number of a group, from 1 to 65535";
+    let before = line.clone();
+    let group = line.number(expected)?;
+    if group == 0 { before.expected(expected) } else { Ok(group) }
 }
 
 fn priority(line: &mut Line<'_>) -> Result<Option<i64>, Wrong> {

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 /// An entry of a script, or a default action; what names nothing fails when the script runs.
 pub(crate) struct Given {
     pub line: usize,
+    pub sets_default: bool,
     pub table: usize,
     pub matches: Vec<Match>,
     pub action: usize,
@@ -63,7 +64,8 @@ impl Script {
             };
             if let Ok(Entry { matches, action, data, .. }) = found {
                 let line = text::position(&self.text, command.span.start).line;
-                all.push(Given { line, table, matches, action, data });
+                let sets_default = matches!(command.kind, CommandKind::SetDefault { .. });
+                all.push(Given { line, sets_default, table, matches, action, data });
             }
         }
         all

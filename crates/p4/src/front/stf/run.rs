@@ -97,6 +97,9 @@ fn is_full(problem: &StfProblem) -> bool {
     matches!(problem, StfProblem::State { why, .. } if why.starts_with(FULL))
 }
 
+/// Why a group is none.
+const NO_GROUP: &str = "it is not there: mc_mgrp_create comes first";
+
 /// Why a table takes no entry more.
 const FULL: &str = "it is full";
 
@@ -289,6 +292,14 @@ impl Running<'_> {
                     return state(&format!("table `{}`", described.name), "it has no entry like that");
                 }
             }
+            CommandKind::MirroringAdd { session, .. } | CommandKind::MirroringAddGroup { session, .. }
+                if switch.replication.sessions.contains_key(session) =>
+            {
+                return state(&format!("session {session}"), "it is there already: mirroring_delete comes first");
+            }
+            CommandKind::MirroringAddGroup { group, .. } if !switch.replication.groups.contains_key(group) => {
+                return state(&format!("group {group}"), NO_GROUP);
+            }
             CommandKind::MirroringAdd { session, port } => {
                 switch.replication.sessions.insert(*session, Session::Port(*port));
             }
@@ -317,7 +328,7 @@ impl Running<'_> {
                         return state(&format!("node {node}"), "it is in this group already");
                     }
                     Some(nodes) => nodes.push(*node),
-                    None => return state(&format!("group {group}"), "it is not there: mc_mgrp_create comes first"),
+                    None => return state(&format!("group {group}"), NO_GROUP),
                 }
             }
             CommandKind::RegisterRead { name, index, expected } => {

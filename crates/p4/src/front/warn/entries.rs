@@ -1,37 +1,13 @@
 //! Entries of tables and cases of `select` that never match: one that is met before them matches all that they do.
 
+use super::covered::{Match, Met};
 use super::{Looked, Warned, constants, is_silenced};
 use crate::error::place;
 use crate::front::check::{Facts, Kind, Type, wrap};
-use crate::front::source::Span;
 use crate::front::syntax::ast::{
     DeclarationKind, Entry, Expr, ExprKind, KeyElement, Property, PropertyValue, SelectCase, Transition,
 };
 use num_bigint::BigInt;
-use std::cmp::Ordering;
-
-/// What of one key matches.
-#[derive(Clone, Debug, PartialEq)]
-enum Match {
-    Any,
-    /// A value where the mask has ones, and zeros elsewhere.
-    Bits(BigInt, BigInt),
-    Range(BigInt, BigInt),
-    /// Not known here, as a value set.
-    Unknown,
-}
-
-impl Match {
-    /// Whether all that `other` matches is matched by this one.
-    fn covers(&self, other: &Match) -> bool {
-        match (self, other) {
-            (Match::Any, _) => true,
-            (Match::Bits(value, mask), Match::Bits(more, wider)) => mask & wider == *mask && *value == more & mask,
-            (Match::Range(low, high), Match::Range(from, to)) => low <= from && to <= high,
-            _ => false,
-        }
-    }
-}
 
 pub(super) fn look(looked: &mut Looked<'_>) {
     for block in looked.blocks() {
@@ -52,15 +28,15 @@ pub(super) fn look(looked: &mut Looked<'_>) {
 
 fn of_select(looked: &mut Looked<'_>, keys: &[Expr], cases: &[SelectCase]) {
     let types: Vec<Type> = keys.iter().filter_map(|key| looked.facts.types.get(key.at.id as usize).cloned()).collect();
-    let mut before: Vec<(Vec<Match>, Span)> = Vec::new();
-    for case in cases {
+    let mut before = Met::default();
+    let span = |case: &SelectCase| case.values.first().map_or(case.state.span, |value| value.at.span);
+    for (at, case) in cases.iter().enumerate() {
         let matches = matches(looked.facts, &case.values, &types);
-        let span = case.values.first().map_or(case.state.span, |value| value.at.span);
-        if let Some((_, first)) = before.iter().find(|(other, _)| covers(other, &matches)) {
-            let (what, first) = ("this case".to_string(), place(*first, looked.sources));
-            looked.warn(span, Warned::Unreachable { what, first });
+        if let Some(first) = before.first_that_covers(&matches, &[]) {
+            let (what, first) = ("this case".to_string(), place(span(&cases[first]), looked.sources));
+            looked.warn(span(case), Warned::Unreachable { what, first });
         }
-        before.push((matches, span));
+        before.add(at, &matches);
     }
 }
 
@@ -85,23 +61,19 @@ fn of_table(looked: &mut Looked<'_>, properties: &[Property]) {
     let Some(ranks) = ranks(looked.facts, entries, constant, largest, &delta) else { return };
     let types: Vec<Type> =
         keys.iter().filter_map(|key| looked.facts.types.get(key.value.at.id as usize).cloned()).collect();
-    let all: Vec<Vec<Match>> = entries.iter().map(|entry| matches(looked.facts, &entry.values, &types)).collect();
+    // The longer prefix wins, whatever the order.
     let prefix: Vec<bool> = keys.iter().map(|key: &KeyElement| &*key.kind.text == "lpm").collect();
-    for (at, these) in all.iter().enumerate() {
-        let hidden = |other: usize| {
-            let first = match ranks[other].cmp(&ranks[at]) {
-                Ordering::Equal => other < at,
-                order => order == Ordering::Less,
-            };
-            // The longer prefix wins, whatever the order.
-            let same_prefix = || prefix.iter().zip(all[other].iter().zip(these)).all(|(is, (a, b))| !is || a == b);
-            first && other != at && covers(&all[other], these) && same_prefix()
-        };
-        let span = |at: usize| entries[at].values.first().map_or(entries[at].span, |value| value.at.span);
-        if let Some(other) = (0..all.len()).find(|other| hidden(*other)) {
+    let span = |at: usize| entries[at].values.first().map_or(entries[at].span, |value| value.at.span);
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by(|one, two| ranks[*one].cmp(&ranks[*two]));
+    let mut before = Met::default();
+    for at in order {
+        let these = matches(looked.facts, &entries[at].values, &types);
+        if let Some(other) = before.first_that_covers(&these, &prefix) {
             let (what, first) = ("this entry".to_string(), place(span(other), looked.sources));
             looked.warn(span(at), Warned::Unreachable { what, first });
         }
+        before.add(at, &these);
     }
 }
 
@@ -123,10 +95,6 @@ fn ranks(facts: &Facts, entries: &[Entry], constant: bool, largest: bool, delta:
         all.push(rank);
     }
     Some(all)
-}
-
-fn covers(these: &[Match], others: &[Match]) -> bool {
-    these.len() == others.len() && these.iter().zip(others).all(|(one, two)| one.covers(two))
 }
 
 /// What each key is compared with.

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 /// The package of v1model.
-const V1MODEL: &str = "V1Switch";
+pub(super) const V1MODEL: &str = "V1Switch";
 
 /// Parsers and controls of a program for v1model.
 pub(super) struct V1model<'p> {
@@ -26,7 +26,7 @@ pub(super) fn look(looked: &mut Looked<'_>) {
     not_emitted(looked, &parts);
 }
 
-fn main<'p>(looked: &Looked<'p>) -> Option<&'p Instance> {
+pub(super) fn main<'p>(looked: &Looked<'p>) -> Option<&'p Instance> {
     looked.declarations().find_map(|declaration| match &declaration.kind {
         DeclarationKind::Instance(instance) if &*instance.name.text == "main" => Some(instance),
         _ => None,

@@ -5,10 +5,12 @@
 //! What is in a library (`#include <FILE>`, or text inside of `sluice`) is not looked at, and nothing is said of what a macro writes.
 
 mod constants;
+mod covered;
 mod entries;
 mod kinds;
 mod levels;
 mod main_package;
+mod properties;
 mod reads;
 mod states;
 mod unused;
@@ -30,6 +32,7 @@ pub(crate) fn warnings(tree: &Program, facts: &Facts, sources: &Sources) -> Vec<
     states::look(&mut looked);
     constants::look(&mut looked);
     entries::look(&mut looked);
+    properties::look(&mut looked);
     reads::look(&mut looked);
     main_package::look(&mut looked);
     validity::look(&mut looked);

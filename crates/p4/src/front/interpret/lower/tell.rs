@@ -35,6 +35,7 @@ impl<'p> Lowerer<'p> {
         table: &Table,
     ) -> Lowered<()> {
         let (mut keys, mut actions, mut times_out) = (Vec::new(), Vec::new(), false);
+        let (mut entries, mut default) = (Vec::new(), None);
         for property in properties {
             match &property.value {
                 PropertyValue::Key(all) => {
@@ -46,13 +47,18 @@ impl<'p> Lowerer<'p> {
                 PropertyValue::Value(value) if &*property.name.text == "support_timeout" => {
                     times_out = matches!(self.value(value, None)?, Ex::Constant(value) if value.is_true());
                 }
+                PropertyValue::Value(value) if &*property.name.text == "default_action" => {
+                    default = Some(value.at.span)
+                }
+                PropertyValue::Entries(all) => entries = all.iter().map(|entry| entry.span).collect(),
                 _ => {}
             }
         }
         // NoAction, where the program names no default action.
         actions.resize_with(table.actions.len(), Vec::new);
         let annotations = annotations.to_vec();
-        self.code.told.tables.push(ToldTable { span: name.span, annotations, keys, actions, times_out });
+        let span = name.span;
+        self.code.told.tables.push(ToldTable { span, annotations, keys, actions, times_out, entries, default });
         Ok(())
     }
 
