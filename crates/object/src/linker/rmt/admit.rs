@@ -11,7 +11,7 @@ use sluice_formats::rmt::target::CONTAINERS;
 const GROUP: usize = 12 - 9;
 
 impl Placer {
-    /// Growth and each stage are within the quota, and a tenant's is not the system module's.
+    /// Growth and each stage are within the quota, and a tenant's is not the system module's. The part's stages are its own.
     pub(super) fn check_given(&self, module: u8, holding: &Holding, part: &RmtPart) -> Result<(), RmtError> {
         let (asked, given) = (part.growth(), holding.quota.growth);
         if asked > given {
@@ -22,7 +22,8 @@ impl Placer {
             if module != 0 && self.target.is_system(stage.into()) {
                 return Err(RmtError::SystemStage { stage, tenant, found: "rows" });
             }
-            let given = holding.quota.stages.get(&stage).copied().unwrap_or_default();
+            let at = holding.at.get(&stage);
+            let given = at.and_then(|at| holding.quota.stages.get(at)).copied().unwrap_or_default();
             // What a table asks for by its size is a wish, beside what its entries need.
             let (exact, ternary, numbers) = match part.logical {
                 Some(_) => (rows.exact.len() as u32, rows.ternary.len() as u32, rows.numbers_used().into()),
@@ -38,7 +39,7 @@ impl Placer {
             if let Some((resource, asked, given)) = asked.into_iter().find(|(_, asked, given)| asked > given) {
                 return Err(RmtError::Given { stage, resource, asked, tenant, given });
             }
-            if !holding.stages.contains_key(&stage) {
+            if at.is_none() {
                 return Err(RmtError::Given { stage, resource: "stages", asked: 1, tenant, given: 0 });
             }
         }

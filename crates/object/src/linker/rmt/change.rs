@@ -24,8 +24,9 @@ impl Placer {
     /// The writes after which packets run the entries of `part`; nothing if they differ in more than one row from those
     /// of the generation, if the part is another program, or if the entry has no room.
     pub(in crate::linker) fn change(&mut self, module: u8, generation: u8, part: &RmtPart) -> Option<Batches> {
-        let bank = self.holders.get(&module)?.banks[usize::from(generation & 1)].as_ref()?;
-        if without_entries(&bank.part) != without_entries(part) {
+        let holding = self.holders.get(&module)?;
+        let bank = holding.banks[usize::from(generation & 1)].as_ref()?;
+        if without_entries(&bank.part) != without_entries(part).moved(&holding.at) {
             return None;
         }
         let mut steps = Vec::new();

@@ -58,7 +58,7 @@ pub struct EntryAt {
     pub module: u8,
     /// Its current generation.
     pub generation: u8,
-    /// Stage.
+    /// Stage of its program.
     pub stage: u8,
     /// Which entry.
     pub key: EntryKey,
@@ -70,6 +70,8 @@ pub type Batches = Vec<Vec<RowWrite>>;
 /// A checked operation.
 struct Operation {
     at: EntryAt,
+    /// The pipeline's stage.
+    stage: u8,
     name: &'static str,
     tenant: String,
     rows: RmtStage,
@@ -129,7 +131,7 @@ impl Placer {
                 if self.exact_slot(&op, &key).is_some() {
                     return op.refuse("the key is there", "modify it, or delete it first");
                 }
-                let count = op.region.map_or(0, |r| self.stages[usize::from(at.stage)].exact.rows_of(r).count());
+                let count = op.region.map_or(0, |r| self.stages[usize::from(op.stage)].exact.rows_of(r).count());
                 if count as u32 >= op.most_exact {
                     return op.refuse(format!("{count} entries are there"), format!("{} were given", op.most_exact));
                 }
@@ -137,7 +139,7 @@ impl Placer {
             }
             EntryKey::Ternary { value, mask } => {
                 let there = self.ternary_present(&op);
-                let shorter = |r: &u32| self.ternary_at(at.stage, *r).is_some_and(|e| ones(&e.row.mask) < ones(&mask));
+                let shorter = |r: &u32| self.ternary_at(op.stage, *r).is_some_and(|e| ones(&e.row.mask) < ones(&mask));
                 let position = match (op.rows.longest, before) {
                     (true, _) => there.iter().position(shorter).unwrap_or(there.len()),
                     (false, before) => before.unwrap_or(there.len()).min(there.len()),
@@ -158,33 +160,33 @@ impl Placer {
             EntryKey::Exact(key) => {
                 let Some(slot) = self.exact_slot(&op, &key) else { return absent(&op) };
                 let entry = op.exact(key, leads);
-                let old = self.stages[usize::from(at.stage)].exact.get(slot).cloned().unwrap_or_default();
+                let old = self.stages[usize::from(op.stage)].exact.get(slot).cloned().unwrap_or_default();
                 if entry.row != old.row && entry.data != old.data {
                     let mut batches = next.insert_exact(&op, entry)?;
                     // A cuckoo path never moves an entry of this key: all its places are where the path begins.
-                    batches.extend(next.take_exact(at.stage, slot));
+                    batches.extend(next.take_exact(op.stage, slot));
                     batches
                 } else {
-                    let [data, row] = self.exact_writes(at.stage, slot, &entry);
+                    let [data, row] = self.exact_writes(op.stage, slot, &entry);
                     let write = if entry.row == old.row { data } else { row };
-                    next.stages[usize::from(at.stage)].exact.set(slot, Some(entry));
+                    next.stages[usize::from(op.stage)].exact.set(slot, Some(entry));
                     vec![vec![write]]
                 }
             }
             EntryKey::Ternary { value, mask } => {
                 let Some((position, row)) = self.ternary_find(&op, &value, &mask) else { return absent(&op) };
                 let entry = op.ternary(value, mask, leads);
-                let old = self.ternary_at(at.stage, row).cloned().unwrap_or_default();
+                let old = self.ternary_at(op.stage, row).cloned().unwrap_or_default();
                 if entry.row != old.row && entry.data != old.data {
                     let mut batches = next.insert_ternary(&op, position, entry)?;
                     // The old one is behind the new one now.
                     let behind = next.ternary_present(&op)[position + 1];
-                    batches.extend(next.take_ternary(at.stage, behind));
+                    batches.extend(next.take_ternary(op.stage, behind));
                     batches
                 } else {
-                    let [data, written] = self.ternary_writes(at.stage, row, &entry);
+                    let [data, written] = self.ternary_writes(op.stage, row, &entry);
                     let write = if entry.row == old.row { data } else { written };
-                    next.stages[usize::from(at.stage)].ternary[row as usize] = Some(entry);
+                    next.stages[usize::from(op.stage)].ternary[row as usize] = Some(entry);
                     vec![vec![write]]
                 }
             }
@@ -198,23 +200,22 @@ impl Placer {
         let op = self.operation(at, "delete")?;
         match at.key {
             EntryKey::Exact(key) => match self.exact_slot(&op, &key) {
-                Some(slot) => Ok(self.take_exact(at.stage, slot)),
+                Some(slot) => Ok(self.take_exact(op.stage, slot)),
                 None => absent(&op),
             },
             EntryKey::Ternary { value, mask } => match self.ternary_find(&op, &value, &mask) {
-                Some((_, row)) => Ok(self.take_ternary(at.stage, row)),
+                Some((_, row)) => Ok(self.take_ternary(op.stage, row)),
                 None => absent(&op),
             },
         }
     }
 
-    /// Exact and ternary entries of a generation's stage as they are now, the ternary ones in their order. Actions are
+    /// Exact and ternary entries of a stage of a generation's program as they are now, the ternary ones in their order. Actions are
     /// positions of the program.
     pub fn entries(&self, module: u8, generation: u8, stage: u8) -> Vec<(EntryKey, EntryLeads)> {
         let Some(holding) = self.holders.get(&module) else { return Vec::new() };
-        let (Some(held), Some(quota)) = (holding.stages.get(&stage), holding.quota.stages.get(&stage)) else {
-            return Vec::new();
-        };
+        let Some(&stage) = holding.at.get(&stage) else { return Vec::new() };
+        let (held, quota) = (&holding.stages[&stage], &holding.quota.stages[&stage]);
         let actions = held.action_rows(quota, generation & 1);
         let position = |row: u16| actions.iter().position(|a| *a == u32::from(row)).unwrap_or(0) as u16;
         let space = &self.stages[usize::from(stage)];
@@ -239,11 +240,15 @@ impl Placer {
         let Some(bank) = &holding.banks[usize::from(at.generation & 1)] else {
             return Err(missing("no program in the generation"));
         };
-        let Some(rows) = bank.part.stages.get(&at.stage) else { return Err(missing("the program has no such stage")) };
-        let (held, quota) = (&holding.stages[&at.stage], &holding.quota.stages[&at.stage]);
+        let stage = holding.at.get(&at.stage);
+        let Some((&stage, rows)) = stage.and_then(|stage| Some((stage, bank.part.stages.get(stage)?))) else {
+            return Err(missing("the program has no such stage"));
+        };
+        let (held, quota) = (&holding.stages[&stage], &holding.quota.stages[&stage]);
         let at = EntryAt { generation: at.generation & 1, ..at };
         let op = Operation {
             at,
+            stage,
             name,
             tenant: holding.name.clone(),
             rows: rows.clone(),
@@ -262,7 +267,7 @@ impl Placer {
 
     fn check_leads(&self, op: &Operation, leads: &EntryLeads) -> Result<(), RmtError> {
         let holding: &Holding = self.holding(op.at.module, op.name)?;
-        let numbers = holding.quota.stages[&op.at.stage].numbers;
+        let numbers = holding.quota.stages[&op.stage].numbers;
         if usize::from(leads.action) >= op.rows.actions.len() {
             return op.refuse(format!("action {}", leads.action), format!("actions below {}", op.rows.actions.len()));
         }
@@ -273,7 +278,7 @@ impl Placer {
     }
 
     fn exact_slot(&self, op: &Operation, key: &RmtKey) -> Option<Slot> {
-        self.stages[usize::from(op.at.stage)].exact.find(op.region?, key)
+        self.stages[usize::from(op.stage)].exact.find(op.region?, key)
     }
 
     fn ternary_at(&self, stage: u8, row: u32) -> Option<&RmtTernary> {
@@ -282,19 +287,19 @@ impl Placer {
 
     /// Rows of the generation's ternary entries, in order.
     fn ternary_present(&self, op: &Operation) -> Vec<u32> {
-        op.ternary.clone().filter(|r| self.ternary_at(op.at.stage, *r).is_some()).collect()
+        op.ternary.clone().filter(|r| self.ternary_at(op.stage, *r).is_some()).collect()
     }
 
     fn ternary_find(&self, op: &Operation, value: &RmtKey, mask: &RmtKey) -> Option<(usize, u32)> {
         let is = |e: &RmtTernary| e.row.value == *value && e.row.mask == *mask;
         let there = self.ternary_present(op);
-        let position = there.iter().position(|r| self.ternary_at(op.at.stage, *r).is_some_and(is))?;
+        let position = there.iter().position(|r| self.ternary_at(op.stage, *r).is_some_and(is))?;
         Some((position, there[position]))
     }
 
     /// Makes room and puts an entry there; entries that make room are copied, then deleted.
     fn insert_exact(&mut self, op: &Operation, entry: RmtExact) -> Result<Batches, RmtError> {
-        let stage = op.at.stage;
+        let stage = op.stage;
         let space = &mut self.stages[usize::from(stage)];
         let path = op.region.and_then(|r| space.exact.path_to_room(r, &entry.row.key));
         let Some(path) = path else {
@@ -326,7 +331,7 @@ impl Placer {
 
     /// Puts an entry before the one at a position. Those between it and a free row make room, one row each.
     fn insert_ternary(&mut self, op: &Operation, position: usize, entry: RmtTernary) -> Result<Batches, RmtError> {
-        let stage = op.at.stage;
+        let stage = op.stage;
         let there = self.ternary_present(op);
         // Rows between which it has to stand: behind `low - 1`, before `high`.
         let low = position.checked_sub(1).map_or(op.ternary.start, |p| there[p] + 1);

@@ -1,6 +1,7 @@
 //! What the placer refuses. Pages: docs/errors/E0670.md and on.
 
 use super::EntryKey;
+use super::window::{Elsewhere, Window};
 use crate::error::ObjectError;
 use crate::linker::error::Held;
 use crate::linker::spaces::Holder;
@@ -18,7 +19,11 @@ pub enum RmtError {
         error: ObjectError,
     },
     /// A resource is used up.
-    #[error("{place}: {asked} {resource} asked for by `{tenant}`, {left} left; held by {held}", held = Held(.holders))]
+    #[error(
+        "{place}: {asked} {resource} asked for by `{tenant}`, {left} left; held by {held}{elsewhere}",
+        held = Held(.holders),
+        elsewhere = Elsewhere(.elsewhere)
+    )]
     NoRoom {
         /// "stage 2", or "the pipeline".
         place: String,
@@ -32,6 +37,8 @@ pub enum RmtError {
         left: String,
         /// Who holds it.
         holders: Vec<Holder>,
+        /// What lacks in the other stages that a tenant's programs could run in.
+        elsewhere: Vec<Window>,
     },
     /// A program needs more than its tenant was given.
     #[error("stage {stage}: the program needs {asked} {resource}, tenant `{tenant}` was given {given}")]
@@ -155,6 +162,14 @@ pub enum RmtError {
 }
 
 impl RmtError {
+    /// What lacks, in short, where a resource is used up.
+    pub(super) fn lack(&self) -> String {
+        match self {
+            Self::NoRoom { place, resource, asked, left, .. } => format!("{place}: {asked} {resource}, {left} left"),
+            other => other.to_string(),
+        }
+    }
+
     /// Code for `sluice explain`.
     pub fn code(&self) -> &'static str {
         match self {

@@ -15,6 +15,7 @@ mod place;
 pub mod placer;
 pub mod quota;
 mod space;
+mod window;
 
 pub use entries::{Batches, EntryAt, EntryKey, EntryLeads};
 pub use error::RmtError;
@@ -22,6 +23,7 @@ pub use hits::EntryHits;
 pub use place::{Placed, RowWrite};
 pub use placer::{Placer, StageLeft};
 pub use quota::{Quota, StageQuota};
+pub use window::{Stages, Window};
 
 use crate::rmt::part::RmtKey;
 

@@ -4,6 +4,7 @@ use super::error::RmtError;
 use super::place::RowWrite;
 use super::quota::{Quota, StageQuota};
 use super::space::{StageSpace, take_lowest};
+use super::window::Stages;
 use crate::linker::spaces::{Holder, Region};
 use crate::rmt::RmtPart;
 use sluice_formats::rmt::rows::{GrantedRow, GroupNameRow, GroupRow, StageOwnerRow};
@@ -25,8 +26,11 @@ pub struct Placer {
 #[derive(Clone, Debug)]
 pub(in crate::linker) struct Holding {
     pub name: String,
+    /// By the pipeline's stages, as `stages`.
     pub quota: Quota,
     pub stages: BTreeMap<u8, StageHolding>,
+    /// Which of them each stage of its programs is.
+    pub at: Stages,
     /// Where its groups are.
     pub names: GroupNameRow,
     pub banks: [Option<Bank>; 2],
@@ -112,19 +116,17 @@ impl Placer {
             return Err(wrong(format!("the name `{name}` is module {m}'s"), "each name once".to_owned()));
         }
         let names = self.name_groups(module, name, &quota)?;
+        let at = self.choose(module, name, &quota)?;
+        let quota = quota.moved(&at);
         let mut next = self.clone();
         let mut stages = BTreeMap::new();
         for (&stage, asked) in &quota.stages {
-            if module != 0 && self.target.is_system(stage.into()) && *asked != StageQuota::default() {
-                return Err(RmtError::SystemStage { stage, tenant: name.to_owned(), found: "resources" });
-            }
-            stages.insert(stage, next.take(stage, name, asked)?);
+            let (space, held) = next.fitted(stage, name, asked)?;
+            next.stages[usize::from(stage)] = space;
+            stages.insert(stage, held);
         }
-        let destinations = quota.destinations;
-        next.holders.insert(
-            module,
-            Holding { name: name.to_owned(), quota, stages, names: names.clone(), banks: [None, None] },
-        );
+        let (destinations, name) = (quota.destinations, name.to_owned());
+        next.holders.insert(module, Holding { name, quota, stages, at, names: names.clone(), banks: [None, None] });
         let mut writes = next.blank(module);
         if names != GroupNameRow::default() {
             writes.push(RowWrite::new(Node::Deparser, Table::GroupName, module.into(), &names));
@@ -168,9 +170,15 @@ impl Placer {
         RowWrite::new(Node::Deparser, Table::Granted, module.into(), &GrantedRow { destinations })
     }
 
-    /// Match sets that a module was given in a stage, half of them for each generation.
+    /// Match sets that a module was given in a stage of its programs, half of them for each generation.
     pub fn region(&self, module: u8, stage: u8) -> Option<Region> {
-        self.holders.get(&module)?.stages.get(&stage)?.region
+        let holding = self.holders.get(&module)?;
+        holding.stages.get(holding.at.get(&stage)?)?.region
+    }
+
+    /// In which stages of the pipeline a module's programs run, by theirs.
+    pub fn stages_of(&self, module: u8) -> Stages {
+        self.holders.get(&module).map(|holding| holding.at.clone()).unwrap_or_default()
     }
 
     /// Destinations that a module was given.
@@ -198,7 +206,13 @@ impl Placer {
         })
     }
 
-    fn take(&mut self, stage: u8, name: &str, quota: &StageQuota) -> Result<StageHolding, RmtError> {
+    /// What is left of a stage when this is taken from it, and what is taken.
+    pub(super) fn fitted(
+        &self,
+        stage: u8,
+        name: &str,
+        quota: &StageQuota,
+    ) -> Result<(StageSpace, StageHolding), RmtError> {
         let target = self.target;
         let Some(space) = self.stages.get(usize::from(stage)) else {
             let left = format!("stages 0 to {}", target.stages - 1);
@@ -243,8 +257,7 @@ impl Placer {
         }
         let actions = take_lowest(&mut space.actions, actions);
         let pages = take_lowest(&mut space.pages, pages);
-        self.stages[usize::from(stage)] = space;
-        Ok(StageHolding { region, ternary, actions, pages, hits_base, blank_pages: [false; 2] })
+        Ok((space, StageHolding { region, ternary, actions, pages, hits_base, blank_pages: [false; 2] }))
     }
 
     /// How much each module holds in a stage.
@@ -264,7 +277,7 @@ impl Placer {
         let holder = |h: &Holding| Holder { tenant: h.name.clone(), amount: amount(h) };
         let holders = Holder::most_first(self.holders.values().map(holder));
         let (place, tenant) = (format!("stage {stage}"), tenant.to_owned());
-        RmtError::NoRoom { place, resource, tenant, asked, left, holders }
+        RmtError::NoRoom { place, resource, tenant, asked, left, holders, elsewhere: Vec::new() }
     }
 }
 

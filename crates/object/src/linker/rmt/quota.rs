@@ -1,5 +1,6 @@
 //! What a module is given, for all programs that it may run.
 
+use super::window::Stages;
 use crate::rmt::RmtPart;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// put beside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Quota {
-    /// By stage.
+    /// By stage of its programs: which stages of the pipeline these are is chosen when it is admitted.
     pub stages: BTreeMap<u8, StageQuota>,
     /// Multicast groups that it may use.
     pub groups: BTreeSet<u16>,
@@ -51,6 +52,13 @@ impl Quota {
             destinations,
             growth: part.growth(),
         }
+    }
+
+    /// The same in other stages.
+    pub(super) fn moved(mut self, stages: &Stages) -> Self {
+        let at = |stage: u8| stages.get(&stage).copied().unwrap_or(stage);
+        self.stages = self.stages.into_iter().map(|(stage, quota)| (at(stage), quota)).collect();
+        self
     }
 
     /// Enough for programs of either quota.

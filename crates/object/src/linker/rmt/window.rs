@@ -1,0 +1,118 @@
+//! Which stages of the pipeline a module's programs run in. They ask for stages in an order; it is chosen here, when the module is
+//! admitted, which ones these are (docs/design/object.md#stages).
+
+use super::error::RmtError;
+use super::placer::Placer;
+use super::quota::{Quota, StageQuota};
+use crate::rmt::RmtPart;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Windows that a refusal names at most.
+const MOST_NAMED: usize = 6;
+
+/// The pipeline's stage by the program's.
+pub type Stages = BTreeMap<u8, u8>;
+
+/// What lacks in a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Stages, in the order of the program's.
+    pub stages: Vec<u8>,
+    /// The first thing that is short, and where.
+    pub lacks: String,
+}
+
+impl RmtPart {
+    /// The same program in other stages; those that are not named stay.
+    #[must_use]
+    pub fn moved(&self, stages: &Stages) -> Self {
+        let at = |stage: u8| stages.get(&stage).copied().unwrap_or(stage);
+        let mut part = self.clone();
+        if stages.iter().all(|(from, to)| from == to) {
+            return part;
+        }
+        part.stages = std::mem::take(&mut part.stages).into_iter().map(|(s, rows)| (at(s), rows)).collect();
+        if let Some(logical) = &mut part.logical {
+            logical.stages = std::mem::take(&mut logical.stages).into_iter().map(|(s, all)| (at(s), all)).collect();
+        }
+        part
+    }
+}
+
+impl Placer {
+    /// Stages that have room for what is asked for: those that are named, else the first ones in the same order.
+    pub(super) fn choose(&self, module: u8, name: &str, quota: &Quota) -> Result<Stages, RmtError> {
+        let is_system = |stage: u8| self.target.is_system(stage.into());
+        let foreign = |stage: &u8| module != 0 && is_system(*stage);
+        let wrong = quota.stages.iter().find(|(stage, asked)| foreign(stage) && **asked != StageQuota::default());
+        if let Some((&stage, _)) = wrong {
+            return Err(RmtError::SystemStage { stage, tenant: name.to_owned(), found: "resources" });
+        }
+        let asked: Vec<_> = quota.stages.iter().filter(|(stage, _)| !foreign(stage)).map(|(s, q)| (*s, q)).collect();
+        let lacks = |stage: u8, asked: &StageQuota| self.fitted(stage, name, asked).err();
+        let Some(mut error) = asked.iter().find_map(|(stage, quota)| lacks(*stage, quota)) else {
+            return Ok(quota.stages.keys().map(|stage| (*stage, *stage)).collect());
+        };
+        // The system program's visits are before and behind all others.
+        let own: Vec<u8> = (0..self.target.stages as u8).filter(|stage| module != 0 && !is_system(*stage)).collect();
+        let mut free = own.iter().copied();
+        // The earliest stage for each leaves most for those behind it.
+        let chosen = asked.iter().map(|(stage, quota)| {
+            let at = free.find(|at| lacks(*at, quota).is_none())?;
+            Some((*stage, at))
+        });
+        if let Some(chosen) = chosen.collect() {
+            return Ok(chosen);
+        }
+        if let RmtError::NoRoom { elsewhere, .. } = &mut error {
+            let named: Vec<u8> = asked.iter().map(|(stage, _)| *stage).collect();
+            let others = windows(&own, asked.len()).into_iter().filter(|window| *window != named);
+            elsewhere.extend(others.filter_map(|stages| {
+                let short = stages.iter().zip(&asked).find_map(|(at, (_, quota))| lacks(*at, quota))?;
+                Some(Window { stages, lacks: short.lack() })
+            }));
+        }
+        Err(error)
+    }
+}
+
+/// All choices of so many stages in their order.
+fn windows(own: &[u8], count: usize) -> Vec<Vec<u8>> {
+    match (own, count) {
+        (_, 0) => vec![Vec::new()],
+        ([], _) => Vec::new(),
+        ([first, rest @ ..], _) => {
+            let with = windows(rest, count - 1).into_iter().map(|tail| [&[*first][..], &tail].concat());
+            with.chain(windows(rest, count)).collect()
+        }
+    }
+}
+
+/// What lacks elsewhere, at the end of a refusal.
+pub(super) struct Elsewhere<'a>(pub &'a [Window]);
+
+impl fmt::Display for Elsewhere<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Window { stages, lacks } in self.0.iter().take(MOST_NAMED) {
+            let stages: Vec<String> = stages.iter().map(u8::to_string).collect();
+            write!(f, "; in stage{} {}: {lacks}", if stages.len() == 1 { "" } else { "s" }, stages.join(", "))?;
+        }
+        match self.0.len().saturating_sub(MOST_NAMED) {
+            0 => Ok(()),
+            more => write!(f, "; and likewise in {more} other choices of stages"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_keep_the_order() {
+        assert_eq!(windows(&[1, 2, 3], 2), [[1, 2], [1, 3], [2, 3]]);
+        assert_eq!(windows(&[1, 2], 3), Vec::<Vec<u8>>::new());
+        assert_eq!(windows(&[], 0), [Vec::<u8>::new()]);
+    }
+}
