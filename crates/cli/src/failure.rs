@@ -32,20 +32,20 @@ pub enum Kind {
 impl Failure {
     /// The input cannot be used.
     pub fn input(code: &'static str, what: impl ToString) -> Self {
-        Self::of(Kind::BadInput, code, what)
+        Self::new(Kind::BadInput, code, what)
     }
 
     /// The run showed something that must not be.
     pub fn difference(code: &'static str, what: impl ToString) -> Self {
-        Self::of(Kind::Difference, code, what)
+        Self::new(Kind::Difference, code, what)
     }
 
     /// A signal ended it before there was anything to report.
     pub fn stopped(what: impl ToString) -> Self {
-        Self::of(Kind::Stopped, "E0511", what)
+        Self::new(Kind::Stopped, "E0511", what)
     }
 
-    fn of(kind: Kind, code: &'static str, what: impl ToString) -> Self {
+    fn new(kind: Kind, code: &'static str, what: impl ToString) -> Self {
         Self { kind, code, what: what.to_string(), help: None, mistakes: Vec::new() }
     }
 
@@ -67,6 +67,7 @@ impl Failure {
             "line": none,
             "column": none,
             "what": self.what,
+            "help": self.help,
             "from": empty,
             "notes": empty,
         })]

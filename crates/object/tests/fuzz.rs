@@ -292,8 +292,9 @@ fn check_invariants(linker: &Linker, mirror: &Mirror) {
         assert!(modules.insert(t.module) && (t.module == 0) == (t.spec.id == 0));
         assert!(t.vlans.iter().all(|v| vlans.insert(*v)), "a VLAN has two owners");
         let region = linker.placer().region(t.module, STAGE);
+        let stage = linker.placer().stages_of(t.module).get(&STAGE).copied().unwrap_or(STAGE);
         for set in region.into_iter().flat_map(|r| r.base..r.base + r.sets()) {
-            assert!(set < target.rmt.sets() as u32 && sets.insert(set), "set {set} has two owners");
+            assert!(set < target.rmt.sets() as u32 && sets.insert((stage, set)), "set {set} has two owners");
         }
         cells += t.spec.cells();
         assert_eq!(t.running.is_some(), mirror.running.contains_key(&t.spec.id));
@@ -305,7 +306,10 @@ fn check_invariants(linker: &Linker, mirror: &Mirror) {
     }
     assert!(cells + target.beats(9216) <= target.cells);
     let left = linker.left();
-    assert_eq!(left.stages[usize::from(STAGE)].sets, (target.rmt.sets() - sets.len()) as u32);
+    for (stage, left) in (0..).zip(&left.stages) {
+        let held = sets.iter().filter(|(of, _)| *of == stage).count();
+        assert_eq!(left.sets, (target.rmt.sets() - held) as u32, "stage {stage}");
+    }
     assert_eq!(left.cells, target.cells - target.beats(9216) - cells);
     // The device's own limits say the same.
     let limits = mirror.rows.rows.iter().filter(|((n, t, _), _)| (*n, *t) == (Node::Egress, Table::Limit));

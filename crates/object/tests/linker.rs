@@ -6,9 +6,11 @@ use sluice_formats::rmt::rows::{ActionRow, ExactRow, GrantedRow, KeyRow};
 use sluice_formats::rows::{QuantumRow, RateRow, VlanRow};
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Node, Row, Table};
+use sluice_object::linker::rmt::{Quota, StageQuota};
 use sluice_object::linker::spaces::Region;
 use sluice_object::{
-    Action, Destination, KeySpec, LinkError, Linker, Load, NicSettings, Object, Rate, Step, TargetNeed, VlanGrant,
+    Action, Destination, KeySpec, LinkError, Linker, Load, NicSettings, Object, Rate, Step, TargetNeed, TenantSpec,
+    VlanGrant,
 };
 
 const PORT1: Destination = Destination::Port(1);
@@ -144,10 +146,53 @@ fn match_sets_run_out_in_powers_of_two() {
     };
     let (sets, blue) = admit(256, 1);
     assert_eq!(sets, 256);
-    refused(blue, "E0670", "held by red 256");
+    // In the next stage there is room.
+    blue.unwrap();
     let (sets, blue) = admit(192, 192);
     assert_eq!(sets, 128);
     blue.unwrap();
+}
+
+/// As many tables as the stages of tenants have room for; a refusal says what lacks in each.
+#[test]
+fn tables_lie_in_the_first_stage_that_has_room_for_them() {
+    let mut linker = Linker::new(&DEFAULT);
+    let table = |id: u16| tenant(id, &format!("t{id}"), 256, &DEFAULT);
+    for id in 1..=3 {
+        linker.admit(table(id)).unwrap();
+        let module = linker.tenant(id).unwrap().module;
+        assert_eq!(linker.placer().stages_of(module), [(STAGE, id as u8)].into());
+        linker.load(id, &program(3)).unwrap();
+    }
+    let lacks = "256 match sets (a power of two, for both generations), 0, the largest block 0, left";
+    let text = linker.clone().admit(table(4)).unwrap_err().to_string();
+    assert!(text.starts_with("stage 1: 256 match sets") && text.contains("held by t1 256"), "{text}");
+    for stage in 2..=3 {
+        assert!(text.contains(&format!("; in stage {stage}: stage {stage}: {lacks}")), "{text}");
+    }
+    // A program that asks for two stages finds them only side by side in order.
+    let quota = |stages: &[u8]| Quota {
+        stages: stages.iter().map(|s| (*s, StageQuota { exact: 256, ..StageQuota::default() })).collect(),
+        ..Quota::default()
+    };
+    let two = |id: u16| TenantSpec { rmt: Some(quota(&[1, 2])), ..TenantSpec::new(id, format!("t{id}")) };
+    linker.remove(2).unwrap();
+    assert!(linker.clone().admit(two(5)).is_err());
+    linker.remove(3).unwrap();
+    linker.admit(two(5)).unwrap();
+    let module = linker.tenant(5).unwrap().module;
+    assert_eq!(linker.placer().stages_of(module), [(1, 2), (2, 3)].into());
+    // Entries of a table in another stage come and go by the table's own number.
+    linker.remove(5).unwrap();
+    linker.admit(table(6)).unwrap();
+    linker.load(6, &program(3)).unwrap();
+    assert_eq!(linker.placer().stages_of(linker.tenant(6).unwrap().module), [(STAGE, 2)].into());
+    linker.insert(6, &key(9), &Action::to([PORT1])).unwrap();
+    linker.modify(6, &key(9), &Action::DROP).unwrap();
+    assert_eq!(linker.entries(6).unwrap().len(), 4);
+    linker.delete(6, &key(9)).unwrap();
+    linker.replace(6, &program(2)).unwrap();
+    assert_eq!(linker.entries(6).unwrap().len(), 2);
 }
 
 #[test]

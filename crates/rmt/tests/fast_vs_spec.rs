@@ -65,7 +65,7 @@ struct Rig {
     placer: Placer,
     tenants: Vec<Tenant>,
     /// First hit counter by module and stage, once known.
-    bases: BTreeMap<(u8, usize), usize>,
+    bases: BTreeMap<(u8, usize), (Node, usize)>,
     drops: BTreeMap<(u8, Event), u64>,
     seen: Seen,
     /// Time for most packets, so that meters are met while they remember.
@@ -275,15 +275,18 @@ impl Rig {
         self.spec.load(module, generation, program, memory).expect("the linker had room for it");
         self.tenants[at].loaded[usize::from(generation)] = Some(number);
         self.seen.kept += u64::from(keep);
-        for stage in 0..self.target.stages {
-            let row =
-                self.fast.row(Node::Stage(stage as u8), Table::Key, self.bank(module, generation)).expect("a row");
+        for stage in (0..self.target.stages).filter(|s| self.tenants[at].programs[number].0.stages[*s].is_some()) {
+            let node = self.node(module, stage);
+            let row = self.fast.row(node, Table::Key, self.bank(module, generation)).expect("a row");
             let row = KeyRow::unpack(&row).expect("as it was packed");
-            if self.tenants[at].programs[number].0.stages[stage].is_some() {
-                self.bases.insert((module, stage), row.hits_base.into());
-            }
+            self.bases.insert((module, stage), (node, row.hits_base.into()));
         }
         true
+    }
+
+    /// Where a stage of a module's programs runs.
+    fn node(&self, module: u8, stage: usize) -> Node {
+        Node::Stage(self.placer.stages_of(module).get(&(stage as u8)).copied().unwrap_or(stage as u8))
     }
 
     fn bank(&self, module: u8, generation: u8) -> u32 {
@@ -396,9 +399,9 @@ impl Rig {
         for stage in 0..self.target.stages {
             let node = Node::Stage(stage as u8);
             let mut all = 0;
-            for (&(module, _), &base) in self.bases.iter().filter(|b| b.0.1 == stage) {
+            for (&(module, own), &(_, base)) in self.bases.iter().filter(|(_, (at, _))| *at == node) {
                 for number in 0..NUMBERS - base {
-                    let expected = self.spec.hits(module, stage, number as u16);
+                    let expected = self.spec.hits(module, own, number as u16);
                     if expected != 0 {
                         assert_eq!(
                             self.counter(node, Table::Hits, base + number),
@@ -436,11 +439,13 @@ impl Rig {
         let expected = self.spec.words(module, generation, stage);
         for (page, words) in expected.chunks(PAGE_WORDS).enumerate() {
             let index = MODULE_PAGES as u32 * self.bank(module, generation) + page as u32;
-            let row = self.fast.row(Node::Stage(stage as u8), Table::Page, index).expect("a row");
+            let at = self.node(module, stage);
+            let row = self.fast.row(at, Table::Page, index).expect("a row");
             let row = PageRow::unpack(&row).expect("as it was packed");
             assert!(row.valid, "page {page} of module {module} in stage {stage}");
             let first = PAGE_WORDS * usize::from(row.page);
-            let found: Vec<u32> = (first..first + PAGE_WORDS).map(|w| self.fast.state_word(stage, w)).collect();
+            let at = at.stage().map_or(stage, usize::from);
+            let found: Vec<u32> = (first..first + PAGE_WORDS).map(|w| self.fast.state_word(at, w)).collect();
             assert_eq!(found, words, "page {page} of module {module} in stage {stage}");
         }
     }

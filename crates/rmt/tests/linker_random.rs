@@ -100,9 +100,10 @@ impl Bench {
             };
             assert!(self.device.part(module, generation).first == parts[*part].1.first);
             for (&stage, entries) in tables {
+                let at = self.linker.placer().stages_of(module)[&stage];
                 for (key, _) in entries {
                     let (EntryKey::Exact(key) | EntryKey::Ternary { value: key, .. }) = key;
-                    let found = self.device.find(stage, module, generation, &key.0).map(|f| (f.1, f.2));
+                    let found = self.device.find(at, module, generation, &key.0).map(|f| (f.1, f.2));
                     assert_eq!(found, find(entries, key), "tenant {id}, stage {stage}");
                 }
                 assert_eq!(self.linker.entries(*id, stage).len(), entries.len());

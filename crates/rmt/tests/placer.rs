@@ -51,7 +51,7 @@ fn tenants_come_go_and_are_replaced_and_no_two_share_a_row() {
         let mut placer = Placer::new(target);
         let (mut device, mut owners) = (Device::new(target), Owners::default());
         let mut tenants: BTreeMap<u8, Tenant> = BTreeMap::new();
-        let (mut refused, mut replaced) = (0, 0);
+        let (mut refused, mut replaced, mut moved) = (0, 0, 0);
         let least = 6 * most + 60;
         for step in 0..100_000 {
             if step >= least && replaced >= 30 {
@@ -92,11 +92,13 @@ fn tenants_come_go_and_are_replaced_and_no_two_share_a_row() {
                     let placed = placed.unwrap_or_else(|e| panic!("a program within its quota: {e}"));
                     write_all(&mut device, &mut owners, module, placed.all());
                     // The running program is untouched until it is cleared.
+                    let stages = placer.stages_of(module);
+                    moved += usize::from(stages.iter().any(|(own, at)| own != at));
                     if let Some(running) = &tenant.part {
-                        check_rows(&device, &target, module, tenant.current, running);
+                        check_rows(&device, &target, module, tenant.current, &running.moved(&stages));
                         replaced += 1;
                     }
-                    check_rows(&device, &target, module, next, &part);
+                    check_rows(&device, &target, module, next, &part.moved(&stages));
                     write_all(&mut device, &mut owners, module, [&placer.commit(module, next)]);
                     let clear = placer.clear(module, tenant.current).unwrap();
                     write_all(&mut device, &mut owners, module, &clear);
@@ -105,12 +107,12 @@ fn tenants_come_go_and_are_replaced_and_no_two_share_a_row() {
             }
         }
         for (&module, tenant) in &tenants {
-            let part = tenant.part.clone().unwrap_or_default();
+            let part = tenant.part.clone().unwrap_or_default().moved(&placer.stages_of(module));
             check_rows(&device, &target, module, tenant.current, &part);
             check_rows(&device, &target, module, 1 - tenant.current, &RmtPart::default());
         }
         println!(
-            "{}: {most} modules, {} at the end, {refused} refused, {replaced} replaced",
+            "{}: {most} modules, {} at the end, {refused} refused, {replaced} replaced, {moved} loads in other stages",
             target.name,
             tenants.len()
         );

@@ -160,6 +160,7 @@ pub fn place_json<P: Problem>(mistake: &Mistake<P>) -> Value {
         "line": mistake.position.line,
         "column": mistake.position.column,
         "what": mistake.problem.to_string(),
+        "help": null,
         "from": [],
         "notes": [],
     })

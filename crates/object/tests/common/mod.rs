@@ -54,7 +54,9 @@ impl Rows {
         if !first.valid {
             return Found::NoModule;
         }
-        let node = Node::Stage(STAGE);
+        // Of a table's program one stage looks at something.
+        let is_its = |node: &Node| self.layout::<KeyRow>(*node, Table::Key, bank) != KeyRow::default();
+        let node = (0..self.target.rmt.stages as u8).map(Node::Stage).find(is_its).unwrap_or(Node::Stage(STAGE));
         let spec: KeyRow = self.layout(node, Table::Key, bank);
         let (sets, exact) = (self.target.rmt.sets() as u32, self.target.rmt.exact as u32);
         let data = |index| lower::action_of(&self.layout::<DataRow>(node, Table::Data, index).data, self.target);
