@@ -122,12 +122,34 @@ fn no_egress_spec(looked: &mut Looked<'_>, parts: &V1model<'_>) {
     }
 }
 
-fn is_port(value: &Expr) -> bool {
+/// Whether an expression is what decides where a packet goes.
+pub(super) fn is_port(value: &Expr) -> bool {
     match &value.kind {
         ExprKind::Member(_, member) => matches!(&*member.text, "egress_spec" | "mcast_grp"),
         ExprKind::Slice(value, ..) | ExprKind::Part(value, ..) => is_port(value),
         _ => false,
     }
+}
+
+/// Whether a program clones packets.
+pub(super) fn clones(looked: &Looked<'_>) -> bool {
+    let mut found = false;
+    let mut see = |value: &Expr| {
+        if let ExprKind::Call(callee, _, _) = &value.kind
+            && let ExprKind::Name { name, .. } = &callee.kind
+        {
+            found |= name.text.starts_with("clone");
+        }
+    };
+    for declaration in looked.declarations() {
+        if let DeclarationKind::Block(Block { body: Some(body), .. }) = &declaration.kind {
+            walk::expressions_of_body(body, &mut see);
+        }
+        walk::statements(walk::body(declaration), &mut |statement| {
+            walk::of_statement(statement).into_iter().for_each(|value| walk::expressions(value, &mut see));
+        });
+    }
+    found
 }
 
 fn is_standard_metadata(looked: &Looked<'_>, value: &Expr) -> bool {

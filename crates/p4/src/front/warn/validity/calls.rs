@@ -3,7 +3,7 @@
 use super::{Follow, Ways};
 use crate::front::check::{DefId, Kind, Type};
 use crate::front::syntax::ast::{Argument, Direction, Expr, ExprKind, Parameter, TypeKind};
-use crate::front::warn::main_package::path;
+use crate::front::warn::main_package::{self, path};
 
 impl<'p> Follow<'_, 'p> {
     pub(super) fn call(&mut self, callee: &'p Expr, arguments: &'p [Argument], ways: &mut Ways) {
@@ -19,6 +19,7 @@ impl<'p> Follow<'_, 'p> {
                     return;
                 }
                 (_, "setValid" | "setInvalid") => {
+                    self.change(self.within(owner));
                     if let Some((at, false)) = self.header(owner) {
                         let valid = &*member.text == "setValid";
                         *ways = ways.iter().map(|way| if valid { way | 1 << at } else { way & !(1 << at) }).collect();
@@ -51,6 +52,11 @@ impl<'p> Follow<'_, 'p> {
             Kind::Function(signature) => {
                 let directions: Vec<Direction> = signature.parameters.iter().map(|p| p.direction).collect();
                 self.arguments(&directions, arguments, ways);
+                match &*signature.name {
+                    "mark_to_drop" => self.dropped(true, ways),
+                    "multicast" => self.dropped(false, ways),
+                    _ => {}
+                }
             }
             _ => {}
         }
@@ -61,6 +67,7 @@ impl<'p> Follow<'_, 'p> {
         for (at, argument) in arguments.iter().enumerate() {
             match directions.get(at).copied().unwrap_or(Direction::In) {
                 Direction::Out | Direction::InOut => {
+                    self.sends(&argument.value, ways);
                     // A field that is written leaves the header as valid as it was.
                     if !matches!(self.header(&argument.value), Some((_, true))) {
                         self.unknown |= self.within(&argument.value);
@@ -71,19 +78,21 @@ impl<'p> Follow<'_, 'p> {
         }
     }
 
+    /// A port that something else may set: whether the packet is dropped is not known any more.
+    fn sends(&mut self, argument: &Expr, ways: &mut Ways) {
+        if main_package::is_port(argument) {
+            self.dropped(false, ways);
+            self.may_drop = true;
+        }
+    }
+
     fn action(&mut self, id: DefId, ways: &mut Ways) {
         let Some(body) = self.actions.get(&id).copied() else { return };
         if self.deep >= 32 {
             self.too_many = true;
             return;
         }
-        self.deep += 1;
-        // A `return` ends the action only.
-        let outer = std::mem::take(&mut self.left);
-        self.statements(body, ways);
-        let mut left = std::mem::replace(&mut self.left, outer);
-        ways.append(&mut left);
-        self.deep -= 1;
+        self.inside(ways, |follow, ways| follow.statements(body, ways));
     }
 
     fn table(&mut self, id: DefId, ways: &mut Ways) {
@@ -147,20 +156,18 @@ impl<'p> Follow<'_, 'p> {
                     None => self.roots.remove(&parameter),
                 };
             }
+            if matches!(parameter.direction, Direction::Out | Direction::InOut) {
+                self.sends(&argument.value, ways);
+            }
             // Those of `out` begin invalid.
             if parameter.direction == Direction::Out {
                 let all = self.within(&argument.value);
                 *ways = ways.iter().map(|way| way & !all).collect();
             }
         }
-        self.deep += 1;
-        let outer = std::mem::take(&mut self.left);
-        match block.body.as_ref().is_some_and(|body| !body.states.is_empty()) {
-            true => self.parser(block, ways),
-            false => block.body.iter().for_each(|body| self.statements(&body.apply, ways)),
-        }
-        let mut left = std::mem::replace(&mut self.left, outer);
-        ways.append(&mut left);
-        self.deep -= 1;
+        self.inside(ways, |follow, ways| match block.body.as_ref() {
+            Some(body) if body.states.is_empty() => follow.statements(&body.apply, ways),
+            _ => follow.parser(block, ways),
+        });
     }
 }

@@ -6,7 +6,9 @@
 //!
 //! Two cases are told. A header that is invalid on every way is told wherever it is read. One that is invalid on some ways is told only
 //! where nothing but validity decides whether it is read: a program may know from a flag, a field or the choice of an action what it
-//! parsed. A key next to `isValid()` of its header in the same table is not told either.
+//! parsed. A condition that is not followed, and may have left before by `return` or `exit`, decides, too; so does one that may have
+//! made the header valid, or dropped the packet before egress. A key next to `isValid()` of its header in the same table is not told
+//! either.
 
 mod calls;
 
@@ -23,6 +25,10 @@ use std::rc::Rc;
 /// Most sets of headers, and most steps, that are followed; beyond them nothing is said.
 const MOST_SETS: usize = 1024;
 const MOST_STEPS: usize = 100_000;
+/// The bit of a way on which ingress drops the packet.
+const DROPPED: u64 = 1 << 63;
+/// The port that drops.
+const DROP_PORT: u32 = 511;
 
 /// Sets of valid headers, one for each way; a bit is a header.
 type Ways = BTreeSet<u64>;
@@ -32,7 +38,7 @@ pub(super) fn look(looked: &mut Looked<'_>) {
     let Some((ty, headers)) = headers_type(looked, &parts) else { return };
     let mut names = Vec::new();
     collect(looked, &headers, &mut Vec::new(), &mut names, 8);
-    if names.is_empty() || names.len() > 64 {
+    if names.is_empty() || names.len() > 63 {
         return;
     }
     let mut follow = Follow::new(looked, names, ty);
@@ -77,10 +83,18 @@ struct Follow<'l, 'p> {
     tables: HashMap<DefId, (Vec<&'p KeyElement>, Vec<&'p Expr>, bool)>,
     /// Headers of which nothing is known any more.
     unknown: u64,
+    /// Headers that a condition that is not followed may have made valid or invalid.
+    mixed: u64,
     bad: Vec<(&'p Expr, String, &'static str)>,
     good: HashSet<u32>,
-    /// Ways that have left the block.
+    /// Ways that have left the block by `return`, and all blocks by `exit`.
     left: Ways,
+    gone: Ways,
+    /// Whether a condition that is not followed may have left the block, or all blocks.
+    may_return: bool,
+    may_exit: bool,
+    /// Whether such a condition may have dropped the packet.
+    may_drop: bool,
     /// Whether nothing but validity has decided that this is executed.
     sure: bool,
     reports: bool,
@@ -124,9 +138,14 @@ impl<'l, 'p> Follow<'l, 'p> {
             actions,
             tables,
             unknown: 0,
+            mixed: 0,
             bad: Vec::new(),
             good: HashSet::new(),
             left: Ways::new(),
+            gone: Ways::new(),
+            may_return: false,
+            may_exit: false,
+            may_drop: false,
             sure: true,
             reports: false,
             steps: 0,
@@ -146,9 +165,47 @@ impl<'l, 'p> Follow<'l, 'p> {
         self.parser(parts.parser, &mut ways);
         let parsed = ways.clone();
         self.control(parts.ingress, &mut ways);
-        // Clones and what is sent again come from elsewhere.
-        ways.extend(parsed);
+        ways.retain(|way| way & DROPPED == 0);
+        // Clones come from elsewhere, and only some packets are cloned. What is sent again is parsed again.
+        if main_package::clones(self.looked) {
+            ways.extend(parsed);
+            self.may_drop = true;
+        }
+        self.sure = !self.may_drop;
         self.control(parts.egress, &mut ways);
+    }
+
+    /// Whether nothing but validity has decided that this is executed.
+    fn certain(&self) -> bool {
+        self.sure && !self.may_return && !self.may_exit
+    }
+
+    /// Headers become valid or invalid.
+    fn change(&mut self, headers: u64) {
+        if !self.certain() {
+            self.mixed |= headers;
+        }
+    }
+
+    /// The packet is dropped, or no longer.
+    fn dropped(&mut self, drops: bool, ways: &mut Ways) {
+        if drops {
+            self.may_drop |= !self.certain();
+            *ways = ways.iter().map(|way| way | DROPPED).collect();
+        } else {
+            *ways = ways.iter().map(|way| way & !DROPPED).collect();
+        }
+    }
+
+    /// What a `return` leaves, and no more than that.
+    fn inside(&mut self, ways: &mut Ways, follow: impl FnOnce(&mut Self, &mut Ways)) {
+        let (outer, may_return) = (std::mem::take(&mut self.left), self.may_return);
+        self.deep += 1;
+        follow(self, ways);
+        self.deep -= 1;
+        let mut left = std::mem::replace(&mut self.left, outer);
+        ways.append(&mut left);
+        self.may_return = may_return;
     }
 
     fn enter(&mut self, block: &Block) {
@@ -160,9 +217,9 @@ impl<'l, 'p> Follow<'l, 'p> {
     fn control(&mut self, block: &'p Block, ways: &mut Ways) {
         self.enter(block);
         let Some(body) = &block.body else { return };
-        self.left.clear();
-        self.statements(&body.apply, ways);
-        ways.append(&mut self.left);
+        self.inside(ways, |follow, ways| follow.statements(&body.apply, ways));
+        ways.append(&mut self.gone);
+        self.may_exit = false;
     }
 
     /// States until no way brings another set; what is left are the sets at `accept`.
@@ -194,7 +251,7 @@ impl<'l, 'p> Follow<'l, 'p> {
         self.reports = reports;
         if reports {
             // Which way leads to a state is decided by what was parsed.
-            let sure = std::mem::replace(&mut self.sure, false);
+            let (sure, mixed) = (std::mem::replace(&mut self.sure, false), self.mixed);
             for state in &body.states {
                 let Some(mut here) = entries.get(&*state.name.text).cloned() else { continue };
                 self.statements(&state.statements, &mut here);
@@ -202,7 +259,7 @@ impl<'l, 'p> Follow<'l, 'p> {
                     keys.iter().for_each(|key| self.read(key, &mut here));
                 }
             }
-            self.sure = sure;
+            (self.sure, self.mixed) = (sure, mixed);
         }
         *ways = entries.remove("accept").unwrap_or_default();
     }
@@ -255,9 +312,13 @@ impl<'l, 'p> Follow<'l, 'p> {
             }
             StatementKind::Return(value) => {
                 value.iter().for_each(|value| self.read(value, ways));
+                self.may_return |= !self.certain();
                 self.left.append(ways);
             }
-            StatementKind::Exit => self.left.append(ways),
+            StatementKind::Exit => {
+                self.may_exit |= !self.certain();
+                self.gone.append(ways);
+            }
             StatementKind::Declaration(declaration) => {
                 if let DeclarationKind::Variable { value: Some(value), .. } = &declaration.kind {
                     self.read(value, ways);
@@ -299,7 +360,14 @@ impl<'l, 'p> Follow<'l, 'p> {
     }
 
     fn assign(&mut self, left: &'p Expr, right: &'p Expr, ways: &mut Ways) {
+        if main_package::is_port(left) {
+            let drops = super::constants::value(self.looked.facts, right) == Some(DROP_PORT.into());
+            self.dropped(drops, ways);
+        }
         let all = self.within(left);
+        if let Some((at, false)) = self.header(left) {
+            self.change(1 << at);
+        }
         match self.header(left) {
             Some((_, true)) => {}
             Some((at, false)) => match &right.kind {
@@ -309,6 +377,7 @@ impl<'l, 'p> Follow<'l, 'p> {
                     Some((from, false)) => {
                         *ways = ways.iter().map(|way| way & !(1 << at) | (way >> from & 1) << at).collect();
                         self.unknown |= (self.unknown >> from & 1) << at;
+                        self.mixed |= (self.mixed >> from & 1) << at;
                     }
                     _ => self.unknown |= 1 << at,
                 },
@@ -319,6 +388,10 @@ impl<'l, 'p> Follow<'l, 'p> {
 
     /// Sets in which a condition holds, those in which it does not, and whether validity alone decides.
     fn condition(&mut self, value: &'p Expr, ways: &mut Ways) -> (Ways, Ways, bool) {
+        if let Some((value, same)) = compared(value) {
+            let (yes, no, validity) = self.condition(value, ways);
+            return if same { (yes, no, validity) } else { (no, yes, validity) };
+        }
         match &value.kind {
             ExprKind::Unary(Unary::Not, value) => {
                 let (yes, no, validity) = self.condition(value, ways);
@@ -389,7 +462,7 @@ impl<'l, 'p> Follow<'l, 'p> {
         let what = match invalid {
             0 => None,
             _ if invalid == ways.len() => Some("is invalid"),
-            _ if self.sure => Some("may be invalid"),
+            _ if self.certain() && self.mixed >> at & 1 == 0 => Some("may be invalid"),
             _ => None,
         };
         match what {
@@ -399,4 +472,15 @@ impl<'l, 'p> Follow<'l, 'p> {
             }
         }
     }
+}
+
+/// What is compared with `true` or `false`, and whether it holds where the comparison does.
+fn compared(value: &Expr) -> Option<(&Expr, bool)> {
+    let ExprKind::Binary(operator @ (Binary::Equal | Binary::NotEqual), one, two) = &value.kind else { return None };
+    let (of, holds) = match (&one.kind, &two.kind) {
+        (_, ExprKind::Bool(holds)) => (one, *holds),
+        (ExprKind::Bool(holds), _) => (two, *holds),
+        _ => return None,
+    };
+    Some((of, holds == (*operator == Binary::Equal)))
 }
