@@ -169,17 +169,8 @@ pub fn successor(
             .and_then(|()| tenant::successor(name, &bytes, running, keep, sizes).map_err(|e| (e.code(), e.to_string())))
             .map_err(|(code, what)| ProgramFileError { code, what: format!("{file}: {what}") })?,
         Kind::P4 => {
-            let keeps = p4.entries.is_none() && !p4.entries_go;
             let reading = Reading { p4, ..Reading::new(target, name) };
-            let mut object = Tables::decode(path, &bytes, &reading, Some(running))?.object()?;
-            if keeps && !clones::keep(&mut object, running, target) {
-                let what = format!(
-                    "{file}: without entries the running program's sessions of clones would go, for the actions of the new one are \
-                     others; expected a file of entries ({file},FILE), or the word that they go ({file},none)"
-                );
-                return Err(ProgramFileError { code: NO_ENTRIES, what });
-            }
-            object
+            Tables::decode(path, &bytes, &reading, Some(running))?.object()?
         }
         _ => decode(path, &bytes, &Reading { p4, ..Reading::new(target, name) })?,
     };

@@ -1,6 +1,7 @@
 //! P4-16 programs as modules of tenants, and the entries of their tables.
 
-use crate::{Kind, NO_ENTRIES, ProgramFileError, Reading};
+use crate::{Kind, NO_ENTRIES, ProgramFileError, Reading, clones};
+use sluice_formats::Target;
 use sluice_object::{Destination, Object};
 use sluice_p4::stf::Script;
 use sluice_p4::{Compiled, CounterCells, P4Errors, P4Warning, Reader, Reference, Reservation, Undefined};
@@ -57,6 +58,8 @@ pub struct Tables {
     reserved: Vec<Reservation>,
     /// Who sent where at first.
     senders: Vec<(Destination, String)>,
+    /// A program that ran before, whose sessions of clones are kept.
+    sessions: Option<(Box<Object>, Target)>,
 }
 
 fn refused(errors: P4Errors) -> ProgramFileError {
@@ -64,17 +67,18 @@ fn refused(errors: P4Errors) -> ProgramFileError {
 }
 
 impl Tables {
-    /// Reads a program with the entries of its file; nothing if the file is no P4 program.
-    pub fn read(path: &Path, reading: &Reading) -> Result<Option<Self>, ProgramFileError> {
+    /// Reads a program with the entries of its file; nothing if the file is no P4 program. Where nothing is said of entries, those
+    /// that a running program has are kept.
+    pub fn read(path: &Path, reading: &Reading, running: Option<&Object>) -> Result<Option<Self>, ProgramFileError> {
         let bytes = bounded::read(path, bounded::MOST_OBJECT)
             .map_err(|e| ProgramFileError { code: "E0305", what: format!("{}: {e}", path.display()) })?;
         match Kind::of(path, &bytes) {
-            Kind::P4 => Self::decode(path, &bytes, reading, None).map(Some),
+            Kind::P4 => Self::decode(path, &bytes, reading, running).map(Some),
             _ => Ok(None),
         }
     }
 
-    /// The same from the file's bytes. Where nothing is said of entries, those that a running program has are kept.
+    /// The same from the file's bytes.
     pub(crate) fn decode(
         path: &Path,
         bytes: &[u8],
@@ -97,6 +101,7 @@ impl Tables {
         if let Some(file) = reading.p4.entries {
             script = Some((file.display().to_string(), filled(&mut entries, file)?));
         }
+        let before = running;
         let running = running.and_then(|object| object.parts.rmt.as_ref());
         let logical = running.and_then(|part| part.logical.as_deref());
         if let (Some(logical), Some(part), None, false) = (logical, running, reading.p4.entries, reading.p4.entries_go)
@@ -108,12 +113,9 @@ impl Tables {
                     0 => format!("the default action of table `{table}`: {why}"),
                     number => format!("{number} of table `{table}`: {why}"),
                 });
-                let (file, tables) = (path.display(), tables.collect::<Vec<_>>().join("; "));
-                let what = format!(
-                    "{file}: without entries those of the running program would go ({tables}); expected a file of entries \
-                     ({file},FILE), or the word that they go ({file},none)"
-                );
-                return Err(ProgramFileError { code: NO_ENTRIES, what });
+                let tables = tables.collect::<Vec<_>>().join("; ");
+                let gone = format!("those of the running program would go ({tables})");
+                return Err(needs_entries(path, &gone));
             }
         }
         let reserved = compiled.reservations(&entries).map_err(refused)?;
@@ -121,7 +123,16 @@ impl Tables {
         if let Some(told) = reading.p4.told {
             told.borrow_mut().tell(reading.name, &senders, compiled.counters(&entries));
         }
-        Ok(Self { name: reading.name.to_owned(), compiled, entries, reserved, senders })
+        let mut read = Self { name: reading.name.to_owned(), compiled, entries, reserved, senders, sessions: None };
+        if let (Some(before), None, false) = (before, reading.p4.entries, reading.p4.entries_go) {
+            if !clones::keep(&mut read.object()?, before, reading.target) {
+                let gone =
+                    "the running program's sessions of clones would go, for the actions of the new one are others";
+                return Err(needs_entries(path, gone));
+            }
+            read.sessions = Some((Box::new(before.clone()), *reading.target));
+        }
+        Ok(read)
     }
 
     /// The place in the program or in the file of its entries that sends to a destination.
@@ -131,7 +142,11 @@ impl Tables {
 
     /// The module with the entries.
     pub fn object(&self) -> Result<Object, ProgramFileError> {
-        self.compiled.object_within(&self.name, &self.entries, &self.reserved).map_err(refused)
+        let mut object = self.compiled.object_within(&self.name, &self.entries, &self.reserved).map_err(refused)?;
+        if let Some((before, target)) = &self.sessions {
+            clones::keep(&mut object, before, target);
+        }
+        Ok(object)
     }
 
     /// Adds, changes or removes an entry: `add`, `setdefault` and `remove` as in a file of entries, and `change`, an `add` in place of
@@ -150,6 +165,15 @@ impl Tables {
         }
         object
     }
+}
+
+/// A program in the place of another, of which something would be lost in silence.
+fn needs_entries(path: &Path, gone: &str) -> ProgramFileError {
+    let what = format!(
+        "{}: without entries {gone}; expected a file of entries for it, or `none` in the place of that file: that they go",
+        path.display()
+    );
+    ProgramFileError { code: NO_ENTRIES, what }
 }
 
 /// Gives a program's tables the entries of a file.

@@ -122,11 +122,14 @@ pub(super) fn needs(
                 need.add(action);
             }
             Command::Load { tenant, file } => {
+                p4.remove(&**tenant);
                 let object = read_object(&script.file, file, tenant, target, Some(told)).map_err(here)?;
                 needs.entry(tenant.clone()).or_default().add_object(&object, target);
             }
             Command::Rmt(rmt) => {
-                let (object, tables) = rmt_object(&script.file, rmt, target, Some(told)).map_err(here)?;
+                let running = p4.remove(&*rmt.tenant);
+                let (object, tables) =
+                    rmt_object(&script.file, rmt, target, running.as_ref(), Some(told)).map_err(here)?;
                 if rmt.tenant != SYSTEM && object.parts.rmt.as_ref().is_some_and(|part| part.system) {
                     let found = format!("the system module {}", rmt.file.display());
                     let allowed = "a tenant's module: `rmt system FILE` loads that one";
@@ -148,7 +151,8 @@ pub(super) fn needs(
                 let need = needs.entry(xdp.tenant.clone()).or_default();
                 match &xdp.rmt {
                     Some(module) => {
-                        let (object, _) = rmt_object(&script.file, module, target, Some(told)).map_err(here)?;
+                        let (object, _) =
+                            rmt_object(&script.file, module, target, p4.get(&*xdp.tenant), Some(told)).map_err(here)?;
                         need.add_object(&object, target);
                     }
                     None => need.has_no_module = true,

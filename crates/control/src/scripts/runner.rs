@@ -105,6 +105,7 @@ impl<'a> Runner<'a> {
             Command::Tenant(tenant) => self.admit(tenant),
             Command::Load { tenant, file } => {
                 let object = read_object(&self.script.file, file, tenant, self.target, None)?;
+                self.p4.remove(tenant);
                 match object.parts.is_empty() {
                     true => self.install(tenant, TableState::of_object(&object)),
                     false => self.program(tenant, &object),
@@ -167,7 +168,10 @@ impl<'a> Runner<'a> {
                 }
                 let sender = |to| tables.as_ref().and_then(|tables| tables.sender(to));
                 self.program(&rmt.tenant, &object).map_err(|failure| failure.sent_from(sender))?;
-                self.p4.extend(tables.map(|tables| (rmt.tenant.clone(), tables)));
+                match tables {
+                    Some(tables) => self.p4.insert(rmt.tenant.clone(), tables),
+                    None => self.p4.remove(&rmt.tenant),
+                };
                 Ok(())
             }
             Command::Entry { tenant, entry } => self.entry(tenant, entry),
@@ -331,7 +335,7 @@ impl<'a> Runner<'a> {
 
     /// A module without the destinations that `to=` of its tenant leaves out, whatever it demands.
     fn granted_module(&self, rmt: &Rmt) -> Result<(Object, Option<Tables>), ScriptFailure> {
-        let (mut object, tables) = rmt_object(&self.script.file, rmt, self.target, None)?;
+        let (mut object, tables) = rmt_object(&self.script.file, rmt, self.target, self.p4.get(&rmt.tenant), None)?;
         let granted = &self.linker.tenant(self.id(&rmt.tenant)?)?.spec.queues;
         // What a P4 program demands is what its entries send to.
         if object.parts.rmt.as_ref().is_none_or(|part| part.logical.is_none()) {

@@ -11,6 +11,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// What stands at `entries=` where those of the program that runs go.
+const NO_FILE: &str = "none";
+
 /// A table as the script has built it.
 #[derive(Clone, Debug)]
 pub(super) struct TableState {
@@ -86,18 +89,22 @@ pub(super) fn read_rules(script: &str, file: &Path, name: &str, target: &Target)
     Err(ScriptFailure::value("rules", file.display(), "a file of rules for dispatch, *.l7"))
 }
 
-/// Reads the module of an `rmt` statement; with the tables of a P4 program, whose entries may change one by one.
+/// Reads the module of an `rmt` statement; with the tables of a P4 program, whose entries may change one by one. Those of the P4
+/// program that runs are kept, unless the statement says otherwise.
 pub(super) fn rmt_object(
     script: &str,
     rmt: &script::Rmt,
     target: &Target,
+    running: Option<&Tables>,
     told: Option<&RefCell<P4Told>>,
 ) -> Result<(Object, Option<Tables>), ScriptFailure> {
+    let entries_go = rmt.entries.as_ref().is_some_and(|file| file == Path::new(NO_FILE));
     let (file, entries) = (beside(script, &rmt.file), rmt.entries.as_ref().map(|file| beside(script, file)));
-    let allowed = allowed(&rmt.parts);
-    let p4 = P4Options { entries: entries.as_deref(), allowed, told, ..P4Options::default() };
+    let (allowed, entries) = (allowed(&rmt.parts), entries.as_deref().filter(|_| !entries_go));
+    let p4 = P4Options { entries, entries_go, allowed, told };
     let reading = Reading { p4, ..Reading::new(target, &rmt.tenant) };
-    let tables = Tables::read(&file, &reading)?;
+    let running = running.map(Tables::object).transpose()?;
+    let tables = Tables::read(&file, &reading, running.as_ref())?;
     let mut object = match &tables {
         Some(tables) => tables.object()?,
         None => frontends::read(&file, &reading)?,
