@@ -152,16 +152,22 @@ fn shipped_programs_have_no_warnings_but_those_that_are_right() {
 
 /// A program for v1model around the `apply` of its ingress or its deparser.
 fn around(ingress: &str, deparser: &str) -> String {
+    program("", ingress, "apply { }", deparser)
+}
+
+/// The same around what its egress does, too, and declarations of its own.
+fn program(own: &str, ingress: &str, egress: &str, deparser: &str) -> String {
     let standard = "inout headers_t hdr, inout meta_t m";
     format!(
         "#include <core.p4>\n#include <v1model.p4>\nheader eth_t {{ bit<16> kind; }} header ip_t {{ bit<8> ttl; }}\n\
-         struct headers_t {{ eth_t eth; ip_t ip; }} struct meta_t {{ bit<8> ttl; }}\n\
+         struct headers_t {{ eth_t eth; ip_t ip; ip_t spare; }} struct meta_t {{ bit<8> ttl; }}\n\
          parser P(packet_in b, out headers_t hdr, inout meta_t m, inout standard_metadata_t s) {{\n\
          state start {{ b.extract(hdr.eth); transition select(hdr.eth.kind) {{ 0x800: ip; _: accept; }} }}\n\
          state ip {{ b.extract(hdr.ip); transition accept; }} }}\n\
+         {own}\n\
          control V({standard}) {{ apply {{ }} }}\n\
          control I({standard}, inout standard_metadata_t s) {{ {ingress} }}\n\
-         control E({standard}, inout standard_metadata_t s) {{ apply {{ }} }}\n\
+         control E({standard}, inout standard_metadata_t s) {{ {egress} }}\n\
          control C({standard}) {{ apply {{ }} }}\n\
          control D(packet_out b, in headers_t hdr) {{ {deparser} }}\n\
          V1Switch(P(), V(), I(), E(), C(), D()) main;\n"
@@ -198,5 +204,91 @@ fn each_warning_has_a_page_whose_wrong_example_gives_it_and_whose_right_one_does
         };
         assert!(gives(example("\nWrong:\n")), "{code}: the wrong example is not warned of");
         assert!(!gives(example("\nRight:\n")), "{code}: the right example is warned of");
+    }
+}
+
+/// Ingress and egress, and whether their reads of `hdr.ip` are told.
+const DECIDED: &[(&str, &str, bool)] = &[
+    ("apply { m.ttl = hdr.ip.ttl; }", "apply { }", true),
+    ("apply { if (hdr.eth.kind != 0x800) { return; } m.ttl = hdr.ip.ttl; }", "apply { }", false),
+    ("apply { if (hdr.eth.kind == 0x800) { } else { exit; } m.ttl = hdr.ip.ttl; }", "apply { }", false),
+    ("apply { if (hdr.ip.isValid()) { return; } m.ttl = hdr.ip.ttl; }", "apply { }", true),
+    ("action d() { exit; } apply { if (!hdr.ip.isValid()) { d(); } m.ttl = hdr.ip.ttl; }", "apply { }", false),
+    ("action d() { return; } apply { if (!hdr.ip.isValid()) { d(); } m.ttl = hdr.ip.ttl; }", "apply { }", true),
+    ("action d() { if (m.ttl == 1) { return; } } apply { d(); m.ttl = hdr.ip.ttl; }", "apply { }", true),
+    ("apply { if (hdr.ip.isValid() == false) { exit; } m.ttl = hdr.ip.ttl; }", "apply { }", false),
+    ("apply { if (true != hdr.ip.isValid()) { exit; } m.ttl = hdr.ip.ttl; }", "apply { }", false),
+    ("apply { if (hdr.ip.isValid() != false) { exit; } m.ttl = hdr.ip.ttl; }", "apply { }", true),
+    ("apply { bool no = !hdr.ip.isValid(); if (no) { return; } m.ttl = hdr.ip.ttl; }", "apply { }", false),
+    (
+        "table t { key = { hdr.ip.isValid(): exact; } actions = { NoAction; } const entries = { true: NoAction(); } }
+         apply { if (!t.apply().hit) { return; } m.ttl = hdr.ip.ttl; }",
+        "apply { }",
+        false,
+    ),
+    (
+        "action d() { exit; } table t { key = { hdr.ip.isValid(): exact; } actions = { NoAction; d; } default_action = d(); }
+         apply { t.apply(); m.ttl = hdr.ip.ttl; }",
+        "apply { }",
+        false,
+    ),
+    ("check() c; apply { c.apply(hdr); m.ttl = hdr.ip.ttl; }", "apply { }", false),
+    ("apply { if (hdr.eth.kind == 1) { hdr.ip.setValid(); } m.ttl = hdr.ip.ttl; }", "apply { }", false),
+    ("apply { hdr.ip.setValid(); s.egress_spec = 1; }", "apply { m.ttl = hdr.ip.ttl; }", false),
+    ("apply { s.egress_spec = 1; }", "apply { m.ttl = hdr.ip.ttl; }", true),
+    ("apply { if (!hdr.ip.isValid()) { mark_to_drop(s); } }", "apply { m.ttl = hdr.ip.ttl; }", false),
+    ("apply { if (!hdr.ip.isValid()) { s.egress_spec = 511; } }", "apply { m.ttl = hdr.ip.ttl; }", false),
+    ("apply { if (hdr.ip.isValid()) { mark_to_drop(s); } }", "apply { m.ttl = hdr.ip.ttl; }", true),
+    ("apply { mark_to_drop(s); s.egress_spec = 1; }", "apply { m.ttl = hdr.ip.ttl; }", true),
+    ("apply { if (hdr.eth.kind != 0x800) { mark_to_drop(s); } }", "apply { m.ttl = hdr.ip.ttl; }", false),
+    ("apply { hdr.ip.setValid(); clone(CloneType.I2E, 1); }", "apply { m.ttl = hdr.ip.ttl; }", false),
+];
+
+#[test]
+fn headers_are_told_only_where_nothing_but_validity_decides_that_they_are_read() {
+    const CHECK: &str = "control check(inout headers_t h) { apply { if (!h.ip.isValid()) { exit; } } }";
+    for (ingress, egress, told) in DECIDED {
+        let text = program(CHECK, ingress, egress, "apply { b.emit(hdr); }");
+        let program = Reader::new().text("page.p4", text).check(Path::new("page.p4"));
+        let program = program.unwrap_or_else(|errors| panic!("{ingress}: {errors}"));
+        let found = program.warnings().iter().any(|warning| warning.code() == "E0778");
+        assert_eq!(found, *told, "{ingress} {egress}");
+    }
+}
+
+/// Ingress, deparser, declarations of their own, and the warning that is not given.
+const SILENT: &[(&str, &str, &str, &str)] = &[
+    (
+        "",
+        "apply { if (hdr.ip.isValid()) { hdr.spare = hdr.ip; } }",
+        "apply { b.emit(hdr.spare); b.emit(hdr.eth); }",
+        "E0780",
+    ),
+    ("", "apply { hdr.ip = (ip_t){#}; }", "apply { b.emit(hdr.eth); }", "E0780"),
+    ("", "apply { hdr.ip = {#}; }", "apply { b.emit(hdr.eth); }", "E0780"),
+    ("extern void f(inout standard_metadata_t s);", "apply { f(s); }", "apply { b.emit(hdr); }", "E0781"),
+    (
+        "extern X { X(); void f(out standard_metadata_t s); }",
+        "X() x; apply { x.f(s); }",
+        "apply { b.emit(hdr); }",
+        "E0781",
+    ),
+    (
+        "control T(in bit<8> y); control S(in bit<8> y) { apply { } } control O()(T t) { apply { t.apply(1); } }",
+        "S() s1; O(S()) o; apply { s1.apply(2); o.apply(); }",
+        "apply { b.emit(hdr); }",
+        "E0775",
+    ),
+];
+
+#[test]
+fn nothing_is_said_of_headers_that_are_copied_away_ports_that_an_extern_sets_and_parameters_that_a_type_has() {
+    for (own, ingress, deparser, code) in SILENT {
+        let text = program(own, ingress, "apply { }", deparser);
+        let program = Reader::new().text("page.p4", text).check(Path::new("page.p4"));
+        let program = program.unwrap_or_else(|errors| panic!("{ingress}: {errors}"));
+        let found: Vec<String> =
+            program.warnings().iter().filter(|w| w.code() == *code).map(ToString::to_string).collect();
+        assert!(found.is_empty(), "{ingress}: {found:?}");
     }
 }

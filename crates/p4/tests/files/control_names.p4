@@ -6,7 +6,7 @@
 @name("two") action c() { }
 control inner() {
     @name(".whole") table t { actions = { c; } } // error: [E0745] several instances
-    table u { actions = { c; } }
+    table u { actions = { c; a; b; e; g; } }
     apply { t.apply(); u.apply(); }
 }
 control outer() {
@@ -14,5 +14,5 @@ control outer() {
     inner() j;
     @name(".two") action d() { }
     @name(".two") action f() { return; } // error: [E0745] action `two`
-    apply { i.apply(); j.apply(); d(); }
+    apply { i.apply(); j.apply(); d(); f(); }
 }

@@ -6,4 +6,4 @@ control c(inout bit<8> x) {
 }
 bit<8> f() { exit; return 1; } // error: [E0709] in a function
 parser p() { state start { return; } } // error: [E0709] in a state
-action switched(in bit<8> x) { switch (x) { 1: { } } }
+action switched(in bit<8> x) { switch (x) { 1: { } } } // error: [E0709] in an action

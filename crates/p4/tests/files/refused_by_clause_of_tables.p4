@@ -23,6 +23,9 @@ control tables(inout bit<8> x, in bool t, in error e, in Plain p, in Wide w, in 
     table ordered { key = { x: ternary; } actions = { c; } const entries = { priority = 1: 1: c(); } } // error: [E0732] none is given
     table first { key = { x: ternary; } actions = { c; } entries = { 1: c(); priority = 1: 2: c(); } } // error: [E0732] the first one
     table less { actions = { c; } size = -1; } // error: [E0741] 0 and more
+    table below { key = { x: ternary; } actions = { c; } priority_delta = 100; entries = { priority = 3: 5: c(); 6: c(); } } // error: [E0741] is -97
+    table above { key = { x: ternary; } actions = { c; } largest_priority_wins = false; entries = { priority = 2147483647: 5: c(); 6: c(); } } // error: [E0741] is 2147483648
+    table unordered { key = { x: exact; x: lpm @name("l"); } actions = { c; } entries = { priority = 4: (5, _): c(); } } // error: [E0732] exact or prefixes
     table good { key = { x: ternary; } actions = { c; } priority_delta = 10; largest_priority_wins = false; entries = { priority = 3: 1: c(); 2: c(); } }
     table redundant { key = { x: exact; } actions = { c; } const entries = { const 1: c(); 2: c(); } }
     apply { }

@@ -17,8 +17,7 @@ void annotated() @note { return; }
 control c(inout bit<8> x, inout Arrays s, in bool t) {
     bit<8> local[4];
     action composed(Pair p, H h) @note { x = p.a; x = h.a; }
-    action switched() { switch (x) { 1: { x = 2; } default: { } } }
-    table first { key = { x: exact; } actions = { composed; switched; } default_action = composed({ 1, 2 }, { 3 }); }
+    table first { key = { x: exact; } actions = { composed; } default_action = composed({ 1, 2 }, { 3 }); }
     bool found = first.apply().hit;
     table second { key = { first.apply().hit: exact @name("hit"); x: exact; } actions = { NoAction; } }
     apply @note {

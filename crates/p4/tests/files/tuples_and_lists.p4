@@ -1,7 +1,8 @@
 const list<tuple<bit<8>, bool>> L = { { 1, true }, { 2, false } };
 control c(inout tuple<bit<8>, bool> t, out bit<8> x) {
     apply {
-        t = { 1, true }; x = t[0]; t[1] = false; bool e = t == { 2, true };
+        t = { 1, true }; x = t[0]; bool e = t == { 2, true };
+        t[1] = false; // error: [E0727] a tuple is written as a whole
         x = t[2]; // error: [E0741] 0 to 1
         x = t[1]; // error: [E0723]
         t = { 1 }; // error: [E0723]

@@ -9,6 +9,8 @@
         entries = { priority = 5: 0x10 &&& 0xf0: set(5); priority = 9: 0x11: set(9); } } \
     table in_order { key = { hdr.h.a: ternary; } actions = { set; NoAction; } \
         const entries = { 0x20 &&& 0xf0: set(1); 0x21: set(2); _: NoAction(); } } \
+    table nothing { key = { hdr.h.b: range; } actions = { set; NoAction; } \
+        const entries = { 9 .. 3: set(1); 4 .. 5: set(2); } } \
     table older { key = { hdr.h.a: ternary; } actions = { set; NoAction; } \
         const entries = { 0x20 &&& 0xf0: set(1) @priority(3); 0x21: set(2); 0x22: set(4) @priority(5); } }
 #define APPLY \
@@ -20,6 +22,8 @@
         several.apply(); \
     } else if (hdr.h.c == 0x20) { \
         given.apply(); \
+    } else if (hdr.h.c == 0x60) { \
+        nothing.apply(); \
     } else if (hdr.h.c == 0x40) { \
         older.apply(); \
     } else { \

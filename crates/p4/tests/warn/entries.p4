@@ -28,6 +28,17 @@ control c(in bit<8> x, in bit<8> y, in Kind k) {
         1 .. 9: a();
         3 .. 5: a(); // warning: [E0783]
         8 .. 10: a();
+        9 .. 3: a(); // warning: [E0783] its range ends before it begins
+        20 .. 30: a();
+    } }
+    table annotated { key = { x: ternary; } actions = { a; } const entries = {
+        _: a() @priority(10);
+        7: a() @priority(1);
+        8: a() @priority(11); // warning: [E0783]
+    } }
+    table in_order { key = { x: lpm; } actions = { a; } const entries = {
+        7: a() @priority(10);
+        7: a() @priority(1); // warning: [E0783]
     } }
     table ordered { key = { x: ternary; } actions = { a; } entries = {
         priority = 1: 1: a(); // warning: [E0783]
@@ -40,7 +51,7 @@ control c(in bit<8> x, in bit<8> y, in Kind k) {
         priority = 9: 2: a(); // warning: [E0783]
     } }
     table named { key = { k: exact; } actions = { a; } const entries = { Kind.one: a(); Kind.two: a(); } }
-    apply { twice.apply(); masks.apply(); prefixes.apply(); ranges.apply(); ordered.apply(); least.apply(); named.apply(); }
+    apply { twice.apply(); masks.apply(); prefixes.apply(); ranges.apply(); ordered.apply(); least.apply(); annotated.apply(); in_order.apply(); named.apply(); }
 }
 parser p(in bit<8> x, in bit<8> y) {
     value_set<bit<8>>(4) set;
@@ -51,6 +62,7 @@ parser p(in bit<8> x, in bit<8> y) {
         1: accept; // warning: [E0783] this case never matches
         _: accept;
         2: next; // warning: [E0783] this case never matches
+        9 .. 3: next; // warning: [E0783] its range ends before it begins
     } }
     state next { transition select(x, y) { (1, _): accept; (1, 2): reject; default: accept; } } // warning: [E0783] this case
 }

@@ -355,7 +355,7 @@ impl Checker<'_> {
         Type::Set(Rc::new(ty))
     }
 
-    /// Notes what is not known before the program runs, and a range that ends before it begins.
+    /// Notes what is not known before the program runs. A range that ends before it begins is empty.
     fn key_pair_values(&mut self, operator: &str, left: &Expr, right: &Expr) {
         for side in [left, right] {
             if self.type_of(side) != Type::Unknown && !self.is_known_before(side) {
@@ -363,13 +363,6 @@ impl Checker<'_> {
                 let why = format!("which `{operator}` needs");
                 return self.note(side.at.span, Problem::Constant { what, why });
             }
-        }
-        let ends = (self.constant(left), self.constant(right));
-        if let ("..", (Some(super::Value::Number(low)), Some(super::Value::Number(high)))) = (operator, ends)
-            && low > high
-        {
-            let (what, found) = ("the end of a range".to_string(), high.to_string());
-            self.note(right.at.span, Problem::Range { what, found, allowed: format!("{low} and more") });
         }
     }
 }

@@ -124,7 +124,8 @@ impl Checker<'_> {
                 }
             }
             ExprKind::Index(owner, _) => match self.type_of(owner) {
-                Type::Tuple(_) | Type::Stack(..) | Type::Unknown => self.writable(owner),
+                Type::Stack(..) | Type::Unknown => self.writable(owner),
+                Type::Tuple(_) => Err("a tuple is written as a whole".to_string()),
                 _ => Err("it is no place".to_string()),
             },
             ExprKind::Slice(owner, ..) | ExprKind::Part(owner, ..) => self.writable(owner),

@@ -18,6 +18,7 @@ mod members;
 mod methods;
 mod operators;
 mod overload;
+mod priorities;
 mod resolve;
 mod scope;
 mod statements;

@@ -86,7 +86,7 @@ impl Checker<'_> {
                 }
             }
             StatementKind::Switch(value, cases) => {
-                if self.place == Place::State {
+                if matches!(self.place, Place::State | Place::Action) {
                     self.not_here("`switch`", span);
                 }
                 self.switch(value, cases);

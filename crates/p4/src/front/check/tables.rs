@@ -73,7 +73,10 @@ impl Checker<'_> {
                 }
                 (PropertyValue::Entries(entries), _) => match &keys {
                     Some(keys) if !keys.is_empty() => {
-                        self.within(Place::Argument, |c| c.entries(entries, keys, &listed, property.constant, name))
+                        self.within(Place::Argument, |c| c.entries(entries, keys, &listed, property.constant, name));
+                        if !property.constant {
+                            self.priorities(entries, properties);
+                        }
                     }
                     _ if entries.is_empty() => {}
                     _ => wrong(self, property.name.span, "it has entries, but no key"),
@@ -285,29 +288,6 @@ impl Checker<'_> {
         }
     }
 
-    /// `largest_priority_wins = true;`
-    fn largest_wins(&mut self, value: &Expr) {
-        let what = "`largest_priority_wins`";
-        if self.expect(value, &Type::Bool, what)
-            && self.type_of(value) != Type::Unknown
-            && self.constant(value).is_none()
-        {
-            let why = "which is needed here".to_string();
-            self.note(value.at.span, Problem::Constant { what: what.to_string(), why });
-        }
-    }
-
-    /// `priority_delta = 10;`
-    fn priority_delta(&mut self, value: &Expr) {
-        let (what, ty) = ("`priority_delta`", self.infer(value));
-        if !matches!(self.base(&ty), Type::Int | Type::Bit(_) | Type::Signed(_) | Type::Unknown) {
-            return self.mismatch(value.at.span, what, &ty, "a number");
-        }
-        if let Some(number) = self.constant_number(value, what) {
-            self.not_below(value, what, &number, 1);
-        }
-    }
-
     /// A property that belongs to the architecture.
     fn property(&mut self, value: &Expr) {
         let is_action = match &value.kind {
@@ -338,28 +318,13 @@ impl Checker<'_> {
         }
     }
 
-    /// Notes what is no prefix of a key: a mask with a hole, or bits that the key has not.
+    /// Notes what is no prefix of a key: a mask with a hole.
     fn prefix(&mut self, value: &Expr, key: &Type) {
-        let Type::Bit(width) = self.base(key) else { return };
-        let (prefix, mask) = match &value.kind {
-            ExprKind::Mask(prefix, mask) => (&**prefix, Some(&**mask)),
-            _ => (value, None),
-        };
-        let mut wrong = None;
-        if matches!(self.constant(prefix), Some(Value::Number(n)) if wrap(n.clone(), &Type::Bit(width)) != n) {
-            wrong = Some("its value has more bits than the key");
-        }
-        if let Some(Value::Number(mask)) = mask.and_then(|mask| self.constant(mask)) {
-            let low = wrap(mask.clone(), &Type::Bit(width));
-            let rest = wrap(-&low - 1, &Type::Bit(width));
-            if low != mask {
-                wrong = Some("its mask has more bits than the key");
-            } else if (&rest & (&rest + 1)) != num_bigint::BigInt::from(0) {
-                wrong = Some("its mask has ones behind zeros");
-            }
-        }
-        if let Some(why) = wrong {
-            let (what, why) = ("an entry of lpm".to_string(), why.to_string());
+        let (Type::Bit(width), ExprKind::Mask(_, mask)) = (self.base(key), &value.kind) else { return };
+        let Some(Value::Number(mask)) = self.constant(mask) else { return };
+        let rest = wrap(-mask - 1, &Type::Bit(width));
+        if (&rest & (&rest + 1)) != num_bigint::BigInt::from(0) {
+            let (what, why) = ("an entry of lpm".to_string(), "its mask has ones behind zeros".to_string());
             self.note(value.at.span, Problem::Key { what, why });
         }
     }
@@ -384,14 +349,7 @@ impl Checker<'_> {
                 continue;
             }
             if let Some(priority) = &entry.priority {
-                let ty = self.infer(priority);
-                if self.fits(&ty, &Type::Int) || matches!(self.base(&ty), Type::Bit(_) | Type::Signed(_)) {
-                    if let Some(number) = self.constant_number(priority, "a priority") {
-                        self.within_range(priority.at.span, "a priority", &number, 0, i32::MAX as u32);
-                    }
-                } else {
-                    self.mismatch(priority.at.span, "a priority", &ty, "a number");
-                }
+                self.priority(priority, keys, table);
             }
             self.key_set(&entry.values, &types, &format!("table `{}`", table.text));
             for value in &entry.values {

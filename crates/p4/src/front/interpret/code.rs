@@ -255,6 +255,16 @@ pub(crate) enum Set {
     Named(usize),
 }
 
+impl Set {
+    /// Whether it is a range that ends before it begins.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Set::Range(Ex::Constant(low), Ex::Constant(high), number) => low.number(*number) > high.number(*number),
+            _ => false,
+        }
+    }
+}
+
 /// How a key is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MatchKind {

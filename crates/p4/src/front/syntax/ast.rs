@@ -449,6 +449,15 @@ pub(crate) fn given_name(annotations: &[Annotation]) -> Option<&str> {
     given(annotations, "name")
 }
 
+/// `@priority(N)` behind an entry, which was there before priorities were a part of the language: the smallest wins.
+pub(crate) fn annotated_priority(annotations: &[Annotation]) -> Option<i64> {
+    let found = annotations.iter().find(|a| &*a.name.text == "priority")?;
+    match &found.body {
+        Some(AnnotationBody::Words(words)) => words.first()?.parse().ok(),
+        _ => None,
+    }
+}
+
 /// The text that an annotation has.
 pub(crate) fn given<'a>(annotations: &'a [Annotation], annotation: &str) -> Option<&'a str> {
     let found = annotations.iter().find(|a| &*a.name.text == annotation)?;

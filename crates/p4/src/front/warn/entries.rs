@@ -4,8 +4,10 @@ use super::covered::{Match, Met};
 use super::{Looked, Warned, constants, is_silenced};
 use crate::error::place;
 use crate::front::check::{Facts, Kind, Type, wrap};
+use crate::front::source::Span;
 use crate::front::syntax::ast::{
     DeclarationKind, Entry, Expr, ExprKind, KeyElement, Property, PropertyValue, SelectCase, Transition,
+    annotated_priority,
 };
 use num_bigint::BigInt;
 
@@ -32,11 +34,10 @@ fn of_select(looked: &mut Looked<'_>, keys: &[Expr], cases: &[SelectCase]) {
     let span = |case: &SelectCase| case.values.first().map_or(case.state.span, |value| value.at.span);
     for (at, case) in cases.iter().enumerate() {
         let matches = matches(looked.facts, &case.values, &types);
-        if let Some(first) = before.first_that_covers(&matches, &[]) {
-            let (what, first) = ("this case".to_string(), place(span(&cases[first]), looked.sources));
-            looked.warn(span(case), Warned::Unreachable { what, first });
+        let first = before.first_that_covers(&matches, &[]).map(|first| span(&cases[first]));
+        if !tell(looked, "this case", span(case), &matches, first) {
+            before.add(at, &matches);
         }
-        before.add(at, &matches);
     }
 }
 
@@ -58,7 +59,13 @@ fn of_table(looked: &mut Looked<'_>, properties: &[Property]) {
     let (Some(keys), Some((constant, entries))) = (keys, entries) else { return };
     let largest = value("largest_priority_wins").is_none_or(|value| value != 0.into());
     let delta = value("priority_delta").unwrap_or_else(|| 1.into());
-    let Some(ranks) = ranks(looked.facts, entries, constant, largest, &delta) else { return };
+    // Without a key of these kinds nothing but the prefix is looked at, and the order.
+    let ranked = keys.iter().any(|key| matches!(&*key.kind.text, "ternary" | "range" | "optional"));
+    let ranks = match ranked {
+        true => ranks(looked.facts, entries, constant, largest, &delta),
+        false => Some(vec![BigInt::default(); entries.len()]),
+    };
+    let Some(ranks) = ranks else { return };
     let types: Vec<Type> =
         keys.iter().filter_map(|key| looked.facts.types.get(key.value.at.id as usize).cloned()).collect();
     // The longer prefix wins, whatever the order.
@@ -69,18 +76,31 @@ fn of_table(looked: &mut Looked<'_>, properties: &[Property]) {
     let mut before = Met::default();
     for at in order {
         let these = matches(looked.facts, &entries[at].values, &types);
-        if let Some(other) = before.first_that_covers(&these, &prefix) {
-            let (what, first) = ("this entry".to_string(), place(span(other), looked.sources));
-            looked.warn(span(at), Warned::Unreachable { what, first });
+        let first = before.first_that_covers(&these, &prefix).map(span);
+        if !tell(looked, "this entry", span(at), &these, first) {
+            before.add(at, &these);
         }
-        before.add(at, &these);
     }
+}
+
+/// Warns of what never matches: it is empty, or another one matches before it. Whether it is empty.
+fn tell(looked: &mut Looked<'_>, what: &str, span: Span, matches: &[Match], first: Option<Span>) -> bool {
+    let empty = matches.iter().any(|one| matches!(one, Match::Range(low, high) if low > high));
+    let why = match first {
+        _ if empty => "its range ends before it begins".to_string(),
+        Some(first) => format!("what it matches, the one at {} matches before it", place(first, looked.sources)),
+        None => return false,
+    };
+    looked.warn(span, Warned::Unreachable { what: what.to_string(), why });
+    empty
 }
 
 /// In which order entries are met: a lower rank first.
 fn ranks(facts: &Facts, entries: &[Entry], constant: bool, largest: bool, delta: &BigInt) -> Option<Vec<BigInt>> {
     if constant || entries.iter().all(|entry| entry.priority.is_none()) {
-        return Some((0..entries.len()).map(BigInt::from).collect());
+        let given = |entry: &Entry| annotated_priority(&entry.action.annotations);
+        let all = entries.iter().enumerate();
+        return Some(all.map(|(at, entry)| given(entry).map_or(BigInt::from(at + 1), BigInt::from)).collect());
     }
     let mut all: Vec<BigInt> = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -122,7 +142,12 @@ fn one(facts: &Facts, value: &Expr, ty: &Type) -> Option<Match> {
             let (value, mask) = (bits(number(value)?), bits(number(mask)?));
             Match::Bits(value & &mask, mask)
         }
-        ExprKind::Range(low, high) => Match::Range(number(low)?, number(high)?),
+        ExprKind::Range(low, high) => {
+            let (begin, end) = (number(low)?, number(high)?);
+            // One that is empty because an end was cut is told of already.
+            let cut = begin > end && constants::value(facts, low)? <= constants::value(facts, high)?;
+            if cut { Match::Unknown } else { Match::Range(begin, end) }
+        }
         _ => Match::Bits(bits(number(value)?), all()),
     })
 }

@@ -62,7 +62,7 @@ kinds! {
     /// No package.
     NoMain "no-main" "E0782" "the program has no `main`: it makes no package, so no target runs it" { }
     /// An entry or case that never matches.
-    Unreachable "unreachable-entry" "E0783" "{what} never matches: what it matches, the one at {first} matches before it" { what, first }
+    Unreachable "unreachable-entry" "E0783" "{what} never matches: {why}" { what, why }
     /// A property of a table that nothing reads.
     UnknownProperty "unknown-property" "E0785" "table `{table}` has a property `{name}`, which nothing reads{hint}" { name, table, hint }
     /// A table that gets a small part of its size.

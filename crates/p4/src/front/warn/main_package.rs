@@ -1,9 +1,10 @@
 //! Of the whole program: no `main`; of one for v1model: packets without a port, headers that are lost.
 
 use super::{Looked, Warned, walk};
-use crate::front::check::{DefId, Kind, Type};
+use crate::front::check::{DefId, Kind, Signature, Type};
 use crate::front::syntax::ast::{
-    Argument, Block, BlockKind, DeclarationKind, Expr, ExprKind, Instance, StatementKind, TypeKind,
+    Argument, Block, BlockKind, DeclarationKind, Direction, Expr, ExprKind, Instance, Statement, StatementKind,
+    TypeKind,
 };
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -99,22 +100,14 @@ fn no_egress_spec(looked: &mut Looked<'_>, parts: &V1model<'_>) {
                 decided |= DECIDES.contains(&&*name.text);
             }
             decided |= arguments.iter().any(|argument| is_port(&argument.value));
+            decided |= gives_metadata(looked, callee, arguments);
         }
     };
-    let mut bodies = Vec::new();
-    for declaration in looked.declarations() {
-        if let DeclarationKind::Block(Block { body: Some(body), .. }) = &declaration.kind {
-            walk::expressions_of_body(body, &mut see);
-            walk::of_body(body, &mut |statement| bodies.push(statement));
+    each_expression(looked, &mut see);
+    each_statement(looked, &mut |statement| {
+        if let StatementKind::Assign(left, ..) = &statement.kind {
+            decided |= is_port(left) || is_standard_metadata(looked, left);
         }
-        walk::statements(walk::body(declaration), &mut |statement| {
-            walk::of_statement(statement).into_iter().for_each(|value| walk::expressions(value, &mut see));
-            bodies.push(statement);
-        });
-    }
-    decided |= bodies.iter().any(|statement| match &statement.kind {
-        StatementKind::Assign(left, ..) => is_port(left) || is_standard_metadata(looked, left),
-        _ => false,
     });
     if !decided {
         let ingress = format!("`{}`", parts.ingress.name.text);
@@ -141,15 +134,55 @@ pub(super) fn clones(looked: &Looked<'_>) -> bool {
             found |= name.text.starts_with("clone");
         }
     };
+    each_expression(looked, &mut see);
+    found
+}
+
+/// All expressions of a program's parsers, controls, actions and functions.
+fn each_expression<'p>(looked: &Looked<'p>, see: &mut dyn FnMut(&'p Expr)) {
     for declaration in looked.declarations() {
         if let DeclarationKind::Block(Block { body: Some(body), .. }) = &declaration.kind {
-            walk::expressions_of_body(body, &mut see);
+            walk::expressions_of_body(body, see);
         }
         walk::statements(walk::body(declaration), &mut |statement| {
-            walk::of_statement(statement).into_iter().for_each(|value| walk::expressions(value, &mut see));
+            walk::of_statement(statement).into_iter().for_each(|value| walk::expressions(value, see));
         });
     }
-    found
+}
+
+/// All statements of these.
+fn each_statement<'p>(looked: &Looked<'p>, see: &mut dyn FnMut(&'p Statement)) {
+    for declaration in looked.declarations() {
+        if let DeclarationKind::Block(Block { body: Some(body), .. }) = &declaration.kind {
+            walk::of_body(body, see);
+        }
+        walk::statements(walk::body(declaration), see);
+    }
+}
+
+/// Whether an extern may write to the metadata that it is given.
+fn gives_metadata(looked: &Looked<'_>, callee: &Expr, arguments: &[Argument]) -> bool {
+    let facts = looked.facts;
+    let writes = |signature: &Signature| {
+        let pairs = signature.parameters.iter().zip(arguments);
+        pairs.into_iter().any(|(parameter, argument)| {
+            matches!(parameter.direction, Direction::Out | Direction::InOut)
+                && is_standard_metadata(looked, &argument.value)
+        })
+    };
+    match &callee.kind {
+        ExprKind::Member(owner, member) => match facts.types.get(owner.at.id as usize) {
+            Some(Type::Named(id, _)) => match &facts.definition(*id).kind {
+                Kind::Extern { methods, .. } => methods.iter().any(|m| m.name == member.text && writes(m)),
+                _ => false,
+            },
+            _ => false,
+        },
+        _ => facts.name(callee).is_some_and(|id| match &facts.definition(id).kind {
+            Kind::Function(signature) => writes(signature),
+            _ => false,
+        }),
+    }
 }
 
 fn is_standard_metadata(looked: &Looked<'_>, value: &Expr) -> bool {
@@ -235,16 +268,29 @@ fn not_emitted(looked: &mut Looked<'_>, parts: &V1model<'_>) {
     if applies || emitted.iter().any(|(_, root, _)| *root != deparsed) {
         return;
     }
-    let removed: HashSet<Rc<str>> = looked
+    let mut removed: HashSet<Rc<str>> = looked
         .blocks()
         .flat_map(|block| calls(looked, block, "setInvalid", true))
         .filter_map(|(_, _, path)| path.last().cloned())
         .collect();
+    // One that is assigned `{#}` is removed, and one that is copied to what is emitted is not lost.
+    let is_emitted =
+        |path: &[Rc<str>]| emitted.iter().any(|(_, _, other)| path.starts_with(other) || other.starts_with(path));
+    each_statement(looked, &mut |statement| {
+        let StatementKind::Assign(left, None, right) = &statement.kind else { return };
+        let to = path(looked, left).map(|(_, path)| path);
+        let right = walk::uncast(right);
+        let gone = match &right.kind {
+            ExprKind::Invalid => to,
+            _ if to.is_none_or(|to| is_emitted(&to)) => path(looked, right).map(|(_, path)| path),
+            _ => None,
+        };
+        removed.extend(gone.and_then(|path| path.last().cloned()));
+    });
     let mut said = HashSet::new();
     for (place, root, path) in calls(looked, parts.parser, "extract", false) {
-        let is_emitted = emitted.iter().any(|(_, _, other)| path.starts_with(other) || other.starts_with(&path));
         let is_removed = path.last().is_none_or(|name| removed.contains(name));
-        if root != parsed || is_emitted || is_removed || !said.insert(path.clone()) {
+        if root != parsed || is_emitted(&path) || is_removed || !said.insert(path.clone()) {
             continue;
         }
         let header = path.join(".");

@@ -15,7 +15,7 @@ mod reads;
 mod states;
 mod unused;
 mod validity;
-mod walk;
+pub(super) mod walk;
 
 pub use kinds::{P4Warning, Warned};
 pub use levels::{Level, Levels};

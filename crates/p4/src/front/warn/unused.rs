@@ -58,10 +58,11 @@ fn root(place: &Expr) -> Option<u32> {
     }
 }
 
-/// Names of parsers and controls that packages are made of: their parameters are the architecture's.
+/// Names of parsers and controls that packages and other controls are made of: their parameters are those of a type.
 fn given_to_packages(looked: &Looked<'_>) -> HashSet<String> {
     let mut all = HashSet::new();
-    for declaration in looked.declarations() {
+    let inside = looked.blocks().filter_map(|block| block.body.as_ref()).flat_map(|body| &body.locals);
+    for declaration in looked.declarations().chain(inside) {
         let DeclarationKind::Instance(instance) = &declaration.kind else { continue };
         for argument in &instance.arguments {
             walk::expressions(&argument.value, &mut |value| match &value.kind {

@@ -5,7 +5,7 @@ use crate::front::syntax::ast::{
 };
 
 /// Expressions right below one.
-pub(super) fn below(expression: &Expr) -> Vec<&Expr> {
+pub(crate) fn below(expression: &Expr) -> Vec<&Expr> {
     match &expression.kind {
         ExprKind::List(all) => all.iter().collect(),
         ExprKind::Struct(all, _) => all.iter().map(|(_, value)| value).collect(),
@@ -24,14 +24,22 @@ pub(super) fn below(expression: &Expr) -> Vec<&Expr> {
     }
 }
 
+/// What a cast is of.
+pub(crate) fn uncast(mut value: &Expr) -> &Expr {
+    while let ExprKind::Cast(_, of) = &value.kind {
+        value = of;
+    }
+    value
+}
+
 /// An expression and all below it.
-pub(super) fn expressions<'p>(expression: &'p Expr, see: &mut dyn FnMut(&'p Expr)) {
+pub(crate) fn expressions<'p>(expression: &'p Expr, see: &mut dyn FnMut(&'p Expr)) {
     see(expression);
     below(expression).into_iter().for_each(|one| expressions(one, see));
 }
 
 /// All statements, with those inside of others.
-pub(super) fn statements<'p>(all: &'p [Statement], see: &mut dyn FnMut(&'p Statement)) {
+pub(crate) fn statements<'p>(all: &'p [Statement], see: &mut dyn FnMut(&'p Statement)) {
     for statement in all {
         see(statement);
         match &statement.kind {
@@ -57,7 +65,7 @@ pub(super) fn statements<'p>(all: &'p [Statement], see: &mut dyn FnMut(&'p State
 }
 
 /// Expressions that stand in a statement itself, not in those inside of it.
-pub(super) fn of_statement(statement: &Statement) -> Vec<&Expr> {
+pub(crate) fn of_statement(statement: &Statement) -> Vec<&Expr> {
     match &statement.kind {
         StatementKind::Assign(left, _, right) => vec![left, right],
         StatementKind::Call(value) | StatementKind::If(value, ..) | StatementKind::Return(Some(value)) => vec![value],
@@ -78,7 +86,7 @@ pub(super) fn of_statement(statement: &Statement) -> Vec<&Expr> {
 }
 
 /// Statements of a declaration that has a body: an action or a function.
-pub(super) fn body(declaration: &Declaration) -> &[Statement] {
+pub(crate) fn body(declaration: &Declaration) -> &[Statement] {
     match &declaration.kind {
         DeclarationKind::Action { body, .. } | DeclarationKind::Function { body, .. } => body,
         _ => &[],
@@ -86,14 +94,14 @@ pub(super) fn body(declaration: &Declaration) -> &[Statement] {
 }
 
 /// All statements of a parser or control: of its actions, states and `apply`.
-pub(super) fn of_body<'p>(body: &'p Body, see: &mut dyn FnMut(&'p Statement)) {
+pub(crate) fn of_body<'p>(body: &'p Body, see: &mut dyn FnMut(&'p Statement)) {
     body.locals.iter().for_each(|local| statements(self::body(local), see));
     body.states.iter().for_each(|state| statements(&state.statements, see));
     statements(&body.apply, see);
 }
 
 /// All expressions of a parser or control.
-pub(super) fn expressions_of_body<'p>(body: &'p Body, see: &mut dyn FnMut(&'p Expr)) {
+pub(crate) fn expressions_of_body<'p>(body: &'p Body, see: &mut dyn FnMut(&'p Expr)) {
     of_body(body, &mut |statement| of_statement(statement).into_iter().for_each(|one| expressions(one, see)));
     for local in &body.locals {
         match &local.kind {

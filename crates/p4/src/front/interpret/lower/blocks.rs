@@ -1,7 +1,7 @@
 //! Bodies of parsers and controls.
 
 use super::{Binding, Lowered, Lowerer};
-use crate::front::interpret::code::{Action, Control, Next, Parser, St, State, Transition};
+use crate::front::interpret::code::{Action, Control, Next, Parser, Set, St, State, Transition};
 use crate::front::syntax::ast::{self, Block, Declaration, DeclarationKind, Name, given_name};
 
 impl<'p> Lowerer<'p> {
@@ -35,7 +35,10 @@ impl<'p> Lowerer<'p> {
                     let (keys, types) = self.keys(keys)?;
                     let mut all = Vec::with_capacity(cases.len());
                     for case in cases {
-                        all.push((self.sets(&case.values, &types)?, next(&case.state)));
+                        let sets = self.sets(&case.values, &types)?;
+                        if !sets.iter().any(Set::is_empty) {
+                            all.push((sets, next(&case.state)));
+                        }
                     }
                     Transition::Select(keys, all)
                 }

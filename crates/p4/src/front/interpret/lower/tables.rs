@@ -247,6 +247,7 @@ impl<'p> Lowerer<'p> {
         let mut all = Vec::with_capacity(entries.len());
         for (at, entry) in entries.iter().enumerate() {
             let sets = self.sets(&entry.values, types)?;
+            let empty = sets.iter().any(Set::is_empty);
             let mut matches = Vec::with_capacity(table.keys.len());
             for (set, key) in sets.into_iter().zip(&table.keys) {
                 matches.push(self.matched(set, key, entry.span)?);
@@ -261,13 +262,17 @@ impl<'p> Lowerer<'p> {
             let counted = last.map_or(first, |last: i64| if largest { last - delta } else { last + delta });
             let priority = given.unwrap_or(counted);
             last = Some(priority);
-            let annotated = annotated_priority(&entry.action.annotations);
+            let annotated = ast::annotated_priority(&entry.action.annotations);
             let rank = match (explicit, largest) {
                 (false, _) if annotated.is_some() => annotated.unwrap_or(0),
                 (false, _) => at as i64 + 1,
                 (true, true) => i64::from(i32::MAX) - priority,
                 (true, false) => priority,
             };
+            // Nothing lies in a range that ends before it begins.
+            if empty {
+                continue;
+            }
             let rank = rank_of(&table.keys, &matches, rank);
             all.push(Entry { matches, rank, action, data });
         }
@@ -294,15 +299,6 @@ impl<'p> Lowerer<'p> {
             (Set::Range(Ex::Constant(low), Ex::Constant(high), _), _) => Match::Range(low, high),
             _ => return self.refuse(span, "an entry that is not known before the program runs"),
         })
-    }
-}
-
-/// `@priority(N)` behind an entry, which was there before priorities were a part of the language: the smallest wins.
-fn annotated_priority(annotations: &[Annotation]) -> Option<i64> {
-    let found = annotations.iter().find(|a| &*a.name.text == "priority")?;
-    match &found.body {
-        Some(ast::AnnotationBody::Words(words)) => words.first()?.parse().ok(),
-        _ => None,
     }
 }
 

@@ -370,10 +370,10 @@ impl<'l, 'p> Follow<'l, 'p> {
         }
         match self.header(left) {
             Some((_, true)) => {}
-            Some((at, false)) => match &right.kind {
+            Some((at, false)) => match &walk::uncast(right).kind {
                 ExprKind::Invalid => *ways = ways.iter().map(|way| way & !(1 << at)).collect(),
                 ExprKind::List(_) | ExprKind::Struct(..) => *ways = ways.iter().map(|way| way | 1 << at).collect(),
-                _ => match self.header(right) {
+                _ => match self.header(walk::uncast(right)) {
                     Some((from, false)) => {
                         *ways = ways.iter().map(|way| way & !(1 << at) | (way >> from & 1) << at).collect();
                         self.unknown |= (self.unknown >> from & 1) << at;
