@@ -283,3 +283,38 @@ fn a_run_shows_the_cells_of_counters_by_their_names() {
         assert!(cell[counted].as_u64().is_some_and(|count| (1..=most).contains(&count)), "{cell}");
     }
 }
+
+/// The stage that the program names is full, so that it runs in the next ones.
+#[test]
+fn counts_of_a_program_in_other_stages_than_it_names_are_the_same() {
+    let f = Folder::new();
+    let counted = program(16, "bit<16> t")
+        .replace("table routes", "counter(64, CounterType.packets) seen;\n    table routes")
+        .replace("{ routes.apply(); types.apply();", "{ routes.apply(); seen.count((bit<32>) hdr.h.s[4:0]);")
+        .replace(
+            "action to(bit<9> port) {",
+            "direct_counter(CounterType.packets) hits; action to(bit<9> port) { hits.count();",
+        )
+        .replace("action drop() {", "action drop() { hits.count();")
+        .replace("hdr.h.d: exact", "hdr.h.t: exact")
+        .replace("size = 16;", "size = 16; counters = hits;");
+    f.write("a.p4", counted);
+    nic(&f, "add routes hdr.h.t:0x800 to(port:2)\nadd routes hdr.h.t:0x86dd to(port:0)\n");
+    let blue = |config: &str| {
+        let called = f.sluice(&["run", "--config", config, "--in", "programs/nic/mixed.pcapng", "--json"]).ok();
+        let value: serde_json::Value = serde_json::from_str(&called).unwrap();
+        value["tenants"].as_array().unwrap().iter().find(|tenant| tenant["name"] == "blue").unwrap().clone()
+    };
+    let text = std::fs::read_to_string(f.path("nic.toml")).unwrap();
+    let green = text.find("[[tenant]]\nname = \"green\"").unwrap();
+    let all = "[[tenant]]\nname = \"hog\"\nid = 9\nvlans = [99]\nqueues = { port0 = 20 }\n[[tenant.rmt.stage]]\nnumber = 1\npages = 64\n\n";
+    f.write("full.toml", format!("{}{all}{}", &text[..green], &text[green..]));
+    let (named, moved) = (blue("nic.toml"), blue("full.toml"));
+    assert!(
+        named["counters"].as_array().unwrap().len() > 1 && named["entries"].as_array().unwrap().len() == 2,
+        "{named}"
+    );
+    for what in ["entries", "counters", "forwarded", "dropped"] {
+        assert_eq!(named[what], moved[what], "{what}");
+    }
+}

@@ -23,12 +23,13 @@ impl EntryHits {
 }
 
 impl Linker {
-    /// Where a word of state is that a tenant's program keeps in a stage: the row of [`Table::StateWord`].
+    /// Where a word of state is that a tenant's program keeps in one of its stages: the row of [`Table::StateWord`].
     pub fn state_word(&self, id: u16, stage: u8, word: u32) -> Option<(Node, u32)> {
         let tenant = self.tenant(id).ok()?;
         let holding = self.engines.rmt.holders.get(&tenant.module)?;
         let generation = usize::from(self.generations[usize::from(tenant.module)]);
         let bank = holding.banks.get(generation)?.as_ref()?;
+        let stage = *holding.at.get(&stage)?;
         let (held, quota) = (holding.stages.get(&stage)?, holding.quota.stages.get(&stage)?);
         let (at, within) = (word as usize / PAGE_WORDS, word % PAGE_WORDS as u32);
         let page = held.page_set(quota, bank.page_set).get(at)?;
