@@ -160,7 +160,7 @@ fn program(own: &str, ingress: &str, egress: &str, deparser: &str) -> String {
     let standard = "inout headers_t hdr, inout meta_t m";
     format!(
         "#include <core.p4>\n#include <v1model.p4>\nheader eth_t {{ bit<16> kind; }} header ip_t {{ bit<8> ttl; }}\n\
-         struct headers_t {{ eth_t eth; ip_t ip; ip_t spare; }} struct meta_t {{ bit<8> ttl; }}\n\
+         struct headers_t {{ eth_t eth; ip_t ip; ip_t spare; ip_t lost; }} struct meta_t {{ bit<8> ttl; }}\n\
          parser P(packet_in b, out headers_t hdr, inout meta_t m, inout standard_metadata_t s) {{\n\
          state start {{ b.extract(hdr.eth); transition select(hdr.eth.kind) {{ 0x800: ip; _: accept; }} }}\n\
          state ip {{ b.extract(hdr.ip); transition accept; }} }}\n\
@@ -236,6 +236,8 @@ const DECIDED: &[(&str, &str, bool)] = &[
     ("apply { if (hdr.eth.kind == 1) { hdr.ip.setValid(); } m.ttl = hdr.ip.ttl; }", "apply { }", false),
     ("apply { hdr.ip.setValid(); s.egress_spec = 1; }", "apply { m.ttl = hdr.ip.ttl; }", false),
     ("apply { s.egress_spec = 1; }", "apply { m.ttl = hdr.ip.ttl; }", true),
+    ("apply { m.ttl = hdr.spare.ttl; }", "apply { }", true),
+    ("apply { if (s.parser_error != error.NoError) { m.ttl = hdr.lost.ttl; } }", "apply { }", false),
     ("apply { if (!hdr.ip.isValid()) { mark_to_drop(s); } }", "apply { m.ttl = hdr.ip.ttl; }", false),
     ("apply { if (!hdr.ip.isValid()) { s.egress_spec = 511; } }", "apply { m.ttl = hdr.ip.ttl; }", false),
     ("apply { if (hdr.ip.isValid()) { mark_to_drop(s); } }", "apply { m.ttl = hdr.ip.ttl; }", true),
@@ -247,8 +249,11 @@ const DECIDED: &[(&str, &str, bool)] = &[
 #[test]
 fn headers_are_told_only_where_nothing_but_validity_decides_that_they_are_read() {
     const CHECK: &str = "control check(inout headers_t h) { apply { if (!h.ip.isValid()) { exit; } } }";
+    const LOST: &str = "state lost { b.extract(hdr.lost); transition reject; }";
     for (ingress, egress, told) in DECIDED {
         let text = program(CHECK, ingress, egress, "apply { b.emit(hdr); }");
+        let text =
+            text.replace("_: accept; } }", "1: lost; _: accept; } }").replace("state ip", &format!("{LOST} state ip"));
         let program = Reader::new().text("page.p4", text).check(Path::new("page.p4"));
         let program = program.unwrap_or_else(|errors| panic!("{ingress}: {errors}"));
         let found = program.warnings().iter().any(|warning| warning.code() == "E0778");

@@ -121,6 +121,8 @@ const PROGRAMS: &[Pieces] = &[
     program!(LOCALS: "register<bit<8>>(8) seen; action slot(bit<8> n) { meta.a = n; } table t { key = { hdr.ip.src: exact; } actions = { slot; NoAction; } default_action = NoAction(); }", APPLY: "if (hdr.ip.isValid()) { if (t.apply().hit) { bit<8> v; seen.read(v, (bit<32>)meta.a); if (v == 2) { mark_to_drop(sm); } seen.write((bit<32>)meta.a, hdr.ip.ttl); } }", ENTRIES: "add t hdr.ip.src:1 slot(n:1)\nadd t hdr.ip.src:2 slot(n:9)"),
     // 39: all at once: stacks as arguments, a struct that is returned, exits, and a clone behind them.
     program!(FIRST: "transition select(hdr.e.kind) { 2: ip; 3: mpls; default: accept; }", TOP2: "control Q(inout m_t[3] m, inout e_t e, in ip_t ip) { apply { if (m[0].isValid() && m[0].ttl == 1) { m.pop_front(1); e.to = 3; return; } if (ip.isValid() && ip.ttl == 0) { e.from = 8; exit; } m.push_front(1); m[0].setValid(); m[0] = { 5, 1, ip.ttl }; } }", LOCALS: "Q() q;", APPLY: "q.apply(hdr.m, hdr.e, hdr.ip); hdr.e.kind = 3;", LEAVE: "if (sm.instance_type == 0 && hdr.e.to == 3) { clone(CloneType.E2E, 5); }", ENTRIES: "mirroring_add 5 6"),
+    // 40: ranges in which nothing lies.
+    program!(FIRST: "transition select(hdr.e.kind, hdr.e.to) { (1, 9 .. 0): accept; (1, _): vlan; (2, _): ip; default: accept; }", LOCALS: "action a(bit<8> v) { hdr.e.from = v; } table t { key = { hdr.e.to: range; } actions = { a; NoAction; } const entries = { 2 .. 1: a(7); 1 .. 2: a(8); } default_action = a(9); }", APPLY: "t.apply();"),
 ];
 
 fn program(pieces: Pieces) -> (String, String) {

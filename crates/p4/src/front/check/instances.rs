@@ -83,7 +83,8 @@ impl Checker<'_> {
     /// Notes a size below zero that an extern of the library is given. The width of the parameter would make a large one of it.
     fn size_of_instance(&mut self, id: DefId, parameters: &[Param], call: &Call<'_>) {
         let definition = self.definition(id);
-        let is_library = self.sources.text(definition.span.text).name.starts_with('<');
+        // By its name: a program that is printed has the library in itself.
+        let is_library = crate::front::source::declares(&definition.name).is_some();
         if !is_library || !matches!(definition.kind, Kind::Extern { .. }) {
             return;
         }

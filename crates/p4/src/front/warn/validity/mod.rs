@@ -262,6 +262,9 @@ impl<'l, 'p> Follow<'l, 'p> {
             (self.sure, self.mixed) = (sure, mixed);
         }
         *ways = entries.remove("accept").unwrap_or_default();
+        // Packets that are rejected come to ingress, too, with what was extracted.
+        let headers = |ways: Option<Ways>| ways.into_iter().flatten().fold(0, |all, way| all | way);
+        self.unknown |= headers(entries.remove("reject")) & !headers(Some(ways.clone()));
     }
 
     fn statements(&mut self, all: &'p [Statement], ways: &mut Ways) {
