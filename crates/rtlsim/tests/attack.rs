@@ -140,3 +140,9 @@ fn nothing_differs_beside_hostile_tenants_on_the_default_target() {
 fn longest_packets_for_all_other_destinations_cost_him_nothing() {
     attack_model(&Plan::draw(&target::DEFAULT, 2_934_042_259_661_906_831, Kind::Rmt, 1, LONG_TICKS));
 }
+
+/// The plan counted his messages as shorter than they are, so that he sent more than his share.
+#[test]
+fn messages_beside_62_hostile_tenants_keep_to_a_share_of_few_beats() {
+    attack_model(&Plan::draw(&target::DEFAULT, 2_298_681_937_032_766_083, Kind::L7, 62, LONG_TICKS));
+}

@@ -112,7 +112,9 @@ pub fn schedule(rng: &mut Rng, target: &Target, kind: Kind, share: Share, queues
     let longest = (share.burst_beats() / 2).max(shortest) * u64::from(target.bus_bytes) - u64::from(GROWTH);
     while free_at < ticks {
         let number = sent.len() as u32;
-        let length = if rng.chance(3, 4) { rng.range(60, 130) } else { rng.range(60, 700) }.min(longest);
+        let drawn = if rng.chance(3, 4) { rng.range(60, 130) } else { rng.range(60, 700) }.min(longest);
+        // Messages have a length of their own.
+        let length = if kind == Kind::L7 { programs::message(number, 0).len() as u64 } else { drawn };
         let beats = u64::from(target.beats(length as u32 + 4));
         let cost = bound::cost(target, length as u32, GROWTH);
         let pause = if rng.chance(1, 12) { rng.below((40 * share.ticks_each) >> bound::FRACTION) } else { 0 };
