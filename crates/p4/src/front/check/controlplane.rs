@@ -17,6 +17,8 @@ use std::collections::{HashMap, HashSet};
 
 /// Most instances that are looked into.
 const MOST_INSTANCES: usize = 10_000;
+/// Deepest instances in one another.
+const DEEPEST: usize = 64;
 
 impl Checker<'_> {
     /// Notes what has the name of another one of its kind.
@@ -27,6 +29,7 @@ impl Checker<'_> {
             used: self.facts.names.iter().flatten().copied().collect(),
             seen: HashMap::new(),
             left: MOST_INSTANCES,
+            deep: 0,
         };
         for declaration in &program.declarations {
             if let DeclarationKind::Block(block) = &declaration.kind {
@@ -51,10 +54,11 @@ impl Checker<'_> {
     /// Names of what stands in an instance of a parser or control, and in the instances there.
     fn names_of<'p>(&mut self, path: &str, block: &'p Block, names: &mut Names<'p>) {
         let Some(body) = &block.body else { return };
-        if names.left == 0 {
+        if names.left == 0 || names.deep == DEEPEST {
             return;
         }
         names.left -= 1;
+        names.deep += 1;
         for local in &body.locals {
             self.control_name(&format!("{path}."), local, names);
             let DeclarationKind::Instance(instance) = &local.kind else { continue };
@@ -84,6 +88,7 @@ impl Checker<'_> {
                 self.names_of(&format!("{path}.{own}"), block, names);
             }
         }
+        names.deep -= 1;
     }
 
     /// A table with a whole name is one table; its control has one instance.
@@ -131,6 +136,7 @@ struct Names<'p> {
     /// What has a name: where it is, and what it is.
     seen: HashMap<(&'static str, String), (Span, &'p DeclarationKind)>,
     left: usize,
+    deep: usize,
 }
 
 /// Parsers and controls that packages are made of; all, where there is no `main`.

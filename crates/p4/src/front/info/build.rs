@@ -151,8 +151,14 @@ impl Builder<'_> {
         };
         for (at, (action, told)) in code.actions.iter().zip(&told.actions).enumerate() {
             // One of the whole program is told where a table has it.
-            let listed = || code.tables.iter().any(|table| table.actions.iter().any(|a| a.action == at));
-            if !told.global || listed() {
+            let listed = |at| code.tables.iter().any(|table| table.actions.iter().any(|a| a.action == at));
+            // So is one that shares its name with another: the checker lets it if nothing runs it, or both do the same.
+            let shares = |(other, one): (usize, &_)| {
+                let one: &crate::front::interpret::code::Action = one;
+                other != at && one.name == action.name && (other < at || listed(other))
+            };
+            let again = || code.actions.iter().enumerate().any(shares);
+            if (!told.global && !again()) || listed(at) {
                 let name = &action.name;
                 want(Entity::Action(at), Prefix::Action, name, name, &told.annotations, told.span)?;
             }
