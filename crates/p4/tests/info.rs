@@ -66,3 +66,12 @@ fn what_p4info_cannot_say_is_refused_with_its_line() {
     // What v1model does not run has no names to tell.
     assert_eq!(info("#include <core.p4>\n").unwrap_err().code(), "E0794");
 }
+
+#[test]
+fn an_action_that_nothing_runs_leaves_its_name_to_another() {
+    let locals = "@name(\"m\") action one(bit<8> x) { hdr.h.a = x; } @name(\"m\") action two(bit<8> x) { hdr.h.b = x; } \
+                  table t { key = { hdr.h.c: exact; } actions = { two; NoAction; } }";
+    let text = format!("#define LOCALS {locals}\n#define APPLY t.apply();\n#include <bytes.p4>\n");
+    let info = info(&text).unwrap_or_else(|errors| panic!("{errors}")).text();
+    assert_eq!(info.matches("name: \"In.m\"").count(), 1, "{info}");
+}

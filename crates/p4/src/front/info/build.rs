@@ -153,11 +153,8 @@ impl Builder<'_> {
             // One of the whole program is told where a table has it.
             let listed = |at| code.tables.iter().any(|table| table.actions.iter().any(|a| a.action == at));
             // So is one that shares its name with another: the checker lets it if nothing runs it, or both do the same.
-            let shares = |(other, one): (usize, &_)| {
-                let one: &crate::front::interpret::code::Action = one;
-                other != at && one.name == action.name && (other < at || listed(other))
-            };
-            let again = || code.actions.iter().enumerate().any(shares);
+            let mut others = code.actions.iter().enumerate().filter(|(other, _)| *other != at);
+            let mut again = || others.any(|(other, one)| one.name == action.name && (other < at || listed(other)));
             if (!told.global && !again()) || listed(at) {
                 let name = &action.name;
                 want(Entity::Action(at), Prefix::Action, name, name, &told.annotations, told.span)?;
