@@ -243,6 +243,12 @@ const DECIDED: &[(&str, &str, bool)] = &[
     ("apply { if (hdr.ip.isValid()) { mark_to_drop(s); } }", "apply { m.ttl = hdr.ip.ttl; }", true),
     ("apply { mark_to_drop(s); s.egress_spec = 1; }", "apply { m.ttl = hdr.ip.ttl; }", true),
     ("apply { if (hdr.eth.kind != 0x800) { mark_to_drop(s); } }", "apply { m.ttl = hdr.ip.ttl; }", false),
+    ("apply { if (!hdr.ip.isValid()) { resubmit_preserving_field_list(1); } }", "apply { m.ttl = hdr.ip.ttl; }", false),
+    (
+        "apply { }",
+        "apply { if (s.instance_type == 2) { m.ttl = hdr.spare.ttl; } else { hdr.spare.setValid(); clone(CloneType.E2E, 1); } }",
+        false,
+    ),
     ("apply { hdr.ip.setValid(); clone(CloneType.I2E, 1); }", "apply { m.ttl = hdr.ip.ttl; }", false),
 ];
 

@@ -54,6 +54,8 @@ impl<'p> Follow<'_, 'p> {
                 self.arguments(&directions, arguments, ways);
                 match &*signature.name {
                     "mark_to_drop" => self.dropped(true, ways),
+                    // It ends before egress, whatever follows.
+                    name if name.starts_with("resubmit") => self.may_drop = true,
                     "multicast" => self.dropped(false, ways),
                     _ => {}
                 }

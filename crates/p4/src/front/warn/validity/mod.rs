@@ -170,6 +170,12 @@ impl<'l, 'p> Follow<'l, 'p> {
         if main_package::clones(self.looked) {
             ways.extend(parsed);
             self.may_drop = true;
+            // Those of egress have what egress made of the first one.
+            let mut again = ways.clone();
+            (self.reports, self.sure) = (false, false);
+            self.control(parts.egress, &mut again);
+            self.reports = true;
+            ways.extend(again);
         }
         self.sure = !self.may_drop;
         self.control(parts.egress, &mut ways);
