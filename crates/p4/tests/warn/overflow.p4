@@ -19,6 +19,11 @@ control c(inout bit<8> x, inout nibble_t n) {
         (1 &&& -1, 4 .. 15): NoAction();
         (2, 5 .. 0x20): NoAction(); // warning: [E0779] constant 32 does not fit nibble_t: 0 is left
     } }
+    table w { key = { x: lpm; } actions = { NoAction; } const entries = {
+        0x110 &&& 0xF0: NoAction(); // warning: [E0779] constant 272 does not fit bit<8>: 16 is left
+        0x120: NoAction(); // warning: [E0779] constant 288
+        0 &&& 0x180: NoAction(); // warning: [E0779] constant 384 does not fit bit<8>: 128 is left
+    } }
     apply {
         x = x + 256; // warning: [E0779] constant 256 does not fit bit<8>: 0 is left
         if (x == 1 << 9) { x = 1; } // warning: [E0779] constant 512
@@ -27,6 +32,7 @@ control c(inout bit<8> x, inout nibble_t n) {
         n = 16; // warning: [E0779] does not fit nibble_t
         t.apply();
         u.apply();
+        w.apply();
     }
 }
 parser p(in bit<8> x) {
