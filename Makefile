@@ -35,7 +35,7 @@ run: ## a capture through tables on model and RTL, XDP programs, and rules for m
 # The only plug-in that `make run` needs; it is Verilated while Rust is compiled, which is the longer way and goes first.
 .PHONY: plugin-default
 plugin-default: venv
-	@nice $(PYTHON) tools/plugin.py --jobs 1 default
+	@nice $(PYTHON) tools/plugin.py --jobs 2 default
 
 # One recipe, so that `make lint test` is one schedule without phases.
 .PHONY: lint test
