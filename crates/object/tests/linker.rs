@@ -176,6 +176,8 @@ fn tables_lie_in_the_first_stage_that_has_room_for_them() {
         ..Quota::default()
     };
     let two = |id: u16| TenantSpec { rmt: Some(quota(&[1, 2])), ..TenantSpec::new(id, format!("t{id}")) };
+    let none = TenantSpec { rmt: Some(quota(&[7])), ..TenantSpec::new(8, "t8") };
+    refused(linker.clone().admit(none), "E0670", "stage 7: 1 rows asked for by `t8`, stages 0 to 4 left");
     linker.remove(2).unwrap();
     assert!(linker.clone().admit(two(5)).is_err());
     linker.remove(3).unwrap();

@@ -30,15 +30,15 @@ pub enum RmtError {
         /// Which.
         resource: &'static str,
         /// By whom.
-        tenant: String,
+        tenant: Box<str>,
         /// How much was asked for.
         asked: u32,
         /// How much is left.
-        left: String,
+        left: Box<str>,
         /// Who holds it.
         holders: Vec<Holder>,
         /// What lacks in the other stages that a tenant's programs could run in.
-        elsewhere: Vec<Window>,
+        elsewhere: Box<[Window]>,
     },
     /// A program needs more than its tenant was given.
     #[error("stage {stage}: the program needs {asked} {resource}, tenant `{tenant}` was given {given}")]

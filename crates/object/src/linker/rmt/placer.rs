@@ -276,8 +276,8 @@ impl Placer {
     ) -> RmtError {
         let holder = |h: &Holding| Holder { tenant: h.name.clone(), amount: amount(h) };
         let holders = Holder::most_first(self.holders.values().map(holder));
-        let (place, tenant) = (format!("stage {stage}"), tenant.to_owned());
-        RmtError::NoRoom { place, resource, tenant, asked, left, holders, elsewhere: Vec::new() }
+        let (place, tenant, left) = (format!("stage {stage}"), tenant.into(), left.into());
+        RmtError::NoRoom { place, resource, tenant, asked, left, holders, elsewhere: Box::default() }
     }
 }
 

@@ -54,6 +54,10 @@ impl Placer {
         let Some(mut error) = asked.iter().find_map(|(stage, quota)| lacks(*stage, quota)) else {
             return Ok(quota.stages.keys().map(|stage| (*stage, *stage)).collect());
         };
+        // A stage that the pipeline does not have is no other one.
+        if asked.iter().any(|(stage, _)| usize::from(*stage) >= self.target.stages) {
+            return Err(error);
+        }
         // The system program's visits are before and behind all others.
         let own: Vec<u8> = (0..self.target.stages as u8).filter(|stage| module != 0 && !is_system(*stage)).collect();
         let mut free = own.iter().copied();
@@ -68,10 +72,11 @@ impl Placer {
         if let RmtError::NoRoom { elsewhere, .. } = &mut error {
             let named: Vec<u8> = asked.iter().map(|(stage, _)| *stage).collect();
             let others = windows(&own, asked.len()).into_iter().filter(|window| *window != named);
-            elsewhere.extend(others.filter_map(|stages| {
+            let lacking = others.filter_map(|stages| {
                 let short = stages.iter().zip(&asked).find_map(|(at, (_, quota))| lacks(*at, quota))?;
                 Some(Window { stages, lacks: short.lack() })
-            }));
+            });
+            *elsewhere = lacking.collect();
         }
         Err(error)
     }
