@@ -140,8 +140,7 @@ module slots #(
   PortsSlotComesNearer_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) chosen_q >= Ports || waited_q + slot_in <= Ports);
   HostsSlotComesNearer_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) chosen_q < Ports ||
-                                                          waited_q + slot_in < Period * Hosts);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) chosen_q < Ports || waited_q + slot_in < Period * Hosts);
 
   logic [Index+1:0] start, distance;
 
