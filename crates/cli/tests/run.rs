@@ -147,8 +147,8 @@ fn drops_that_depend_on_cycles_are_told_apart_from_what_is_compared() {
     let alone = run(&["--gbps", "400"]);
     assert!(alone.contains("over_share ") && alone.contains("by the model's own ticks"), "{alone}");
     assert!(!run(&[]).contains("own ticks"));
-    if has_plugin("default") {
-        let both = run(&["--gbps", "400", "--device", "both"]);
+    if has_plugin("bare_default") {
+        let both = run(&["--gbps", "400", "--device", "both", "--engines", "rmt"]);
         let lines =
             "compared: model and rtl agree in every packet, byte and counter\n          over_share: which packets";
         assert!(both.contains(lines) && !both.contains("own ticks"), "{both}");
