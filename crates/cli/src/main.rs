@@ -132,24 +132,23 @@ fn refused(error: &clap::Error) -> ExitCode {
     }
     let given: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let is_json = given.iter().take_while(|word| *word != "--").any(|word| word == "--json" || word == "-j");
-    if given.iter().all(|word| printable::message(word) == *word) {
-        let text = error.render();
-        let shown = if io::stderr().is_terminal() { text.ansi().to_string() } else { text.to_string() };
-        printable::tell(coded(error, shown));
-        if is_json {
-            tell_json(&mut Output::stdout());
-        }
-        return ExitCode::from(2);
-    }
-    // The same mistake in escaped words; clap itself would leave out a part of what a terminal obeys.
-    let escaped = parse(given.iter().map(|word| printable::text(word).into_owned())).err();
-    let shown = escaped.filter(|again| again.kind() == error.kind());
-    let text = shown.as_ref().unwrap_or(error).render().to_string();
-    printable::tell(coded(error, printable::message(&text)));
+    let text = match given.iter().all(|word| printable::message(word) == *word) {
+        true if io::stderr().is_terminal() => error.render().ansi().to_string(),
+        true => error.render().to_string(),
+        false => escaped(error, &given),
+    };
+    printable::tell(coded(error, text));
     if is_json {
         tell_json(&mut Output::stdout());
     }
     ExitCode::from(2)
+}
+
+/// The same mistake in escaped words; clap itself would leave out a part of what a terminal obeys.
+fn escaped(error: &clap::Error, given: &[String]) -> String {
+    let again = parse(given.iter().map(|word| printable::text(word).into_owned())).err();
+    let shown = again.filter(|again| again.kind() == error.kind());
+    printable::message(&shown.as_ref().unwrap_or(error).render().to_string())
 }
 
 /// A mistake's text in the form of all others; help that nobody asked for stays as it is.

@@ -30,6 +30,18 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
     )
 }
 
+/// One whose table counts the packets of each entry, by their type.
+fn counted() -> String {
+    program(16, "bit<16> t")
+        .replace(
+            "action to(bit<9> port) {",
+            "direct_counter(CounterType.packets) hits; action to(bit<9> port) { hits.count();",
+        )
+        .replace("action drop() {", "action drop() { hits.count();")
+        .replace("hdr.h.d: exact", "hdr.h.t: exact")
+        .replace("size = 16;", "size = 16; counters = hits;")
+}
+
 /// The shipped capture's tenant, with this program in place of the one that he has.
 fn nic(f: &Folder, entries: &str) {
     let text = std::fs::read_to_string(root().join("programs/p4/nic.toml")).unwrap();
@@ -218,15 +230,7 @@ fn an_entry_that_sends_where_the_tenant_has_no_queue_is_refused() {
 #[test]
 fn a_run_shows_the_packets_of_counted_entries_by_their_names() {
     let f = Folder::new();
-    let counted = program(16, "bit<16> t")
-        .replace(
-            "action to(bit<9> port) {",
-            "direct_counter(CounterType.packets) hits; action to(bit<9> port) { hits.count();",
-        )
-        .replace("action drop() {", "action drop() { hits.count();")
-        .replace("hdr.h.d: exact", "hdr.h.t: exact")
-        .replace("size = 16;", "size = 16; counters = hits;");
-    f.write("a.p4", counted);
+    f.write("a.p4", counted());
     nic(&f, "add routes hdr.h.t:0x800 to(port:2)\nadd routes hdr.h.t:0x1234 drop()\n");
     let run = ["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng"];
     let value: serde_json::Value = serde_json::from_str(&f.sluice(&[&run[..], &["--json"]].concat()).ok()).unwrap();
@@ -288,16 +292,9 @@ fn a_run_shows_the_cells_of_counters_by_their_names() {
 #[test]
 fn counts_of_a_program_in_other_stages_than_it_names_are_the_same() {
     let f = Folder::new();
-    let counted = program(16, "bit<16> t")
+    let counted = counted()
         .replace("table routes", "counter(64, CounterType.packets) seen;\n    table routes")
-        .replace("{ routes.apply(); types.apply();", "{ routes.apply(); seen.count((bit<32>) hdr.h.s[4:0]);")
-        .replace(
-            "action to(bit<9> port) {",
-            "direct_counter(CounterType.packets) hits; action to(bit<9> port) { hits.count();",
-        )
-        .replace("action drop() {", "action drop() { hits.count();")
-        .replace("hdr.h.d: exact", "hdr.h.t: exact")
-        .replace("size = 16;", "size = 16; counters = hits;");
+        .replace("{ routes.apply(); types.apply();", "{ routes.apply(); seen.count((bit<32>) hdr.h.s[4:0]);");
     f.write("a.p4", counted);
     nic(&f, "add routes hdr.h.t:0x800 to(port:2)\nadd routes hdr.h.t:0x86dd to(port:0)\n");
     let blue = |config: &str| {

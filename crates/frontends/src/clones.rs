@@ -1,33 +1,52 @@
 //! Sessions of clones over a replacement: they stand in a program's actions, as the destinations of its clones.
 
 use sluice_formats::Target;
+use sluice_formats::rmt::rows::ActionRow;
 use sluice_object::{Destination, Object};
 use sluice_rmt::action::{Action, WordOp, WordSource};
 use sluice_rmt::encode::object::role_of;
 use sluice_rmt::phv::{DESTINATION_BITS, Word};
+use std::collections::BTreeMap;
 
-/// Gives a P4 program without sessions those of the running one; false if the clones of that one have destinations and the
-/// new program's actions are others.
-pub(crate) fn keep(object: &mut Object, running: &Object, target: &Target) -> bool {
-    let Some((before, destinations)) = actions(running, target).filter(|(_, destinations)| *destinations != 0) else {
-        return true;
-    };
-    if actions(object, target).is_none_or(|(after, _)| after != before) {
-        return false;
+/// Those of a program that runs, for one in its place.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    target: Target,
+    /// Actions with clones that go nowhere.
+    actions: Vec<Vec<Action>>,
+    /// The same rows with the destinations, by stage.
+    rows: BTreeMap<u8, Vec<ActionRow>>,
+    /// What the program asks for at these.
+    queues: BTreeMap<Destination, u16>,
+}
+
+impl Sessions {
+    /// Those of a program; nothing if its clones go nowhere.
+    pub fn of(running: &Object, target: &Target) -> Option<Self> {
+        let (actions, destinations) = actions(running, target).filter(|(_, destinations)| *destinations != 0)?;
+        let stages = running.parts.rmt.iter().flat_map(|part| &part.stages);
+        let rows = stages.map(|(number, stage)| (*number, stage.actions.clone())).collect();
+        let sent = (0..16).filter(|n| destinations >> n & 1 == 1).filter_map(|n| Destination::from_number(n, target));
+        let queues = sent.filter_map(|to| Some((to, *running.demands.queues.get(&to)?))).collect();
+        Some(Self { target: *target, actions, rows, queues })
     }
-    let (Some(part), Some(of)) = (&mut object.parts.rmt, &running.parts.rmt) else { return false };
-    for (number, stage) in &mut part.stages {
-        if let Some(of) = of.stages.get(number) {
-            stage.actions.clone_from(&of.actions);
+
+    /// Gives them to a program without sessions; false if its actions are others.
+    pub fn give(&self, object: &mut Object) -> bool {
+        if actions(object, &self.target).is_none_or(|(actions, _)| actions != self.actions) {
+            return false;
         }
-    }
-    let sent = (0..16).filter(|n| destinations >> n & 1 == 1);
-    for destination in sent.filter_map(|n| Destination::from_number(n, target)) {
-        if let Some(cells) = running.demands.queues.get(&destination) {
-            object.demands.queues.entry(destination).or_insert(*cells);
+        let Some(part) = &mut object.parts.rmt else { return false };
+        for (number, stage) in &mut part.stages {
+            if let Some(rows) = self.rows.get(number) {
+                stage.actions.clone_from(rows);
+            }
         }
+        for (to, cells) in &self.queues {
+            object.demands.queues.entry(*to).or_insert(*cells);
+        }
+        true
     }
-    true
 }
 
 /// Actions of all stages with clones that go nowhere, and all destinations that these have.

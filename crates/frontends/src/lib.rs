@@ -34,6 +34,9 @@ const RULES_ENDING: &str = "l7";
 const P4_ENDING: &str = "p4";
 /// Code of entries that are none of the program's.
 const NO_ENTRIES: &str = "E0797";
+
+/// What stands in the place of a file of entries where those of the program that runs go.
+pub const NO_FILE: &str = "none";
 /// First bytes of an ELF file.
 const ELF: &[u8] = b"\x7fELF";
 

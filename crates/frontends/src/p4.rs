@@ -1,7 +1,7 @@
 //! P4-16 programs as modules of tenants, and the entries of their tables.
 
-use crate::{Kind, NO_ENTRIES, ProgramFileError, Reading, clones};
-use sluice_formats::Target;
+use crate::clones::Sessions;
+use crate::{Kind, NO_ENTRIES, NO_FILE, ProgramFileError, Reading};
 use sluice_object::{Destination, Object};
 use sluice_p4::stf::Script;
 use sluice_p4::{Compiled, CounterCells, P4Errors, P4Warning, Reader, Reference, Reservation, Undefined};
@@ -58,8 +58,8 @@ pub struct Tables {
     reserved: Vec<Reservation>,
     /// Who sent where at first.
     senders: Vec<(Destination, String)>,
-    /// A program that ran before, whose sessions of clones are kept.
-    sessions: Option<(Box<Object>, Target)>,
+    /// Sessions of clones that are kept of a program that ran before.
+    sessions: Option<Sessions>,
 }
 
 fn refused(errors: P4Errors) -> ProgramFileError {
@@ -99,13 +99,11 @@ impl Tables {
         let mut entries = program.reference(Undefined::Zero, 1).map_err(refused)?;
         let mut script = None;
         if let Some(file) = reading.p4.entries {
-            script = Some((file.display().to_string(), filled(&mut entries, file)?));
+            script = Some((file.display().to_string(), fill(&mut entries, file)?));
         }
-        let before = running;
-        let running = running.and_then(|object| object.parts.rmt.as_ref());
-        let logical = running.and_then(|part| part.logical.as_deref());
-        if let (Some(logical), Some(part), None, false) = (logical, running, reading.p4.entries, reading.p4.entries_go)
-        {
+        let kept = running.filter(|_| reading.p4.entries.is_none() && !reading.p4.entries_go);
+        let part = kept.and_then(|object| object.parts.rmt.as_ref());
+        if let Some((part, logical)) = part.and_then(|part| Some((part, part.logical.as_deref()?))) {
             compiled.keep_groups(&mut entries, &part.groups);
             let gone = compiled.keep_entries(&mut entries, logical).map_err(refused)?;
             if !gone.is_empty() {
@@ -124,13 +122,13 @@ impl Tables {
             told.borrow_mut().tell(reading.name, &senders, compiled.counters(&entries));
         }
         let mut read = Self { name: reading.name.to_owned(), compiled, entries, reserved, senders, sessions: None };
-        if let (Some(before), None, false) = (before, reading.p4.entries, reading.p4.entries_go) {
-            if !clones::keep(&mut read.object()?, before, reading.target) {
+        if let Some(sessions) = kept.and_then(|object| Sessions::of(object, reading.target)) {
+            if !sessions.give(&mut read.object()?) {
                 let gone =
                     "the running program's sessions of clones would go, for the actions of the new one are others";
                 return Err(needs_entries(path, gone));
             }
-            read.sessions = Some((Box::new(before.clone()), *reading.target));
+            read.sessions = Some(sessions);
         }
         Ok(read)
     }
@@ -143,8 +141,8 @@ impl Tables {
     /// The module with the entries.
     pub fn object(&self) -> Result<Object, ProgramFileError> {
         let mut object = self.compiled.object_within(&self.name, &self.entries, &self.reserved).map_err(refused)?;
-        if let Some((before, target)) = &self.sessions {
-            clones::keep(&mut object, before, target);
+        if let Some(sessions) = &self.sessions {
+            sessions.give(&mut object);
         }
         Ok(object)
     }
@@ -170,19 +168,14 @@ impl Tables {
 /// A program in the place of another, of which something would be lost in silence.
 fn needs_entries(path: &Path, gone: &str) -> ProgramFileError {
     let what = format!(
-        "{}: without entries {gone}; expected a file of entries for it, or `none` in the place of that file: that they go",
+        "{}: without entries {gone}; expected a file of entries for it, or `{NO_FILE}` in the place of that file: that they go",
         path.display()
     );
     ProgramFileError { code: NO_ENTRIES, what }
 }
 
-/// Gives a program's tables the entries of a file.
-pub fn fill(reference: &mut Reference, file: &Path) -> Result<(), ProgramFileError> {
-    filled(reference, file).map(|_| ())
-}
-
-/// The same; what comes back is the file.
-fn filled(reference: &mut Reference, file: &Path) -> Result<Script, ProgramFileError> {
+/// Gives a program's tables the entries of a file, which comes back.
+pub fn fill(reference: &mut Reference, file: &Path) -> Result<Script, ProgramFileError> {
     let name = file.display().to_string();
     let wrong = |code, what: String| ProgramFileError { code, what };
     let bytes = bounded::read(file, bounded::MOST_OBJECT).map_err(|e| wrong("E0305", format!("{name}: {e}")))?;

@@ -100,7 +100,7 @@ impl Ring {
         let nic = bring_up::read(path, self.target, self.engines, self.seed)?;
         self.warn.tell_all(&nic.config.p4.warnings)?;
         let mut linker = sluice_control::linker_of(&nic.config).with_secrets(nic.secrets);
-        let mut told = nic.config.p4.clone();
+        let mut told = nic.config.p4.warnings.clone();
         let loads = config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);
         let mut sections = vec![section("bring_up", nic.target, &loads, writer)?];
@@ -109,8 +109,7 @@ impl Ring {
         for (i, replacement) in self.replace.iter().enumerate() {
             let before = linker.warnings();
             let (load, new) = changed(&nic, &mut linker, replacement, &mut running)?;
-            self.warn.tell_new([&new].into_iter(), &told)?;
-            told.warnings.extend(new.warnings);
+            self.warn.tell_new(&new.warnings, &mut told)?;
             nic.warn(&linker, &before);
             sections.push(section(&format!("change_{}", i + 1), nic.target, &[load], writer)?);
         }

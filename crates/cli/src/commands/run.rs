@@ -443,7 +443,8 @@ impl Run {
                 .map_err(|e| Failure::input(e.code, e.what))?;
             changes.push(Change { before, tenant, object, file: replacement.file.clone(), told: told.into_inner() });
         }
-        self.warn.tell_new(changes.iter().map(|change| &change.told), &nic.config.p4)?;
+        let new = changes.iter().flat_map(|change| &change.told.warnings);
+        self.warn.tell_new(new, &mut nic.config.p4.warnings.clone())?;
         let has = |map: &String| {
             let xdp = changes.iter().filter_map(|c| c.object.parts.xdp.as_ref());
             xdp.flat_map(|xdp| &xdp.maps).any(|declared| declared.name == *map)

@@ -82,9 +82,8 @@ impl ScriptArgs {
                 out.line(printable::message(&report.to_string()))?;
                 out.flush()?;
             }
-            let new: Vec<P4Warning> = report.p4_warnings.iter().filter(|new| !told.contains(new)).cloned().collect();
-            refused = refused.or(self.warn.tell_all(&new).err());
-            told.extend(new);
+            let shown = self.warn.tell_new(&report.p4_warnings, &mut told);
+            refused = refused.or(shown.err());
             for (statement, warning) in &report.warnings {
                 let (at, code) = (statement.position, warning.code());
                 let text = format!("warning: {}:{}:{}: [{code}] {warning}", report.file, at.line, at.column);

@@ -43,20 +43,28 @@ pub struct Placed {
 /// Whether a file of rules fits a target as its only tenant, or its code and why not.
 pub fn check_fits(rules: &Rules, target: &'static Target) -> Result<(), (&'static str, String)> {
     let mut placed = Placed::empty(target, 1);
-    match placed.add(1, rules) {
-        Ok(()) => Ok(()),
-        Err(Misfit::Compiler(e @ CompileError::Rows { .. })) => {
-            Err((e.code(), format!("{e}, on target {}", target.name)))
+    placed.add(1, rules).map_err(|misfit| match misfit.told() {
+        (code, what) if matches!(misfit, Misfit::Compiler(CompileError::Rows { .. })) => {
+            (code, format!("{what}, on target {}", target.name))
         }
-        Err(Misfit::Compiler(e)) => Err((e.code(), e.to_string())),
-        Err(Misfit::Linker(e)) => Err((e.code(), e.to_string())),
-    }
+        told => told,
+    })
 }
 
 /// Why rules are no tenant.
 enum Misfit {
     Compiler(CompileError),
     Linker(LinkError),
+}
+
+impl Misfit {
+    /// Its code, and why.
+    fn told(&self) -> (&'static str, String) {
+        match self {
+            Self::Compiler(e) => (e.code(), e.to_string()),
+            Self::Linker(e) => (e.code(), e.to_string()),
+        }
+    }
 }
 
 impl Placed {
@@ -87,9 +95,9 @@ impl Placed {
         let mut placed = Self::empty(target, rules.len() as u16);
         for (id, path) in (1..).zip(rules) {
             let rules = read(path)?.map_err(|errors| failure(&errors))?;
-            placed.add(id, &rules).map_err(|misfit| match misfit {
-                Misfit::Compiler(e) => Failure::input(e.code(), format!("{}: {e}", path.display())),
-                Misfit::Linker(e) => Failure::input(e.code(), format!("{}: {e}", path.display())),
+            placed.add(id, &rules).map_err(|misfit| {
+                let (code, what) = misfit.told();
+                Failure::input(code, format!("{}: {what}", path.display()))
             })?;
         }
         let settings = placed.linker.settings().clone();

@@ -4,7 +4,6 @@ use crate::failure::Failure;
 use crate::printable;
 use clap::Args;
 use serde_json::{Value, json};
-use sluice_frontends::P4Told;
 use sluice_p4::{Level, Levels, P4Warning, Program};
 
 /// What is done with warnings
@@ -41,15 +40,19 @@ impl WarnArgs {
         tell(&self.shown(all.to_vec()))
     }
 
-    /// The same of those that were read later, but for those of programs that were told of already.
-    pub fn tell_new<'a>(&self, all: impl Iterator<Item = &'a P4Told>, before: &P4Told) -> Result<(), Failure> {
-        let mut new: Vec<P4Warning> = Vec::new();
-        for warning in all.flat_map(|told| &told.warnings) {
-            if !before.warnings.contains(warning) && !new.contains(warning) {
-                new.push(warning.clone());
+    /// The same of those that were read later, each once; `told` are those that were shown already, and becomes all.
+    pub fn tell_new<'a>(
+        &self,
+        all: impl IntoIterator<Item = &'a P4Warning>,
+        told: &mut Vec<P4Warning>,
+    ) -> Result<(), Failure> {
+        let before = told.len();
+        for warning in all {
+            if !told.contains(warning) {
+                told.push(warning.clone());
             }
         }
-        self.tell_all(&new)
+        self.tell_all(&told[before..])
     }
 
     fn levels(&self) -> Levels {

@@ -1,5 +1,6 @@
 //! `port0=FILE`, `host0=FILE` and `red=FILE@50%` as arguments.
 
+use sluice_frontends::NO_FILE;
 use sluice_object::Destination;
 use std::path::PathBuf;
 
@@ -63,9 +64,6 @@ pub fn output(text: &str) -> Result<OutputFile, String> {
     Ok(OutputFile { from: destination(name)?, file: file_of(file)? })
 }
 
-/// In place of a file of entries: those that the running program has go.
-const NO_ENTRIES: &str = "none";
-
 /// Reads `TENANT=FILE@MOMENT` or `TENANT=PROGRAM.p4,ENTRIES@MOMENT`.
 pub fn replacement(text: &str) -> Result<Replacement, String> {
     let form = "expected TENANT=FILE@MOMENT, as in red=red-2.json@50%";
@@ -81,7 +79,7 @@ pub fn replacement(text: &str) -> Result<Replacement, String> {
 /// Reads `FILE`, `PROGRAM.p4,ENTRIES` or `PROGRAM.p4,none`, by which entries go. Names of other files may have commas.
 pub fn program_file(text: &str) -> Result<(PathBuf, Option<PathBuf>, bool), String> {
     match text.split_once(".p4,") {
-        Some((program, NO_ENTRIES)) => Ok((format!("{program}.p4").into(), None, true)),
+        Some((program, NO_FILE)) => Ok((format!("{program}.p4").into(), None, true)),
         Some((program, entries)) => Ok((format!("{program}.p4").into(), Some(file_of(entries)?), false)),
         None => Ok((file_of(text)?, None, false)),
     }

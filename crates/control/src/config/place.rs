@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 impl Resolver<'_> {
     /// The value of a tenant's key, as `["l7", "rows"]`, or as much of the way there as is written; its name, if nothing is.
-    pub(super) fn key(&self, table: &TenantTable, path: &[String]) -> Range<usize> {
+    pub(super) fn key(&self, table: &TenantTable, path: &[impl AsRef<str>]) -> Range<usize> {
         self.written(table, path).unwrap_or_else(|| table.name.span())
     }
 
@@ -19,20 +19,20 @@ impl Resolver<'_> {
     pub(super) fn refused(&self, table: &TenantTable, error: &LinkError) -> Range<usize> {
         if let LinkError::NoEngine { engine, .. } = error {
             let own = if *engine == EngineId::L7 { "rules" } else { "xdp" };
-            let file = [own, "object"].into_iter().find_map(|key| self.written(table, &[key.to_owned()]));
+            let file = [own, "object"].into_iter().find_map(|key| self.written(table, &[key]));
             return file.unwrap_or_else(|| table.name.span());
         }
         self.key(table, &path(error).unwrap_or_default())
     }
 
-    fn written(&self, table: &TenantTable, path: &[String]) -> Option<Range<usize>> {
+    fn written(&self, table: &TenantTable, path: &[impl AsRef<str>]) -> Option<Range<usize>> {
         let document = DeTable::parse(self.text).ok()?;
         let tenants = document.get_ref().get("tenant")?.get_ref();
         let name = |tenant: &Spanned<DeValue>| tenant.get_ref().get("name").map(Spanned::span);
         let tenant = tenants.as_array()?.iter().find(|tenant| name(tenant) == Some(table.name.span()))?;
         let mut at = tenant;
         for step in path {
-            match next(at.get_ref(), step) {
+            match next(at.get_ref(), step.as_ref()) {
                 Some(inner) => at = inner,
                 None => break,
             }

@@ -18,7 +18,7 @@ impl Resolver<'_> {
         object: Option<&Object>,
         target: &Target,
     ) -> Result<Quota, ConfigError> {
-        let span = |path: &[&str]| self.key(tenant, &path.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let span = |path: &[&str]| self.key(tenant, path);
         let part = object.and_then(|object| object.parts.rmt.as_ref());
         let needs = part.map(|part| Quota::of(part, 0)).unwrap_or_default();
         let mut quota = needs.clone();

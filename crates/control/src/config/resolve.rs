@@ -115,7 +115,7 @@ impl Resolver<'_> {
                     format!("is given a share of the engine {engine}, which this device does not have; it has {has}");
                 let tenant = table.name.get_ref().clone();
                 let problem = ConfigProblem::Object { tenant, what, code: Some("E0238") };
-                return Err(ConfigError::at(self.file, self.text, self.key(table, &[key.to_owned()]), problem));
+                return Err(ConfigError::at(self.file, self.text, self.key(table, &[key]), problem));
             }
         }
         Ok(())
@@ -285,7 +285,7 @@ impl Resolver<'_> {
             (rate, _) => {
                 let found = if rate.is_some() { "rate without burst" } else { "burst without rate" };
                 let key = if rate.is_some() { "rate" } else { "burst" };
-                let span = self.key(table, &[key.to_owned()]);
+                let span = self.key(table, &[key]);
                 return Err(self.wrong(span, "rate limit", found, "both, or neither"));
             }
         };
@@ -303,7 +303,7 @@ impl Resolver<'_> {
             for (text, cells) in list {
                 let destination: Destination = text.parse().map_err(|_| {
                     let allowed = format!("port0 to port{}, host0 to host{}", target.ports - 1, target.hosts - 1);
-                    let span = self.key(table, &[key.to_owned(), text.clone()]);
+                    let span = self.key(table, &[key, text]);
                     self.wrong(span, key, format!("`{}`", text.escape_default()), &allowed)
                 })?;
                 to.insert(destination, *cells);

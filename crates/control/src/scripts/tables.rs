@@ -4,15 +4,12 @@ use super::ScriptFailure;
 use super::plan::{beside, destination};
 use sluice_formats::Target;
 use sluice_formats::limits::KEY_BYTES;
-use sluice_frontends::{self as frontends, Allowed, P4Options, P4Told, Reading, Tables};
+use sluice_frontends::{self as frontends, Allowed, NO_FILE, P4Options, P4Told, Reading, Tables};
 use sluice_object::{Action, Destinations, KeyBytes, KeyKind, KeySpec, Object};
 use sluice_packet::script::{self, Forward, Key, KeyMask, Tuple};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
-
-/// What stands at `entries=` where those of the program that runs go.
-const NO_FILE: &str = "none";
 
 /// A table as the script has built it.
 #[derive(Clone, Debug)]

@@ -97,7 +97,7 @@ impl Placer {
         self.check_given(module, holding, part)?;
         self.check_group_use(holding, part, holding.banks[1 - bank].as_ref())?;
         self.check_shared(module, holding, part)?;
-        let part = &Arc::new(part.moved(&holding.at));
+        let part = &holding.placed(part);
         let page_set = self.page_set(holding, part, bank)?;
 
         let mut next = self.clone();

@@ -3,7 +3,7 @@
 use super::error::RmtError;
 use super::place::RowWrite;
 use super::quota::{Quota, StageQuota};
-use super::space::{StageSpace, take_lowest};
+use super::space::{StageFree, StageSpace, take_lowest};
 use super::window::Stages;
 use crate::linker::spaces::{Holder, Region};
 use crate::rmt::RmtPart;
@@ -121,8 +121,8 @@ impl Placer {
         let mut next = self.clone();
         let mut stages = BTreeMap::new();
         for (&stage, asked) in &quota.stages {
-            let (space, held) = next.fitted(stage, name, asked)?;
-            next.stages[usize::from(stage)] = space;
+            let (free, held) = next.fitted(stage, name, asked)?;
+            next.stages[usize::from(stage)].free = free;
             stages.insert(stage, held);
         }
         let (destinations, name) = (quota.destinations, name.to_owned());
@@ -154,7 +154,7 @@ impl Placer {
         let holding = holding.clone();
         for (&stage, held) in &holding.stages {
             let quota = holding.quota.stages[&stage];
-            let space = &mut self.stages[usize::from(stage)];
+            let space = &mut self.stages[usize::from(stage)].free;
             held.region.into_iter().for_each(|r| space.sets.give_back(r));
             space.ternary_rows.give_back(held.ternary, 2 * quota.ternary);
             space.numbers.give_back(held.hits_base, quota.numbers);
@@ -212,13 +212,13 @@ impl Placer {
         stage: u8,
         name: &str,
         quota: &StageQuota,
-    ) -> Result<(StageSpace, StageHolding), RmtError> {
+    ) -> Result<(StageFree, StageHolding), RmtError> {
         let target = self.target;
         let Some(space) = self.stages.get(usize::from(stage)) else {
             let left = format!("stages 0 to {}", target.stages - 1);
             return Err(self.no_room(stage, "rows", name, 1, left, |_| 0));
         };
-        let mut space = space.clone();
+        let mut space = space.free.clone();
         let mut region = None;
         if quota.exact > 0 {
             let table_bits = (target.sets() as u32).trailing_zeros();
@@ -308,7 +308,7 @@ pub struct StageLeft {
 impl Placer {
     /// What is left to give, by stage.
     pub fn left(&self) -> Vec<StageLeft> {
-        let left = |s: &StageSpace| StageLeft {
+        let left = |s: &StageFree| StageLeft {
             sets: s.sets.free(),
             largest_block: s.sets.largest_block(),
             ternary: s.ternary_rows.free(),
@@ -317,6 +317,6 @@ impl Placer {
             pages: s.pages.len() as u32,
             numbers: s.numbers.free(),
         };
-        self.stages.iter().map(left).collect()
+        self.stages.iter().map(|stage| left(&stage.free)).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! What a module is given, for all programs that it may run.
 
-use super::window::Stages;
+use super::window::{Stages, moved};
 use crate::rmt::RmtPart;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,8 +56,7 @@ impl Quota {
 
     /// The same in other stages.
     pub(super) fn moved(mut self, stages: &Stages) -> Self {
-        let at = |stage: u8| stages.get(&stage).copied().unwrap_or(stage);
-        self.stages = self.stages.into_iter().map(|(stage, quota)| (at(stage), quota)).collect();
+        self.stages = moved(self.stages, stages);
         self
     }
 

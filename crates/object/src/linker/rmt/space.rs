@@ -19,29 +19,34 @@ impl Keyed for RmtExact {
 /// What is free in a stage, and its entries as the device has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StageSpace {
-    pub sets: SetSpace,
-    pub ternary_rows: RangeSpace,
-    pub numbers: RangeSpace,
-    pub actions: BTreeSet<u32>,
-    pub pages: BTreeSet<u32>,
+    pub free: StageFree,
     /// Entries with absolute actions, module and generation.
     pub exact: Cuckoo<RmtExact>,
     /// Likewise, by row.
     pub ternary: Vec<Option<RmtTernary>>,
 }
 
+/// What of a stage nobody holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StageFree {
+    pub sets: SetSpace,
+    pub ternary_rows: RangeSpace,
+    pub numbers: RangeSpace,
+    pub actions: BTreeSet<u32>,
+    pub pages: BTreeSet<u32>,
+}
+
 impl StageSpace {
     pub fn new(target: &Target) -> Self {
         let sets = target.sets() as u32;
-        Self {
+        let free = StageFree {
             sets: SetSpace::new(sets),
             ternary_rows: RangeSpace::new(target.ternary as u32),
             numbers: RangeSpace::new(NUMBERS as u32),
             actions: (0..target.actions as u32).collect(),
             pages: (0..target.pages() as u32).collect(),
-            exact: Cuckoo::new(sets),
-            ternary: vec![None; target.ternary],
-        }
+        };
+        Self { free, exact: Cuckoo::new(sets), ternary: vec![None; target.ternary] }
     }
 }
 

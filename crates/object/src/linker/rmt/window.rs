@@ -2,11 +2,12 @@
 //! admitted, which ones these are (docs/design/object.md#stages).
 
 use super::error::RmtError;
-use super::placer::Placer;
+use super::placer::{Holding, Placer};
 use super::quota::{Quota, StageQuota};
 use crate::rmt::RmtPart;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// Windows that a refusal names at most.
 const MOST_NAMED: usize = 6;
@@ -23,20 +24,31 @@ pub struct Window {
     pub lacks: String,
 }
 
+/// What is by stage, in other stages; those that are not named stay.
+pub(super) fn moved<T>(all: BTreeMap<u8, T>, stages: &Stages) -> BTreeMap<u8, T> {
+    all.into_iter().map(|(stage, one)| (stages.get(&stage).copied().unwrap_or(stage), one)).collect()
+}
+
 impl RmtPart {
     /// The same program in other stages; those that are not named stay.
     #[must_use]
     pub fn moved(&self, stages: &Stages) -> Self {
-        let at = |stage: u8| stages.get(&stage).copied().unwrap_or(stage);
         let mut part = self.clone();
-        if stages.iter().all(|(from, to)| from == to) {
-            return part;
-        }
-        part.stages = std::mem::take(&mut part.stages).into_iter().map(|(s, rows)| (at(s), rows)).collect();
+        part.stages = moved(part.stages, stages);
         if let Some(logical) = &mut part.logical {
-            logical.stages = std::mem::take(&mut logical.stages).into_iter().map(|(s, all)| (at(s), all)).collect();
+            logical.stages = moved(std::mem::take(&mut logical.stages), stages);
         }
         part
+    }
+}
+
+impl Holding {
+    /// A program in the stages that were chosen for it.
+    pub fn placed(&self, part: &Arc<RmtPart>) -> Arc<RmtPart> {
+        match self.at.iter().all(|(own, at)| own == at) {
+            true => part.clone(),
+            false => Arc::new(part.moved(&self.at)),
+        }
     }
 }
 
@@ -58,12 +70,17 @@ impl Placer {
         if asked.iter().any(|(stage, _)| usize::from(*stage) >= self.target.stages) {
             return Err(error);
         }
-        // The system program's visits are before and behind all others.
+        // The system program's visits are before and after all others.
         let own: Vec<u8> = (0..self.target.stages as u8).filter(|stage| module != 0 && !is_system(*stage)).collect();
+        // What each stage lacks for each that is asked for.
+        let short: Vec<BTreeMap<u8, RmtError>> = asked
+            .iter()
+            .map(|(_, quota)| own.iter().filter_map(|at| Some((*at, lacks(*at, quota)?))).collect())
+            .collect();
         let mut free = own.iter().copied();
-        // The earliest stage for each leaves most for those behind it.
-        let chosen = asked.iter().map(|(stage, quota)| {
-            let at = free.find(|at| lacks(*at, quota).is_none())?;
+        // The earliest stage for each leaves most for those after it.
+        let chosen = asked.iter().zip(&short).map(|((stage, _), short)| {
+            let at = free.find(|at| !short.contains_key(at))?;
             Some((*stage, at))
         });
         if let Some(chosen) = chosen.collect() {
@@ -73,8 +90,8 @@ impl Placer {
             let named: Vec<u8> = asked.iter().map(|(stage, _)| *stage).collect();
             let others = windows(&own, asked.len()).into_iter().filter(|window| *window != named);
             let lacking = others.filter_map(|stages| {
-                let short = stages.iter().zip(&asked).find_map(|(at, (_, quota))| lacks(*at, quota))?;
-                Some(Window { stages, lacks: short.lack() })
+                let lacks = stages.iter().zip(&short).find_map(|(at, short)| short.get(at))?.lack();
+                Some(Window { stages, lacks })
             });
             *elsewhere = lacking.collect();
         }
