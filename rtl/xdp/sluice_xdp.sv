@@ -166,8 +166,9 @@ module sluice_xdp
   token_t queued_token;
   logic queues_cfg_valid;
   cfg_rsp_t queues_cfg_rsp;
-  logic charge_valid;
-  cost_t charge;
+  logic charge_valid, spent_valid_q;
+  cost_t spent_q;
+  logic [ModuleBits-1:0] spent_module_q;
   verdict_trace_t unload_verdict_data;
   token_t unload_token;
 
@@ -202,9 +203,9 @@ module sluice_xdp
       .m_axis_token   (queued_token),
       .m_axis_broken  (queued_broken),
       .m_axis_came    (queued_came),
-      .charge_valid_i (charge_valid),
-      .charge_module_i(unload_verdict_data.module_id),
-      .charge_i       (charge),
+      .charge_valid_i (spent_valid_q),
+      .charge_module_i(spent_module_q),
+      .charge_i       (spent_q),
       .cfg_valid_i,
       .cfg_req_i,
       .cfg_valid_o    (queues_cfg_valid),
@@ -678,11 +679,22 @@ module sluice_xdp
   assign unload_verdict_data = verdict[verdict_core];
   assign unload_token = verdict_token[verdict_core];
   // A packet takes bundles of a core and beats of the output: what it takes more of is its cost, all cores' bundles beside one beat.
-  logic [14:0] rounded;
-  cost_t beats;
-  assign rounded = 15'(leaving[verdict_core].side.length) + 15'(Bytes - 1);
-  assign beats = (cost_t'(rounded) >> $clog2(Bytes)) * cost_t'(Cores);
-  assign charge = (!unload_verdict_data.dropped && beats > cost[verdict_core]) ? beats : cost[verdict_core];
+  // It is charged two cycles after its verdict, so that no path goes from a cluster to the scheduler.
+  logic [14:0] rounded_q;
+  cost_t beats, bundles_q;
+  logic ended_q, ended_dropped_q;
+  logic [ModuleBits-1:0] ended_module_q;
+  assign beats = (cost_t'(rounded_q) >> $clog2(Bytes)) * cost_t'(Cores);
+  always_ff @(posedge clk_i) begin
+    ended_q         <= charge_valid && rst_ni;
+    ended_dropped_q <= unload_verdict_data.dropped;
+    ended_module_q  <= unload_verdict_data.module_id;
+    rounded_q       <= 15'(leaving[verdict_core].side.length) + 15'(Bytes - 1);
+    bundles_q       <= cost[verdict_core];
+    spent_valid_q   <= ended_q && rst_ni;
+    spent_module_q  <= ended_module_q;
+    spent_q         <= (!ended_dropped_q && beats > bundles_q) ? beats : bundles_q;
+  end
   assign left = slot_of(verdict_core, verdict_slot[verdict_core]);
 
   sluice_fifo #(
