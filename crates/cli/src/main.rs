@@ -184,7 +184,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::L7(command) => return command.run(out),
         Command::P4(command) => return command.run(out),
         Command::Map(command) => return command.run(out),
-        Command::Object(command) => command.run(out)?,
+        Command::Object(command) => return command.run(out),
         Command::Generate(command) => return command.run(out),
         Command::Explain(command) => command.run(out)?,
         Command::Completions(command) => command.run(Sluice::command(), out)?,

@@ -3,6 +3,7 @@
 mod common;
 mod ring;
 
+mod admit;
 mod bad_input;
 mod bpf_plugin;
 mod contradictions;

@@ -24,6 +24,7 @@ use sluice_packet::bounded;
 use sluice_rmt::encode::object::object;
 use sluice_rmt::text;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Ending of files with the text of an rmt module.
@@ -95,6 +96,8 @@ pub struct P4Options<'a> {
     pub entries_go: bool,
     /// What of it may be had in part.
     pub allowed: Allowed,
+    /// Tables of which it is said how many entries rows are reserved for.
+    pub reserve: BTreeMap<String, u32>,
     /// Where it is kept what is told of it beside the object.
     pub told: Option<&'a RefCell<P4Told>>,
 }
@@ -253,6 +256,7 @@ fn said_nothing_of_p4(options: &P4Options<'_>) -> Result<(), String> {
         Some(entries) => format!("entries of {}", entries.display()),
         None if options.entries_go => "that entries go".to_owned(),
         None if options.allowed != Allowed::default() => "what may be had in part".to_owned(),
+        None if !options.reserve.is_empty() => "entries to reserve".to_owned(),
         None => return Ok(()),
     };
     Err(format!("{given}, expected with a P4 program (*.p4) only"))

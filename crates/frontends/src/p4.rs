@@ -96,6 +96,7 @@ impl Tables {
         }
         let target = &reading.target.rmt;
         let compiled = program.compile(target, 1, target.stages.saturating_sub(2)).map_err(refused)?;
+        let compiled = compiled.reserving(&reading.p4.reserve);
         let mut entries = program.reference(Undefined::Zero, 1).map_err(refused)?;
         let mut script = None;
         if let Some(file) = reading.p4.entries {

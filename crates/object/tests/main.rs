@@ -9,6 +9,7 @@ mod hitless;
 mod linker;
 mod logical;
 mod placement;
+mod policy;
 mod secrets;
 mod shares;
 mod xdp;

@@ -107,6 +107,8 @@ problems! {
     TooMuch "E0770" "does not fit the pipeline: {what}" { what }
     /// What the reference does not run.
     Reference "E0794" "the reference does not run {what}" { what }
+    /// Entries to reserve that a table cannot have.
+    Reserve "E0799" "reserve: {what}" { what }
     /// The compiler is wrong, and has seen it.
     Mistaken "E0798" "a mistake of the compiler, not of the program: {what}" { what }
     /// What P4Info cannot say.

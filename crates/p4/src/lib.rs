@@ -16,8 +16,9 @@ mod error;
 mod front;
 
 pub use allowed::Allowed;
-pub use compiler::compile::{Compiled, Model, Reservation};
+pub use compiler::compile::{Compiled, Model};
 pub use compiler::ports::PortMap;
+pub use compiler::reserve::Reservation;
 pub use compiler::told::CounterCells;
 pub use compiler::traffic::Traffic;
 pub use error::{MOST_ERRORS, Note, P4Error, P4Errors, Problem};

@@ -1,5 +1,6 @@
 //! One command a file.
 
+mod admit;
 pub mod completions;
 pub mod explain;
 pub mod generate;

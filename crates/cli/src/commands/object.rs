@@ -1,5 +1,6 @@
 //! `sluice object`: look at objects, build them, check them, turn them into words of the ring.
 
+use super::admit::Admit;
 use super::ring::Ring;
 use super::shares::Shares;
 use crate::captures;
@@ -9,6 +10,7 @@ use crate::{files, view};
 use clap::{Args, Subcommand};
 use sluice_object::Object;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Shows, builds and checks objects, and prints them as words of the configuration ring
 #[derive(Args, Debug)]
@@ -44,16 +46,18 @@ enum What {
         /// Object
         file: PathBuf,
     },
+    Admit(Box<Admit>),
     Ring(Ring),
     Shares(Shares),
 }
 
 impl ObjectArgs {
     /// Does it.
-    pub fn run(&self, out: &mut Output) -> Result<(), Failure> {
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         match &self.what {
-            What::Show { file, json: true } => out.text(&files::object(file)?.to_json()),
-            What::Show { file, json: false } => view::object(&files::object(file)?, out),
+            What::Admit(admit) => return admit.run(out),
+            What::Show { file, json: true } => out.text(&files::object(file)?.to_json())?,
+            What::Show { file, json: false } => view::object(&files::object(file)?, out)?,
             What::Build { file, output } => {
                 files::check_other(file, output)?;
                 let object = files::object(file)?;
@@ -62,12 +66,13 @@ impl ObjectArgs {
                 let mut beside = captures::is_standard(output).then(Output::stderr);
                 let out = beside.as_mut().unwrap_or(out);
                 out.line(format!("{}: {}, {} bytes", output.display(), summary(&object), bytes.len()))?;
-                out.flush()
+                out.flush()?;
             }
-            What::Ring(ring) => ring.run(out),
-            What::Shares(shares) => shares.run(out),
-            What::Check { file } => out.line(format!("{}: {}", file.display(), summary(&files::object(file)?))),
+            What::Ring(ring) => ring.run(out)?,
+            What::Shares(shares) => shares.run(out)?,
+            What::Check { file } => out.line(format!("{}: {}", file.display(), summary(&files::object(file)?)))?,
         }
+        Ok(ExitCode::SUCCESS)
     }
 }
 

@@ -438,7 +438,7 @@ impl Run {
             let allowed = if is_p4(replacement) { allowed.clone() } else { Allowed::default() };
             let (entries, entries_go) = (replacement.entries.as_deref(), replacement.entries_go);
             let told = RefCell::default();
-            let p4 = P4Options { entries, entries_go, allowed, told: Some(&told) };
+            let p4 = P4Options { entries, entries_go, allowed, told: Some(&told), ..P4Options::default() };
             let object = successor(&replacement.file, running, keep, sizes, p4, nic.target)
                 .map_err(|e| Failure::input(e.code, e.what))?;
             changes.push(Change { before, tenant, object, file: replacement.file.clone(), told: told.into_inner() });

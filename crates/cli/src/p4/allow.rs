@@ -51,16 +51,16 @@ impl AllowArgs {
     }
 }
 
-fn each_once<'a>(flag: &str, given: &'a [(String, u32)]) -> Result<&'a [(String, u32)], Failure> {
+pub(super) fn each_once<'a>(flag: &str, given: &'a [(String, u32)]) -> Result<&'a [(String, u32)], Failure> {
     let twice = given.iter().enumerate().find(|(at, (name, _))| given[..*at].iter().any(|(other, _)| other == name));
     let what = |name: &String| format!("{flag}: `{name}` is given twice, expected each name once");
     twice.map_or(Ok(given), |(_, (name, _))| Err(Failure::input("E0502", what(name))))
 }
 
-fn number_of(text: &str) -> Result<(String, u32), String> {
+pub(super) fn number_of(text: &str) -> Result<(String, u32), String> {
     let found = text.split_once('=').and_then(|(name, number)| Some((name, number.parse().ok()?)));
     match found {
         Some((name, number)) if !name.is_empty() && number > 0 => Ok((name.to_string(), number)),
-        _ => Err("NAME=N with a number from 1 on, as in --bound swtraces=8".to_string()),
+        _ => Err("NAME=N with a number from 1 on".to_string()),
     }
 }

@@ -1,6 +1,6 @@
 //! `sluice p4 compile`: programs as modules of the rmt pipeline.
 
-use super::allow::AllowArgs;
+use super::allow::{self, AllowArgs};
 use super::{PlaceArgs, REFUSED, ReadArgs, failed_json, failure, refused, warn};
 use crate::failure::Failure;
 use crate::files;
@@ -9,6 +9,7 @@ use crate::printable;
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_p4::{Compiled, P4Warning, Program, Reference, Reservation, Undefined};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 #[command(after_help = "Examples:
   sluice p4 compile programs/p4/calc.p4
   sluice p4 compile --stages 0-4 --time programs/p4/qos.p4
+  sluice p4 compile programs/p4/basic.p4 --reserve routes=20 -o basic.slob
   sluice p4 compile programs/p4/qos.p4 --entries programs/p4/qos.entries -o qos.slob")]
 pub struct Compile {
     /// Program, *.p4
@@ -33,6 +35,9 @@ pub struct Compile {
     /// Entries of its tables, *.stf: `add`, `setdefault` and `remove`
     #[arg(long, value_name = "FILE")]
     entries: Option<PathBuf>,
+    /// Entries that rows are reserved for, by the name of a table; may be given again. Otherwise a part of what each stage has
+    #[arg(long, value_name = "TABLE=N", value_parser = allow::number_of)]
+    reserve: Vec<(String, u32)>,
     /// File to write in place of standard output: an object if its name ends in .slob or .json, otherwise text
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -75,7 +80,7 @@ impl Compile {
             Err(why) => return Ok(Some(why)),
         };
         let compiled = match tried {
-            Ok(compiled) => compiled,
+            Ok(compiled) => compiled.reserving(&self.reserve()?),
             Err(errors) => return Ok(Some(failure(&errors))),
         };
         let entries = self.entries(&program)?;
@@ -105,6 +110,10 @@ impl Compile {
             files::write(self.output.as_deref().unwrap_or(Path::new("-")), &bytes)?;
         }
         Ok(None)
+    }
+
+    fn reserve(&self) -> Result<BTreeMap<String, u32>, Failure> {
+        Ok(allow::each_once("--reserve", &self.reserve)?.iter().cloned().collect())
     }
 
     /// The program's own entries, and those of the file.
@@ -138,9 +147,9 @@ impl Compile {
 type Made = (Vec<u8>, Vec<Reservation>, Vec<P4Warning>);
 
 /// What is reserved for a table; a warning where it is less than the table asks for.
-fn told(program: &Path, Reservation { table, size, reserved, why }: &Reservation) -> String {
+fn told(program: &Path, Reservation { table, size, reserved, said, why }: &Reservation) -> String {
     let program = program.display();
-    if size > reserved {
+    if size > reserved && !said {
         let why = why.as_ref().map_or_else(String::new, |why| format!("; {why}"));
         format!("warning[E0239]: {program}: table `{table}`: entries reserved: {reserved}, asked for: {size}{why}")
     } else {

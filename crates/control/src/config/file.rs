@@ -5,11 +5,12 @@ use super::words::plain;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use sluice_object::linker::policy::Policy;
 use sluice_object::{Action, KeyKind, Match};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU16, NonZeroU32};
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
@@ -33,6 +34,8 @@ pub(super) struct DeviceTable {
     #[serde(default)]
     pub watchdog: u32,
     pub seed: Option<u64>,
+    #[serde(default)]
+    pub policy: Policy,
 }
 
 #[derive(Debug, Deserialize)]
@@ -154,6 +157,9 @@ pub(super) struct P4Table {
     pub hash: Option<P4Hash>,
     #[serde(default)]
     pub power_of_two: bool,
+    #[serde(default)]
+    pub reserve: BTreeMap<String, u32>,
+    pub weight: Option<NonZeroU16>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]

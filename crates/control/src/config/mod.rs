@@ -8,6 +8,7 @@ mod error;
 mod file;
 mod grants;
 mod place;
+mod policy;
 mod program;
 mod quota;
 mod resolve;
@@ -92,5 +93,7 @@ impl NicConfig {
     }
 }
 
+#[cfg(test)]
+mod policy_tests;
 #[cfg(test)]
 mod tests;

@@ -236,22 +236,18 @@ impl Resolver<'_> {
         let mut linker = Linker::of(target, &engines, None);
         let mut tenants = Vec::new();
         for table in &file.tenant {
-            let tenant = self.tenant(table, &file.port, target)?;
+            tenants.push(self.tenant(table, &file.port, target)?);
             self.check_engines(table, models)?;
+        }
+        self.share_rows(file, target, &mut tenants)?;
+        for (table, tenant) in file.tenant.iter().zip(&tenants) {
             let name = tenant.spec.name.clone();
-            let refused = |error: LinkError| {
-                let what = error.to_string();
-                // The linker may say whose it is, too.
-                let what = what.strip_prefix(&format!("tenant `{name}`: ")).unwrap_or(&what).to_owned();
-                let problem = ConfigProblem::Object { tenant: name.clone(), what, code: Some(error.code()) };
-                ConfigError::at(self.file, self.text, self.refused(table, &error), problem)
-            };
+            let refused = |error| self.not_linked(table, &error);
             linker.admit(tenant.spec.clone()).map_err(&refused)?;
             if let Some(object) = &tenant.object {
                 let sender = |to| self.p4.borrow().sender(&name, to);
                 linker.load(tenant.spec.id, object).map_err(|error| refused(error.sent_from(sender)))?;
             }
-            tenants.push(tenant);
         }
         if let Err(error) = linker.nic(settings.clone()) {
             let (what, code) = (error.to_string(), Some(error.code()));
@@ -259,6 +255,15 @@ impl Resolver<'_> {
             return Err(ConfigError::whole(self.file, problem));
         }
         Ok(tenants)
+    }
+
+    /// What the linker refuses of a tenant.
+    pub(super) fn not_linked(&self, table: &TenantTable, error: &LinkError) -> ConfigError {
+        let (name, what) = (table.name.get_ref(), error.to_string());
+        // The linker may say whose it is, too.
+        let what = what.strip_prefix(&format!("tenant `{name}`: ")).unwrap_or(&what).to_owned();
+        let problem = ConfigProblem::Object { tenant: name.clone(), what, code: Some(error.code()) };
+        ConfigError::at(self.file, self.text, self.refused(table, error), problem)
     }
 
     fn tenant(
@@ -391,7 +396,8 @@ impl Resolver<'_> {
                 let entries = table.entries.as_ref().map(|entries| self.folder.join(entries.get_ref()));
                 let allowed = table.p4.as_ref().map(|p4| allowed(p4.get_ref())).unwrap_or_default();
                 let told = Some(&self.p4);
-                let p4 = P4Options { entries: entries.as_deref(), allowed, told, ..P4Options::default() };
+                let reserve = table.p4.as_ref().map(|p4| p4.get_ref().reserve.clone()).unwrap_or_default();
+                let p4 = P4Options { entries: entries.as_deref(), allowed, reserve, told, ..P4Options::default() };
                 let reading = Reading { p4, ..Reading::new(target, name) };
                 Some(frontends::read(&file, &reading).map_err(|e| {
                     let problem = problem(format!("object {}", e.what), Some(e.code));

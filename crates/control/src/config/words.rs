@@ -45,6 +45,7 @@ fn kind(allowed: &str) -> String {
         // TOML has no number above this one.
         "u64" => whole(0, i64::MAX as u64),
         "a nonzero u32" => whole(1, u32::MAX.into()),
+        "a nonzero u16" => whole(1, u16::MAX.into()),
         "a sequence" => "a list, [ ... ]".to_owned(),
         "a string" => "text in quotes".to_owned(),
         "path string" => "the name of a file in quotes".to_owned(),

@@ -98,7 +98,7 @@ pub(super) fn rmt_object(
     let entries_go = rmt.entries.as_ref().is_some_and(|file| file == Path::new(NO_FILE));
     let (file, entries) = (beside(script, &rmt.file), rmt.entries.as_ref().map(|file| beside(script, file)));
     let (allowed, entries) = (allowed(&rmt.parts), entries.as_deref().filter(|_| !entries_go));
-    let p4 = P4Options { entries, entries_go, allowed, told };
+    let p4 = P4Options { entries, entries_go, allowed, told, ..P4Options::default() };
     let reading = Reading { p4, ..Reading::new(target, &rmt.tenant) };
     let running = running.map(Tables::object).transpose()?;
     let tables = Tables::read(&file, &reading, running.as_ref())?;

@@ -14,6 +14,7 @@ mod grants;
 mod l7;
 mod loads;
 pub mod placement;
+pub mod policy;
 #[cfg(feature = "probe")]
 mod probe;
 mod ranges;

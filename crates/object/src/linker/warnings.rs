@@ -158,6 +158,7 @@ impl Linker {
         let asks = |table: &LogicalTable| table.reserved.is_some_and(|reserved| reserved < table.size);
         let within = logical.filter(|logical| logical.tables.iter().any(asks)).map(|logical| {
             let mut within = logical.clone();
+            within.tables.iter_mut().for_each(|table| table.reserved = None);
             // Rows that are there fit: the program was admitted with them.
             let _ = within.reserve_in(&room, &room);
             within

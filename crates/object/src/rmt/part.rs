@@ -64,6 +64,17 @@ impl RmtPart {
         Ok(self)
     }
 
+    /// The part with no rows but those of the entries that are there; none without tables.
+    #[must_use]
+    pub fn with_entries_alone(&self) -> Option<Self> {
+        let mut part = self.clone();
+        let mut logical = part.logical.take()?;
+        for table in logical.tables.iter_mut().filter(|table| table.reserved.is_some()) {
+            table.reserved = Some(table.entries.len() as u32);
+        }
+        part.with_tables(*logical).ok()
+    }
+
     /// Bytes by which it makes a packet longer at most.
     pub fn growth(&self) -> u16 {
         let delta = |row: &Vec<DeparseRow>| row.first().map_or(0, |beat| i16::from(beat.delta()));

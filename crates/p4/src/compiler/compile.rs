@@ -3,20 +3,18 @@
 use crate::compiler::back::{Plan, logical, plan, plan_system};
 use crate::compiler::middle::{Refusal, RefusalKind, explore, explore_system};
 use crate::compiler::ports::{PIPELINE_PORTS, PortMap, Ports};
+use crate::compiler::reserve::Reservation;
 use crate::compiler::traffic::{Traffic, numbered};
 use crate::compiler::verify::{self, Effort};
 use crate::error::{Note, Notes, P4Errors, Problem, place};
 use crate::front::interpret::{Cells, Code, Node as Copies, Sent, System, TICK, lower};
 use crate::front::source::{Sources, Span};
 use crate::front::stf::{Carrier, CarrierError, GIVEN_UP};
-use crate::front::warn::{P4Warning, Warned};
 use crate::{Program, Reference, front::check};
-use sluice_formats::rmt::target::NUMBERS;
 use sluice_formats::{Node, Status, Table};
 use sluice_object::RmtGroup;
 use sluice_object::linker::rmt::{Placer, Quota};
-use sluice_object::linker::spaces::Region;
-use sluice_object::rmt::{Logical, LogicalRoom, LogicalTable};
+use sluice_object::rmt::{Logical, LogicalTable};
 use sluice_object::{Demands, Destination, Object};
 use sluice_rmt::fast::{Buffers, Fast};
 use sluice_rmt::pipeline::Memory;
@@ -25,30 +23,16 @@ use sluice_rmt::text::{Room, Unit};
 use sluice_rmt::{Arrival, Group, Pipeline, Role, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Tenants that each stage is reserved for in equal parts, where no program is alone.
-const TENANT_PARTS: u32 = 4;
-
-/// A table that may get more entries.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reservation {
-    /// Name in the source, with the control's.
-    pub table: String,
-    /// Entries that the source asks for; 0 where it says nothing.
-    pub size: u32,
-    /// Entries that rows are reserved for, those that are there among them.
-    pub reserved: u32,
-    /// Where that is less than it asks for: what an entry takes, and of what there is no more.
-    pub why: Option<String>,
-}
-
 /// A program that fits the pipeline.
 #[derive(Debug)]
 pub struct Compiled {
     pub(super) plan: Plan,
     pub(super) sources: Sources,
-    role: Role,
-    target: Target,
+    pub(super) role: Role,
+    pub(super) target: Target,
     pub(super) ports: Ports,
+    /// Tables of which it is said how many entries rows are reserved for.
+    pub(super) said: BTreeMap<String, u32>,
 }
 
 pub(crate) fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
@@ -62,6 +46,7 @@ pub(crate) fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
             RefusalKind::NotThere => Problem::NotThere { what },
             RefusalKind::TooMuch => Problem::TooMuch { what },
             RefusalKind::Mistaken => Problem::Mistaken { what },
+            RefusalKind::Reserve => Problem::Reserve { what },
         },
     );
     let mut errors = notes.into_errors(sources);
@@ -172,7 +157,14 @@ impl Compiled {
         ports: Ports,
     ) -> Compiled {
         let system = (first..=last).any(|stage| target.is_system(stage));
-        Compiled { plan, sources, role: if system { Role::System } else { Role::Tenant }, target: *target, ports }
+        Compiled {
+            plan,
+            sources,
+            role: if system { Role::System } else { Role::Tenant },
+            target: *target,
+            ports,
+            said: BTreeMap::new(),
+        }
     }
 
     /// How many stages it needs, one behind the other.
@@ -263,55 +255,6 @@ impl Compiled {
     /// The module with the entries that a reference has.
     pub fn unit(&self, entries: &Reference) -> Result<Unit, P4Errors> {
         self.unit_of(&self.reserved(entries)?, entries)
-    }
-
-    /// Tables that may get more entries, with what they ask for (0 if nothing), and what there is room for.
-    pub fn reservations(&self, entries: &Reference) -> Result<Vec<Reservation>, P4Errors> {
-        let logical = self.reserved(entries)?;
-        let share = self.part(self.parts());
-        let of = |(at, table): (usize, &LogicalTable)| {
-            let (reserved, size) = (table.reserved?, table.size);
-            let why = if size > reserved { logical.short(at, &|_| share) } else { None };
-            Some(Reservation { reserved, table: table.name.clone(), size, why })
-        };
-        Ok(logical.tables.iter().enumerate().filter_map(of).collect())
-    }
-
-    /// In how many parts each stage is reserved.
-    fn parts(&self) -> u32 {
-        if self.role == Role::Tenant { TENANT_PARTS } else { 1 }
-    }
-
-    /// One of so many parts of a stage.
-    fn part(&self, parts: u32) -> LogicalRoom {
-        let table_bits = self.target.sets().ilog2();
-        // Ternary rows are there twice, for a replacement while packets go on; numbers once.
-        let bits = table_bits.saturating_sub(parts.ilog2());
-        let fits = |entries: &u32| Region::bits_for(*entries, table_bits).is_some_and(|found| found <= bits);
-        let exact = (0..=Region::most_entries(table_bits)).rev().find(fits).unwrap_or(0) as usize;
-        let parts = parts as usize;
-        LogicalRoom { exact, ternary: self.target.ternary / 2 / parts, numbers: NUMBERS / parts }
-    }
-
-    /// Warnings of tables for which rows of less than a tenth of what they ask for are reserved.
-    pub fn small_tables(&self, entries: &Reference) -> Result<Vec<P4Warning>, P4Errors> {
-        let code = &entries.switch.code;
-        let warning = |r: Reservation| {
-            let at = code.tables.iter().position(|table| *table.name == *r.table)?;
-            let (reserved, size) = (r.reserved.to_string(), r.size.to_string());
-            let warned = Warned::SmallTable { table: r.table, reserved, size };
-            Some(P4Warning::new(code.told.tables.get(at)?.span, warned, &self.sources))
-        };
-        let all = self.reservations(entries)?.into_iter();
-        Ok(all.filter(|r| u64::from(r.reserved) * 10 < u64::from(r.size)).filter_map(warning).collect())
-    }
-
-    /// Tables with their entries, and rows that are reserved for more: of each stage a tenant's part, or all of it.
-    fn reserved(&self, entries: &Reference) -> Result<Logical, P4Errors> {
-        let mut tables = self.tables(entries)?;
-        let (share, all) = (self.part(self.parts()), self.part(1));
-        tables.reserve(&share, &all).map_err(|error| self.unfit(&error.to_string()))?;
-        Ok(tables)
     }
 
     /// The object with the entries that a reference has: rows, and the tables that they are made of.
@@ -413,7 +356,7 @@ impl Compiled {
         Ok(gone)
     }
 
-    fn tables(&self, entries: &Reference) -> Result<Logical, P4Errors> {
+    pub(super) fn tables(&self, entries: &Reference) -> Result<Logical, P4Errors> {
         let (machine, told) = (&entries.switch.machine, &entries.switch.code.told);
         let members = machine.value_sets.iter().zip(&told.value_sets).find(|(members, _)| !members.is_empty());
         let has_rates = |cells: &Cells| matches!(cells, Cells::Meter(meters) if meters.has_rates());
@@ -500,7 +443,7 @@ impl Compiled {
     }
 
     /// What the pipeline's checker refuses, where it says it: at a stage, a path or a row.
-    fn unfit(&self, problem: &str) -> P4Errors {
+    pub(super) fn unfit(&self, problem: &str) -> P4Errors {
         let what = match self.plan.turned(problem) {
             Some(byte) => format!(
                 "a value that goes out at byte {byte} and at another place within the same {} bytes, where its bytes stand otherwise in \
@@ -512,7 +455,7 @@ impl Compiled {
         self.refused(self.plan.line_of(problem), RefusalKind::TooMuch, what)
     }
 
-    fn refused(&self, span: Span, kind: RefusalKind, what: String) -> P4Errors {
+    pub(super) fn refused(&self, span: Span, kind: RefusalKind, what: String) -> P4Errors {
         errors(Refusal::new(span, kind, what), &self.sources)
     }
 

@@ -15,6 +15,7 @@ pub(crate) mod ir;
 mod middle;
 pub(crate) mod ports;
 mod relaxation;
+pub(crate) mod reserve;
 pub(crate) mod told;
 pub(crate) mod traffic;
 mod verify;

@@ -25,7 +25,7 @@ impl Space for Placer {
     }
 
     fn admit(&mut self, target: &'static Target, module: u8, spec: &TenantSpec) -> Result<Vec<RowWrite>, LinkError> {
-        Ok(self.admit(module, &spec.name, quota(target, spec)?)?)
+        Ok(self.admit(module, &spec.name, quota_of(target, spec)?)?)
     }
 
     fn release(&mut self, module: u8) -> Result<Vec<RowWrite>, LinkError> {
@@ -104,7 +104,7 @@ impl TenantSpec {
 }
 
 /// What the tenant is given of the pipeline: its programs', and its table's where it has one.
-fn quota(target: &'static Target, spec: &TenantSpec) -> Result<Quota, LinkError> {
+pub(in crate::linker) fn quota_of(target: &'static Target, spec: &TenantSpec) -> Result<Quota, LinkError> {
     let table_bits = (target.rmt.sets() as u32).trailing_zeros();
     if spec.max_entries > 0 && Region::bits_for(spec.max_entries, table_bits).is_none() {
         let most = Region::most_entries(table_bits);

@@ -17,12 +17,14 @@ pub mod quota;
 mod space;
 mod window;
 
+pub(in crate::linker) use engine::quota_of;
 pub use entries::{Batches, EntryAt, EntryKey, EntryLeads};
 pub use error::RmtError;
 pub use hits::EntryHits;
 pub use place::{Placed, RowWrite};
 pub use placer::{Placer, StageLeft};
 pub use quota::{Quota, StageQuota};
+pub(in crate::linker) use window::windows;
 pub use window::{Stages, Window};
 
 use crate::rmt::part::RmtKey;

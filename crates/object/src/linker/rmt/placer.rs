@@ -197,6 +197,11 @@ impl Placer {
         self.holders.get(&module).map_or(0, |holding| holding.quota.growth)
     }
 
+    /// Whether a module is taken.
+    pub fn has(&self, module: u8) -> bool {
+        self.holders.contains_key(&module)
+    }
+
     pub(super) fn holding(&self, module: u8, operation: &'static str) -> Result<&Holding, RmtError> {
         self.holders.get(&module).ok_or_else(|| RmtError::Module {
             module,

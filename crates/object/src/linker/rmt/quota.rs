@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Quota {
     /// By stage of its programs: which stages of the pipeline these are is chosen when it is admitted.
     pub stages: BTreeMap<u8, StageQuota>,
+    /// Stages of the pipeline for them that a policy chose; otherwise those that are named, or the first ones with room.
+    pub chosen: Stages,
     /// Multicast groups that it may use.
     pub groups: BTreeSet<u16>,
     /// Destinations that it may send to.
@@ -48,6 +50,7 @@ impl Quota {
         };
         Self {
             stages: part.stages.iter().map(|(&n, s)| (n, stage(s))).collect(),
+            chosen: Stages::new(),
             groups: part.groups.keys().copied().collect(),
             destinations,
             growth: part.growth(),

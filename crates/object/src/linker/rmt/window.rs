@@ -53,7 +53,7 @@ impl Holding {
 }
 
 impl Placer {
-    /// Stages that have room for what is asked for: those that are named, else the first ones in the same order.
+    /// Stages that have room for what is asked for: those that a policy chose or that are named, else the first ones in the same order.
     pub(super) fn choose(&self, module: u8, name: &str, quota: &Quota) -> Result<Stages, RmtError> {
         let is_system = |stage: u8| self.target.is_system(stage.into());
         let foreign = |stage: &u8| module != 0 && is_system(*stage);
@@ -63,6 +63,12 @@ impl Placer {
         }
         let asked: Vec<_> = quota.stages.iter().filter(|(stage, _)| !foreign(stage)).map(|(s, q)| (*s, q)).collect();
         let lacks = |stage: u8, asked: &StageQuota| self.fitted(stage, name, asked).err();
+        let chosen: Option<Stages> = quota.stages.keys().map(|s| Some((*s, *quota.chosen.get(s)?))).collect();
+        let is_own = |(stage, at): (&u8, &u8)| foreign(stage) == foreign(at);
+        let fits = |at: &Stages| asked.iter().all(|(stage, quota)| lacks(at[stage], quota).is_none());
+        if let Some(chosen) = chosen.filter(|at| at.iter().all(is_own) && fits(at)) {
+            return Ok(chosen);
+        }
         let Some(mut error) = asked.iter().find_map(|(stage, quota)| lacks(*stage, quota)) else {
             return Ok(quota.stages.keys().map(|stage| (*stage, *stage)).collect());
         };
@@ -100,7 +106,7 @@ impl Placer {
 }
 
 /// All choices of so many stages in their order.
-fn windows(own: &[u8], count: usize) -> Vec<Vec<u8>> {
+pub(in crate::linker) fn windows(own: &[u8], count: usize) -> Vec<Vec<u8>> {
     match (own, count) {
         (_, 0) => vec![Vec::new()],
         ([], _) => Vec::new(),

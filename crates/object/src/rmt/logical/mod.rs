@@ -11,7 +11,7 @@ mod room;
 
 pub(crate) use binary::{read_logical, write_logical};
 pub use encode::{LogicalRow, LogicalRows};
-pub use room::{LogicalRoom, Rooms, USUAL_SIZE};
+pub use room::{Growth, LogicalRoom, Rooms, USUAL_SIZE};
 
 use super::part::{RmtData, RmtKey};
 use serde::{Deserialize, Serialize};

@@ -38,9 +38,36 @@ pub const USUAL_SIZE: u32 = 1024;
 /// What one more entry takes at most, by table and stage.
 type Costs = BTreeMap<usize, BTreeMap<u8, LogicalRoom>>;
 
+/// What tables take of each stage with more entries than they have.
+#[derive(Clone, Debug)]
+pub struct Growth {
+    /// Rows that there are; and rows as they lie once more entries can come.
+    stages: BTreeMap<u8, (LogicalRoom, LogicalRoom)>,
+    costs: Costs,
+}
+
+impl Growth {
+    /// Rows of each stage with so many more entries of each table.
+    pub fn rooms(&self, more: &dyn Fn(usize) -> usize) -> BTreeMap<u8, LogicalRoom> {
+        let room = |(stage, (there, present)): (&u8, &(LogicalRoom, LogicalRoom))| {
+            let more = self.costs.iter().filter_map(|(table, stages)| Some((stages.get(stage)?, more(*table))));
+            let mut more = more.filter(|(_, free)| *free > 0).peekable();
+            if more.peek().is_none() {
+                return (*stage, *there);
+            }
+            let mut with = *present;
+            more.for_each(|(cost, free)| with.add(cost, free));
+            with.exact = with.exact.max(there.exact);
+            with.ternary = with.ternary.max(there.ternary);
+            (*stage, with)
+        };
+        self.stages.iter().map(room).collect()
+    }
+}
+
 impl Logical {
-    /// Reserves entries of the tables that may get more: all of their size if it is within what each stage has, otherwise as much of it as of
-    /// the other tables' there. Entries that are there already have their rows in any event, and what they push out of the exact rows is within
+    /// Reserves entries of the tables that may get more, but for those for which it is said already (`reserved`): all of their size if it is within
+    /// what each stage has, otherwise as much of it as of the other tables' there. Entries that are there already have their rows in any event, and what they push out of the exact rows is within
     /// what there is in all.
     pub fn reserve(&mut self, share: &LogicalRoom, all: &LogicalRoom) -> Result<(), ObjectError> {
         self.reserve_in(&|_| *share, &|_| *all)
@@ -49,16 +76,22 @@ impl Logical {
     /// The same where stages have each their own.
     pub fn reserve_in(&mut self, share: Rooms<'_>, all: Rooms<'_>) -> Result<(), ObjectError> {
         let costs = self.costs();
-        let mut used = BTreeMap::new();
+        let (mut used, mut said) = (BTreeMap::new(), BTreeMap::new());
         for stage in self.stages.keys() {
             used.insert(*stage, self.present(*stage)?);
+            let free =
+                |(table, stages): (&usize, &BTreeMap<u8, LogicalRoom>)| Some((*stages.get(stage)?, self.free(*table)));
+            let mut room = LogicalRoom::default();
+            costs.iter().filter_map(free).for_each(|(cost, free)| room.add(&cost, free));
+            said.insert(*stage, room);
         }
         let wish = |table: usize| match self.tables[table].size {
             0 => USUAL_SIZE as usize,
             size => size as usize,
         };
-        let mut extra: BTreeMap<usize, usize> = costs.keys().map(|table| (*table, 0)).collect();
-        let mut growing: Vec<usize> = costs.keys().copied().collect();
+        let unsaid = costs.keys().filter(|table| self.tables[**table].reserved.is_none());
+        let mut extra: BTreeMap<usize, usize> = unsaid.map(|table| (*table, 0)).collect();
+        let mut growing: Vec<usize> = extra.keys().copied().collect();
         loop {
             growing.retain(|table| {
                 let wants = self.tables[*table].entries.len() + extra[table] < wish(*table);
@@ -66,11 +99,12 @@ impl Logical {
                     && costs[table].iter().all(|(stage, cost)| {
                         let mut with = used[stage];
                         with.add(cost, 1);
-                        let most = |at: usize| {
-                            let room = if cost.kinds()[at] == 0 { all(*stage) } else { share(*stage) };
-                            room.kinds()[at]
+                        // What is said is beside a tenant's part, and within what there is in all.
+                        let [share, all, said] = [share(*stage), all(*stage), said[stage]].map(|room| room.kinds());
+                        let is_within = |at: usize, with: usize| {
+                            with + said[at] <= all[at] && (cost.kinds()[at] == 0 || with <= share[at])
                         };
-                        with.kinds().iter().enumerate().all(|(at, with)| *with <= most(at))
+                        with.kinds().iter().enumerate().all(|(at, with)| is_within(at, *with))
                     })
             });
             // The one that has the smallest part of its wish.
@@ -140,25 +174,18 @@ impl Logical {
 
     /// Rows of each stage that its entries take, with those that are reserved for more.
     pub fn rooms(&self) -> Result<BTreeMap<u8, LogicalRoom>, ObjectError> {
-        let costs = self.costs();
-        let mut rooms = BTreeMap::new();
+        Ok(self.growth()?.rooms(&|table| self.free(table)))
+    }
+
+    /// What its tables take with more entries than they have.
+    pub fn growth(&self) -> Result<Growth, ObjectError> {
+        let mut stages = BTreeMap::new();
         for stage in self.stages.keys() {
             let rows = self.rows(*stage)?;
-            let mut room = LogicalRoom { exact: rows.exact.len(), ternary: rows.ternary.len(), numbers: 0 };
-            let more = costs.iter().filter_map(|(table, stages)| Some((stages.get(stage)?, self.free(*table))));
-            let mut more = more.filter(|(_, free)| *free > 0).peekable();
-            if more.peek().is_some() {
-                let (there, mut with) = (room, self.present(*stage)?);
-                more.for_each(|(cost, free)| with.add(cost, free));
-                room = LogicalRoom {
-                    exact: with.exact.max(there.exact),
-                    ternary: with.ternary.max(there.ternary),
-                    numbers: with.numbers,
-                };
-            }
-            rooms.insert(*stage, room);
+            let there = LogicalRoom { exact: rows.exact.len(), ternary: rows.ternary.len(), numbers: 0 };
+            stages.insert(*stage, (there, self.present(*stage)?));
         }
-        Ok(rooms)
+        Ok(Growth { stages, costs: self.costs() })
     }
 
     /// Entries of a table that are reserved and not there yet.

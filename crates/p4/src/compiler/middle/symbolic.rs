@@ -34,6 +34,8 @@ pub(crate) enum RefusalKind {
     NotThere,
     /// Something that is there, but not enough of it.
     TooMuch,
+    /// Entries to reserve that a table cannot have.
+    Reserve,
     /// A pass of the compiler is wrong, not the program.
     Mistaken,
 }

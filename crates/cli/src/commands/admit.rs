@@ -1,0 +1,350 @@
+//! `sluice object admit`: whether programs fit one NIC together, without a NIC.
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::p4::{AllowArgs, WarnArgs};
+use crate::run::device::{self, Set};
+use crate::table::{Table, group};
+use clap::Args;
+use serde_json::{Value, json};
+use sluice_formats::Target;
+use sluice_formats::xdp::target::GROWTH;
+use sluice_frontends::{self as frontends, Allowed, P4Options, P4Told, Reading};
+use sluice_nic::engines;
+use sluice_object::linker::policy::{Claim, Given, Policy, share_out};
+use sluice_object::linker::rmt::StageLeft;
+use sluice_object::rmt::LogicalTable;
+use sluice_object::{Destination, LinkError, Linker, Object, TenantSpec, VlanGrant};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Says whether programs fit one NIC together, what each gets of its tables, what is left, and what one more would need
+///
+/// Each file is a tenant's program, of any kind that a tenant runs, and is admitted to a NIC that has no other tenants; nothing is run. With
+/// --policy drf or utility rows for the entries of all tables are shared over all tenants at once; with fixed each
+/// program gets what it was compiled with, one after the other. Exits with 1 when one of the programs does not fit.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  sluice object admit programs/p4/basic.p4 programs/p4/calc.p4 --policy drf
+  sluice object admit programs/p4/firewall.p4 --copies 12 --json")]
+pub struct Admit {
+    /// Programs: *.p4, *.rmt, *.l7, object files of clang's, objects
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// How rows for entries are shared: fixed, drf or utility
+    #[arg(long, default_value_t, value_parser = policy)]
+    policy: Policy,
+    /// Tenants that run each file
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=63))]
+    copies: u16,
+    /// Weight of the tenants of a file, named without folder and ending, where a policy shares; 1 if it is not said; may be given again
+    #[arg(long, value_name = "NAME=N", value_parser = weight)]
+    weight: Vec<(String, u16)>,
+    /// Target, default or tiny
+    #[arg(long, default_value = "default", value_parser = device::target)]
+    target: &'static Target,
+    /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise all
+    #[arg(long, value_name = "ENGINE,...", value_parser = device::engines)]
+    engines: Option<Set>,
+    #[command(flatten)]
+    allow: AllowArgs,
+    #[command(flatten)]
+    warn: WarnArgs,
+    /// One JSON document instead
+    #[arg(short = 'j', long)]
+    json: bool,
+}
+
+fn policy(text: &str) -> Result<Policy, String> {
+    text.parse()
+}
+
+fn weight(text: &str) -> Result<(String, u16), String> {
+    let found = text.split_once('=').and_then(|(name, number)| Some((name, number.parse().ok()?)));
+    match found {
+        Some((name, number)) if !name.is_empty() && number > 0 => Ok((name.to_owned(), number)),
+        _ => Err("NAME=N with a number from 1 to 65535, as in --weight basic=2".to_owned()),
+    }
+}
+
+/// A tenant who asks.
+struct Asking {
+    file: PathBuf,
+    spec: TenantSpec,
+    object: Object,
+    weight: u16,
+    /// What he is given, or why he does not fit.
+    given: Result<Given, LinkError>,
+}
+
+impl Admit {
+    /// Tries it and says what came of it.
+    pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
+        let told = RefCell::default();
+        let objects = self.files.iter().map(|file| self.read(file, &told)).collect::<Result<Vec<_>, _>>()?;
+        self.warn.tell_all(&told.borrow().warnings)?;
+        self.check_weights()?;
+        let mut all: Vec<Asking> = Vec::new();
+        for _ in 0..self.copies {
+            for (file, object) in self.files.iter().zip(&objects) {
+                all.push(self.asking(file, object, &all));
+            }
+        }
+        self.share(&mut all);
+        let mut linker = self.linker();
+        for one in &mut all {
+            let given = self.admit(&mut linker, one);
+            one.given = given;
+        }
+        let next: Vec<(PathBuf, Option<LinkError>)> = self
+            .files
+            .iter()
+            .zip(&objects)
+            .enumerate()
+            .filter(|(at, (file, _))| !self.files[..*at].contains(file))
+            .map(|(_, (file, object))| (file.clone(), self.next(&linker, &all, self.asking(file, object, &all))))
+            .collect();
+        let fits = all.iter().all(|one| one.given.is_ok());
+        match self.json {
+            true => out.json(&self.document(&all, &linker, &next))?,
+            false => out.text(&self.text(&all, &linker, &next))?,
+        }
+        Ok(if fits { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    }
+
+    fn linker(&self) -> Linker {
+        let engines: Vec<_> = engines::ids(self.engines.map_or(engines::ALL, |set| set.0)).collect();
+        Linker::of(self.target, &engines, None).bounded_by(sluice_ebpf::tenant::growth)
+    }
+
+    fn read(&self, file: &Path, told: &RefCell<P4Told>) -> Result<Object, Failure> {
+        let name = stem(file);
+        let allowed = if is_p4(file) { self.allow.allowed()? } else { Allowed::default() };
+        let p4 = P4Options { told: Some(told), allowed, ..P4Options::default() };
+        let reading = Reading { p4, ..Reading::new(self.target, &name) };
+        frontends::read(file, &reading).map_err(|error| Failure::input(error.code, error.what))
+    }
+
+    fn check_weights(&self) -> Result<(), Failure> {
+        for (at, (name, _)) in self.weight.iter().enumerate() {
+            if self.weight[..at].iter().any(|(other, _)| other == name) {
+                let what = format!("--weight: `{name}` is given twice, expected each name once");
+                return Err(Failure::input("E0502", what));
+            }
+            if !self.files.iter().any(|file| stem(file) == *name) {
+                let what = format!("--weight {name}: expected the name of a file, without folder and ending");
+                return Err(Failure::input("E0502", what));
+            }
+        }
+        Ok(())
+    }
+
+    /// One more tenant with this program.
+    fn asking(&self, file: &Path, object: &Object, others: &[Asking]) -> Asking {
+        let own = stem(file);
+        let number = others.len() as u16 + 1;
+        let is_taken = |name: &str| others.iter().any(|other| other.spec.name == name);
+        let name = (1..).map(|n| if n == 1 { own.clone() } else { format!("{own}_{n}") }).find(|name| !is_taken(name));
+        let mut spec = TenantSpec::new(number, name.unwrap_or_default());
+        spec.vlans = vec![VlanGrant { port: None, vlan: number }];
+        spec.xdp_growth = Some(GROWTH);
+        // What it asks for, and a cell at the others: which of them its entries will name is not known.
+        let cells = |to: &Destination| object.demands.queues.get(to).copied().unwrap_or(1).max(1);
+        let all = (0..8).filter_map(|n| Destination::from_number(n, self.target));
+        spec.queues = all.map(|to| (to, cells(&to))).collect();
+        spec.make_room(object);
+        let weight = self.weight.iter().find(|(name, _)| *name == own).map_or(1, |(_, weight)| *weight);
+        let rmt = spec.rmt.clone();
+        let given = Ok(Given { rmt, part: None, dominant: None });
+        Asking { file: file.to_owned(), spec, object: object.clone(), weight, given }
+    }
+
+    /// Rows for tables by the policy.
+    fn share(&self, all: &mut [Asking]) {
+        let claims: Vec<Claim> =
+            all.iter().map(|one| Claim { weight: one.weight, ..Claim::new(&one.spec, Some(&one.object)) }).collect();
+        let given = share_out(self.target, self.policy, &claims);
+        all.iter_mut().zip(given).for_each(|(one, given)| one.given = given);
+    }
+
+    /// Admits a tenant with what the policy gives, and loads his program.
+    fn admit(&self, linker: &mut Linker, one: &mut Asking) -> Result<Given, LinkError> {
+        let given = one.given.clone()?;
+        given.clone().give(&mut one.spec, Some(&mut one.object));
+        let mut trial = linker.clone();
+        trial.admit(one.spec.clone())?;
+        trial.load(one.spec.id, &one.object)?;
+        *linker = trial;
+        Ok(given)
+    }
+
+    /// Why one more does not fit.
+    fn next(&self, linker: &Linker, all: &[Asking], mut next: Asking) -> Option<LinkError> {
+        if self.policy == Policy::Fixed {
+            return self.admit(&mut linker.clone(), &mut next).err();
+        }
+        let fits = all.iter().filter(|one| one.given.is_ok()).chain([&next]);
+        // What the others were given does not count: it is shared anew.
+        let objects: Vec<(Object, &Asking)> = fits.map(|one| (self.alone(&one.object), one)).collect();
+        let specs: Vec<TenantSpec> = objects
+            .iter()
+            .map(|(object, one)| {
+                let mut spec = TenantSpec { rmt: None, ..one.spec.clone() };
+                spec.make_room(object);
+                spec
+            })
+            .collect();
+        let claims: Vec<Claim> = objects
+            .iter()
+            .zip(&specs)
+            .map(|((object, one), spec)| Claim { weight: one.weight, ..Claim::new(spec, Some(object)) })
+            .collect();
+        let mut linker = self.linker();
+        let mut failed = None;
+        for ((given, (object, _)), spec) in
+            share_out(self.target, self.policy, &claims).into_iter().zip(&objects).zip(&specs)
+        {
+            let (mut spec, mut object) = (spec.clone(), object.clone());
+            let admitted = given.and_then(|given| {
+                given.give(&mut spec, Some(&mut object));
+                linker.admit(spec.clone())?;
+                linker.load(spec.id, &object)
+            });
+            failed = failed.or(admitted.err());
+        }
+        failed
+    }
+
+    fn alone(&self, object: &Object) -> Object {
+        let mut object = object.clone();
+        if let Some(part) = object.parts.rmt.as_deref().and_then(sluice_object::RmtPart::with_entries_alone) {
+            object.parts.rmt = Some(Box::new(part));
+        }
+        object
+    }
+
+    fn text(&self, all: &[Asking], linker: &Linker, next: &[(PathBuf, Option<LinkError>)]) -> String {
+        let mut tenants =
+            Table::new(["tenant", "stages", "largest part", "table", "entries", "asked for"]).left(1).left(3);
+        let mut refused = String::new();
+        for one in all {
+            let name = &one.spec.name;
+            let given = match &one.given {
+                Ok(given) => given,
+                Err(error) => {
+                    refused += &format!("`{name}` ({}) does not fit: {error} [{}]\n", one.file.display(), error.code());
+                    continue;
+                }
+            };
+            let stages = stages(linker, one.spec.id).iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+            let part = given.dominant.map_or_else(String::new, |part| format!("{:.1} %", part.percent()));
+            let mut first = [name.clone(), stages, part];
+            for table in growing(one) {
+                let entries = group(table.reserved.unwrap_or(0).into());
+                let size = if table.size == 0 { String::new() } else { group(table.size.into()) };
+                tenants.row(std::mem::take(&mut first).into_iter().chain([table.name.clone(), entries, size]));
+            }
+            if !first[0].is_empty() {
+                tenants.row(first);
+            }
+        }
+        let mut left = Table::new([
+            "stage",
+            "match sets",
+            "largest block",
+            "ternary rows",
+            "hit counters",
+            "action rows",
+            "pages",
+        ]);
+        for (stage, free) in self.left(linker) {
+            let StageLeft { sets, largest_block, ternary, numbers, actions, pages, .. } = free;
+            let numbers = [sets, largest_block, ternary, numbers, actions, pages].map(|n| group(n.into()));
+            left.row([stage.to_string()].into_iter().chain(numbers));
+        }
+        let fitting = all.iter().filter(|one| one.given.is_ok()).count();
+        let next = next.iter().map(|(file, why)| match why {
+            None => format!("one more of {} fits\n", file.display()),
+            Some(error) => format!("one more of {} does not fit: {error} [{}]\n", file.display(), error.code()),
+        });
+        let next: String = next.collect();
+        let (policy, target, asked) = (self.policy, self.target.name, all.len());
+        format!(
+            "policy {policy}, target {target}: {fitting} of {asked} tenants fit\n{tenants}{refused}\nwhat is left in the stages of tenants\n{left}\n{next}"
+        )
+    }
+
+    fn document(&self, all: &[Asking], linker: &Linker, next: &[(PathBuf, Option<LinkError>)]) -> Value {
+        let why = |error: &LinkError| json!({ "code": error.code(), "what": error.to_string() });
+        let tenant = |one: &Asking| {
+            let fits = one.given.is_ok();
+            let table =
+                |table: &LogicalTable| json!({ "table": table.name, "entries": table.reserved, "asked": table.size });
+            let tables: Vec<Value> = growing(one).filter(|_| fits).map(table).collect();
+            let part = one.given.as_ref().ok().and_then(|given| given.dominant);
+            json!({
+                "tenant": one.spec.name,
+                "file": one.file.display().to_string(),
+                "weight": one.weight,
+                "fits": fits,
+                "why": one.given.as_ref().err().map(why),
+                "stages": stages(linker, one.spec.id),
+                "largest_part": part.map(|part| json!({ "part": part.part, "whole": part.whole })),
+                "tables": tables,
+            })
+        };
+        let stage = |(stage, free): (usize, StageLeft)| {
+            json!({
+                "stage": stage,
+                "match_sets": free.sets,
+                "largest_block": free.largest_block,
+                "ternary_rows": free.ternary,
+                "hit_counters": free.numbers,
+                "action_rows": free.actions,
+                "pages": free.pages,
+            })
+        };
+        let one_more = |(file, error): &(PathBuf, Option<LinkError>)| json!({ "file": file.display().to_string(), "fits": error.is_none(), "why": error.as_ref().map(why) });
+        json!({
+            "policy": self.policy.name(),
+            "target": self.target.name,
+            "tenants": all.iter().map(tenant).collect::<Vec<_>>(),
+            "left": self.left(linker).map(stage).collect::<Vec<_>>(),
+            "next": next.iter().map(one_more).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Stages of tenants, with what is left of them.
+    fn left(&self, linker: &Linker) -> impl Iterator<Item = (usize, StageLeft)> {
+        let stages = linker.left().stages.into_iter().enumerate();
+        stages.filter(|(stage, _)| !self.target.rmt.is_system(*stage))
+    }
+}
+
+/// The name of a file without its folder and its ending, of letters that a tenant's name may have.
+fn stem(file: &Path) -> String {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let good = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let name: String = stem.chars().map(good).take(50).collect();
+    if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') { name } else { format!("p{name}") }
+}
+
+/// What may be had in part is said for all P4 programs, and not for others.
+fn is_p4(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "p4")
+}
+
+/// Tables that may get entries.
+fn growing(one: &Asking) -> impl Iterator<Item = &LogicalTable> {
+    let logical = one.object.parts.rmt.as_ref().and_then(|part| part.logical.as_deref());
+    logical.into_iter().flat_map(|logical| &logical.tables).filter(|table| table.reserved.is_some())
+}
+
+/// The pipeline's stages of a tenant; none if he was not admitted.
+fn stages(linker: &Linker, id: u16) -> Vec<u8> {
+    let stages: BTreeMap<u8, u8> =
+        linker.tenant(id).map(|tenant| linker.placer().stages_of(tenant.module)).unwrap_or_default();
+    stages.into_values().collect()
+}
