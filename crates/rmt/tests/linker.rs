@@ -15,7 +15,7 @@ use sluice_rmt::target::{DEFAULT, TINY, Target};
 use sluice_rmt::testing::device::Device;
 use sluice_rmt::{Program, encode};
 
-fn object(name: &str, target: &Target, part: RmtPart) -> Object {
+pub fn object(name: &str, target: &Target, part: RmtPart) -> Object {
     let mut object = Object::new(name, KeySpec::NONE, Action::DROP);
     object.target = TargetNeed::Exact { name: target.name.to_owned(), hash: target.hash() };
     object.parts.rmt = Some(Box::new(part));
@@ -29,7 +29,7 @@ fn row(step: &Step) -> Option<RowWrite> {
 }
 
 /// Runs a load, the writes of each batch in random order, and looks after each write.
-fn run(device: &mut Device, load: &Load, rng: &mut Rng, mut look: impl FnMut(&Device, Option<&Step>)) {
+pub fn run(device: &mut Device, load: &Load, rng: &mut Rng, mut look: impl FnMut(&Device, Option<&Step>)) {
     let mut batch: Vec<RowWrite> = Vec::new();
     let mut flush = |batch: &mut Vec<RowWrite>, device: &mut Device, look: &mut dyn FnMut(&Device, Option<&Step>)| {
         while !batch.is_empty() {
@@ -50,14 +50,14 @@ fn run(device: &mut Device, load: &Load, rng: &mut Rng, mut look: impl FnMut(&De
 }
 
 /// Which generations packets of a module may carry.
-struct InFlight {
-    module: u8,
-    carried: [bool; 2],
-    current: u8,
+pub struct InFlight {
+    pub module: u8,
+    pub carried: [bool; 2],
+    pub current: u8,
 }
 
 impl InFlight {
-    fn see(&mut self, step: Option<&Step>) {
+    pub fn see(&mut self, step: Option<&Step>) {
         match step {
             Some(Step::Commit { generation, .. }) => {
                 self.current = *generation;
@@ -152,7 +152,7 @@ fn a_commit_before_its_rows_is_noticed() {
 }
 
 /// Every fifth time.
-fn rng_says(looked: &mut u32) -> bool {
+pub fn rng_says(looked: &mut u32) -> bool {
     *looked += 1;
     (*looked).is_multiple_of(5)
 }

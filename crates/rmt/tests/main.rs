@@ -18,6 +18,7 @@ mod outer_tag;
 mod pipeline;
 mod placer;
 mod random;
+mod regrant;
 mod shipped;
 mod text;
 mod text_fuzz;

@@ -56,7 +56,7 @@ impl Linker {
         Ok(load)
     }
 
-    fn switch_to(&mut self, id: u16, object: &Object, w: &mut Writer) -> Result<(), LinkError> {
+    pub(super) fn switch_to(&mut self, id: u16, object: &Object, w: &mut Writer) -> Result<(), LinkError> {
         object.check().map_err(|error| LinkError::Object { object: object.name.clone(), error })?;
         let tenant = self.tenant(id)?.clone();
         self.check_demands(&tenant, object)?;

@@ -18,6 +18,7 @@ pub mod policy;
 #[cfg(feature = "probe")]
 mod probe;
 mod ranges;
+mod regrant;
 pub mod rmt;
 mod secrets;
 mod settings;

@@ -265,7 +265,7 @@ impl Linker {
         u32::from(destination) * self.target.modules + u32::from(module)
     }
 
-    fn check_spec(&self, spec: &TenantSpec) -> Result<BTreeSet<(u8, u16)>, LinkError> {
+    pub(super) fn check_spec(&self, spec: &TenantSpec) -> Result<BTreeSet<(u8, u16)>, LinkError> {
         if u32::from(spec.id) >> TENANT_BITS != 0 {
             return Err(spec.wrong("ID", spec.id, "0 to 4095"));
         }

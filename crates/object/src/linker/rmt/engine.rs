@@ -55,7 +55,13 @@ impl Space for Placer {
         let tenant = tenant.ok_or_else(no_module)?;
         let nothing = || Refusal::Space(format!("tenant `{}` holds nothing of the pipeline", tenant.spec.name));
         let holding = self.holders.get(&tenant.module).ok_or_else(nothing)?;
-        RmtOwner { target: self.target(), module: tenant.module, holding, live }.row(node, table, index, words)
+        let owner = |holding, live| RmtOwner { target: self.target(), module: tenant.module, holding, live };
+        let Some(before) = &holding.before else { return owner(holding, live).row(node, table, index, words) };
+        // Rows of what it had, or of what it is given from now on, in which nothing runs yet.
+        match owner(before, live).row(node, table, index, words) {
+            Err(Refusal::Space(_)) => owner(holding, None).row(node, table, index, words),
+            done => done,
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod place;
 pub mod placer;
 pub mod quota;
 mod space;
+mod widen;
 mod window;
 
 pub(in crate::linker) use engine::quota_of;

@@ -139,7 +139,9 @@ impl Placer {
         let bank = usize::from(generation & 1);
         let Some(gone) = &holding.banks[bank] else { return Ok(Vec::new()) };
         let mut writes: Vec<RowWrite> = gone.rows.iter().map(|&(n, t, i)| RowWrite::zero(n, t, i)).collect();
-        for (&stage, held) in &holding.stages {
+        // What ran before another quota lies where the module was before.
+        let home = holding.before.as_deref().unwrap_or(&holding);
+        for (&stage, held) in &home.stages {
             let node = Node::Stage(stage);
             let (sets, all) = (self.target.sets() as u32, self.target.exact as u32);
             let space = &mut self.stages[usize::from(stage)];
@@ -151,7 +153,7 @@ impl Placer {
                     writes.push(RowWrite::zero(node, Table::Data, u32::from(slot.way) * sets + slot.set));
                 }
             }
-            for row in held.ternary_rows(&holding.quota.stages[&stage], bank as u8) {
+            for row in held.ternary_rows(&home.quota.stages[&stage], bank as u8) {
                 if space.ternary[row as usize].take().is_some() {
                     writes.push(RowWrite::zero(node, Table::Ternary, row));
                     writes.push(RowWrite::zero(node, Table::Data, all + row));
@@ -230,7 +232,11 @@ impl Placer {
             let (found, allowed) = if part.keep_state && asked != running {
                 let found = format!("the program has {asked} pages of state to be kept, the running one {running}");
                 (found, "as many, or state that begins with zeros".to_owned())
-            } else if !part.keep_state && asked > 0 && !holding.quota.stages[&stage].fresh_pages {
+            } else if !part.keep_state
+                && asked > 0
+                && !holding.quota.stages[&stage].fresh_pages
+                && !holding.has_new_pages(stage)
+            {
                 let found = "state begins with zeros while the running program has its own".to_owned();
                 (found, "state that is kept; or a tenant that is given its pages twice".to_owned())
             } else {

@@ -34,6 +34,8 @@ pub(in crate::linker) struct Holding {
     /// Where its groups are.
     pub names: GroupNameRow,
     pub banks: [Option<Bank>; 2],
+    /// What it had, while the program that runs there gives way to one in what it has now.
+    pub before: Option<Box<Holding>>,
 }
 
 /// What a module holds in one stage.
@@ -126,7 +128,10 @@ impl Placer {
             stages.insert(stage, held);
         }
         let (destinations, name) = (quota.destinations, name.to_owned());
-        next.holders.insert(module, Holding { name, quota, stages, at, names: names.clone(), banks: [None, None] });
+        next.holders.insert(
+            module,
+            Holding { name, quota, stages, at, names: names.clone(), banks: [None, None], before: None },
+        );
         let mut writes = next.blank(module);
         if names != GroupNameRow::default() {
             writes.push(RowWrite::new(Node::Deparser, Table::GroupName, module.into(), &names));

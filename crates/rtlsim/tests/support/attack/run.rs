@@ -9,6 +9,7 @@ use super::programs;
 use sluice_device::{Device, Offer, OpId};
 use sluice_formats::random::Rng;
 use sluice_formats::{EngineId, Target};
+use sluice_object::linker::shares::Assured;
 use sluice_object::{Destination, Linker, NicSettings, Rate};
 use std::collections::BTreeMap;
 
@@ -28,6 +29,8 @@ pub struct Plan {
     pub grant: Grant,
     pub hostile: Vec<Hostile>,
     pub sent: Vec<Sent>,
+    /// What he is assured of at least, whatever the hostile ones run.
+    pub assured: Assured,
     /// Hostile tenants may send to his second destination, too.
     pub shared: bool,
     /// Ticks from the first frame to the last.
@@ -77,9 +80,14 @@ impl Plan {
         linker.nic(NicSettings::new(target)).expect("these are the defaults");
         linker.admit(grant.spec(target).0).unwrap_or_else(|e| panic!("{e}"));
         hostile.iter_mut().for_each(|one| one.fit(&mut linker, target));
-        hostile.iter().for_each(|one| one.charge(&mut linker));
-        let at_port = linker.shares(measured::PORT).expect("the port is there");
-        let (share, wait) = (Share::of(&at_port.assured[&measured::ID]), at_port.wait);
+        // Rate and burst change with what they run, the one up and the other down.
+        let (mut assured, mut wait) = assured(&linker);
+        for one in &hostile {
+            one.charge(&mut linker);
+            let (with, waits) = self::assured(&linker);
+            (assured, wait) = (least(assured, with), wait.max(waits));
+        }
+        let share = Share::of(&assured);
         // Short packets, of which a destination takes more, or longer ones among them.
         let longest = u64::from(*rng.choose(&[130, 130, 700]).unwrap() + programs::GROWTH);
         let mut within = BTreeMap::new();
@@ -93,12 +101,25 @@ impl Plan {
         });
         let queues = Queues { longest, shares };
         let sent = measured::schedule(&mut rng, target, kind, share, queues, ticks);
-        Self { target, seed, grant, hostile, sent, shared, ticks, wait, within }
+        Self { target, seed, grant, hostile, sent, assured, shared, ticks, wait, within }
     }
 
     /// Packets that go to each of his destinations.
     pub fn to(&self) -> [usize; 2] {
         [0, 1].map(|n| self.sent.iter().filter(|sent| self.grant.kind.ways(sent.flow).contains(&n)).count())
+    }
+}
+
+/// What the measured tenant is assured of now, and how long he waits at most.
+fn assured(linker: &Linker) -> (Assured, u64) {
+    let at_port = linker.shares(measured::PORT).expect("the port is there");
+    (at_port.assured[&measured::ID], at_port.wait)
+}
+
+fn least(one: Assured, other: Assured) -> Assured {
+    Assured {
+        beats_per_round: one.beats_per_round.min(other.beats_per_round),
+        burst_beats: one.burst_beats.min(other.burst_beats),
     }
 }
 
@@ -140,6 +161,11 @@ pub fn run(device: impl Device + 'static, plan: &Plan, beside: bool) -> (Seen, D
         if operation.is_none_or(|op| field.is_done(op)) && !hostile.is_empty() {
             let one = rng.index(hostile.len());
             let next = hostile[one].operate(&mut rng, &mut field);
+            let (now, wait) = assured(&field.linker);
+            assert!(
+                least(now, plan.assured) == plan.assured && wait <= plan.wait,
+                "the plan has more than {now:?}, {wait} ticks"
+            );
             operation = next.map(|(what, load)| {
                 *done.operations.entry(what).or_default() += 1;
                 field.submit(&load)
