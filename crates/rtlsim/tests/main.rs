@@ -49,6 +49,7 @@ mod lockstep;
 mod plugin;
 mod priority;
 mod random_lockstep;
+mod regrant;
 mod rmt_published_faults;
 mod rmt_replacement;
 mod shares;

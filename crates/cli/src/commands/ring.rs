@@ -47,6 +47,9 @@ pub struct Ring {
     /// Another program for a tenant, or its first: an object, a *.rmt module, or a *.p4 program, PROGRAM.p4,ENTRIES with the entries of its tables, PROGRAM.p4,none without those of the running one
     #[arg(long, value_name = "TENANT=FILE", value_parser = replacement, requires = "config")]
     replace: Vec<Replacement>,
+    /// Gives a tenant what he lacks of the pipeline for a program of --replace, if nobody holds it
+    #[arg(long, requires = "replace")]
+    grow: bool,
     #[command(flatten)]
     warn: WarnArgs,
     /// One JSON document instead
@@ -108,7 +111,7 @@ impl Ring {
         let mut running: BTreeMap<u16, Object> = configured.collect();
         for (i, replacement) in self.replace.iter().enumerate() {
             let before = linker.warnings();
-            let (load, new) = changed(&nic, &mut linker, replacement, &mut running)?;
+            let (load, new) = changed(&nic, &mut linker, replacement, &mut running, self.grow)?;
             self.warn.tell_new(&new.warnings, &mut told)?;
             nic.warn(&linker, &before);
             sections.push(section(&format!("change_{}", i + 1), nic.target, &[load], writer)?);
@@ -140,6 +143,7 @@ fn changed(
     linker: &mut Linker,
     replacement: &Replacement,
     running: &mut BTreeMap<u16, Object>,
+    grow: bool,
 ) -> Result<(Load, P4Told), Failure> {
     let Replacement { tenant, file, entries, entries_go } = replacement;
     let id = nic.tenant(tenant)?;
@@ -150,7 +154,11 @@ fn changed(
     let object = object.map_err(|e| Failure::input(e.code, e.what))?;
     let runs = linker.tenant(id)?.running.is_some();
     let told = told.into_inner();
-    let load = if runs { linker.replace(id, &object) } else { linker.load(id, &object) };
+    let load = match runs {
+        true if grow => linker.grow(id, &object),
+        true => linker.replace(id, &object),
+        false => linker.load(id, &object),
+    };
     let load = load.map_err(|error| Failure::from(error.sent_from(|to| told.sender(&object.name, to))).of(file))?;
     running.insert(id, object);
     Ok((load, told))

@@ -79,6 +79,9 @@ pub struct Run {
     /// Replaces a tenant's program (object, *.rmt, *.p4 or XDP object file; PROGRAM.p4,ENTRIES with the entries of its tables) before a packet or after a part of all packets
     #[arg(long, value_name = "TENANT=FILE@MOMENT", value_parser = assign::replacement)]
     replace: Vec<Replacement>,
+    /// Gives a tenant what he lacks of the pipeline for a program of --replace, if nobody holds it
+    #[arg(long, requires = "replace")]
+    grow: bool,
     /// Maps that go on when an XDP program is replaced, beside those that are pinned by name
     #[arg(long, value_name = "MAP,...", value_delimiter = ',', requires = "replace")]
     keep_maps: Vec<String>,
@@ -441,7 +444,8 @@ impl Run {
             let p4 = P4Options { entries, entries_go, allowed, told: Some(&told), ..P4Options::default() };
             let object = successor(&replacement.file, running, keep, sizes, p4, nic.target)
                 .map_err(|e| Failure::input(e.code, e.what))?;
-            changes.push(Change { before, tenant, object, file: replacement.file.clone(), told: told.into_inner() });
+            let (file, grow, told) = (replacement.file.clone(), self.grow, told.into_inner());
+            changes.push(Change { before, tenant, object, file, grow, told });
         }
         let new = changes.iter().flat_map(|change| &change.told.warnings);
         self.warn.tell_new(new, &mut nic.config.p4.warnings.clone())?;

@@ -39,6 +39,8 @@ pub struct Change {
     pub object: Object,
     /// Where it was read.
     pub file: PathBuf,
+    /// The tenant may be given what he lacks for it.
+    pub grow: bool,
     /// What is told of a P4 program.
     pub told: P4Told,
 }
@@ -46,7 +48,10 @@ pub struct Change {
 impl Change {
     /// The load that does it.
     pub fn link(&self, linker: &mut Linker) -> Result<Load, Failure> {
-        let load = linker.replace(self.tenant, &self.object);
+        let load = match self.grow {
+            true => linker.grow(self.tenant, &self.object),
+            false => linker.replace(self.tenant, &self.object),
+        };
         let load = load.map_err(|error| error.sent_from(|to| self.told.sender(&self.object.name, to)));
         load.map_err(|error| Failure::from(error).of(&self.file))
     }

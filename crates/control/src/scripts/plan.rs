@@ -101,6 +101,7 @@ pub(super) fn needs(
     let mut limited: Vec<&Statement> = Vec::new();
     // Programs whose entries change one by one.
     let mut p4: BTreeMap<&str, Tables> = BTreeMap::new();
+    let mut grown: BTreeSet<&str> = BTreeSet::new();
     for statement in &script.statements {
         let here = |failure| Box::new(FailedStatement { statement: Some(statement.clone()), failure });
         match &statement.command {
@@ -135,12 +136,19 @@ pub(super) fn needs(
                     let allowed = "a tenant's module: `rmt system FILE` loads that one";
                     return Err(here(ScriptFailure::value(format!("rmt {}", rmt.tenant), found, allowed)));
                 }
-                needs.entry(rmt.tenant.clone()).or_default().add_object(&object, target);
+                let need = needs.entry(rmt.tenant.clone()).or_default();
+                match rmt.grow {
+                    // He is given it when it comes.
+                    true => drop(grown.insert(&*rmt.tenant)),
+                    false => need.add_object(&object, target),
+                }
                 p4.extend(tables.map(|tables| (&*rmt.tenant, tables)));
             }
             Command::Entry { tenant, entry } => {
                 let object = changed(p4.get_mut(&**tenant), tenant, entry).map_err(here)?;
-                needs.entry(tenant.clone()).or_default().add_object(&object, target);
+                if !grown.contains(&**tenant) {
+                    needs.entry(tenant.clone()).or_default().add_object(&object, target);
+                }
             }
             Command::Rules { tenant, file } => {
                 let object = read_rules(&script.file, file, tenant, target).map_err(here)?;

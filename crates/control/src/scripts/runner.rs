@@ -18,7 +18,7 @@ use sluice_packet::script::{
     Command, MOST_WEIGHT, QUANTUM_PER_WEIGHT, Rmt, SYSTEM, Script, Send, TOTAL, Tenant, Timing,
 };
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::path::Path;
 
@@ -31,6 +31,8 @@ pub(super) struct Runner<'a> {
     pub linker: Linker,
     target: &'static Target,
     needs: BTreeMap<String, Need>,
+    /// Tenants that may be given more while they run.
+    growing: BTreeSet<String>,
     ids: BTreeMap<String, u16>,
     tables: BTreeMap<String, TableState>,
     /// Tables of updates that are not committed yet.
@@ -72,6 +74,7 @@ impl<'a> Runner<'a> {
             target,
             needs,
             ids: BTreeMap::new(),
+            growing: BTreeSet::new(),
             tables: BTreeMap::new(),
             updates: BTreeMap::new(),
             programs: BTreeMap::new(),
@@ -159,6 +162,10 @@ impl<'a> Runner<'a> {
                 }
                 if rmt.keep {
                     self.check_keep(&rmt.tenant)?;
+                }
+                if rmt.grow {
+                    self.check_grow(&rmt.tenant)?;
+                    self.growing.insert(rmt.tenant.clone());
                 }
                 let (object, tables) = self.granted_module(rmt)?;
                 let is_system = object.parts.rmt.as_ref().is_some_and(|part| part.system);
@@ -321,6 +328,15 @@ impl<'a> Runner<'a> {
         self.run_load(&load)
     }
 
+    /// That the tenant has something that can become more.
+    fn check_grow(&self, tenant: &str) -> Result<(), ScriptFailure> {
+        if self.linker.tenant(self.id(tenant)?)?.running.is_some() {
+            return Ok(());
+        }
+        let allowed = "a program in place of another: a first one has what it needs";
+        Err(ScriptFailure::value("rmt", "grow of the tenant's first program", allowed))
+    }
+
     /// That the tenant runs a program of which something can be kept.
     fn check_keep(&self, tenant: &str) -> Result<(), ScriptFailure> {
         let found = if self.linker.tenant(self.id(tenant)?)?.running.is_none() {
@@ -416,7 +432,11 @@ impl<'a> Runner<'a> {
     fn load(&mut self, tenant: &str, object: &Object) -> Result<(), ScriptFailure> {
         let id = self.id(tenant)?;
         let running = self.linker.tenant(id)?.running.is_some();
-        let load = if running { self.linker.replace(id, object)? } else { self.linker.load(id, object)? };
+        let load = match running {
+            true if self.growing.contains(tenant) => self.linker.grow(id, object)?,
+            true => self.linker.replace(id, object)?,
+            false => self.linker.load(id, object)?,
+        };
         self.run_load(&load)
     }
 

@@ -11,6 +11,9 @@ use sluice_formats::rows::{QuantumRow, VidsRow, VlanRow};
 use sluice_formats::{Node, Table};
 use std::collections::BTreeSet;
 
+/// Code of rows that are not there.
+const NO_ROOM: &str = "E0670";
+
 impl Linker {
     /// Gives a tenant what `spec` says in place of what he has, and loses no packet of his or of others: rows of the pipeline, queues, VLANs, rate, weight, share of the
     /// ports. `object` is what he runs from then on; it has to be said where rows of the pipeline change while he runs something, for his program is placed anew in the other
@@ -75,6 +78,34 @@ impl Linker {
         between.check(&load)?;
         *self = next;
         Ok(load)
+    }
+
+    /// Another program in place of the running one, for which the tenant is given what he lacks of the pipeline: as much as it was compiled with,
+    /// or what its entries need where that is not there.
+    pub fn grow(&mut self, id: u16, object: &Object) -> Result<Load, LinkError> {
+        let (tenant, _) = self.running(id, "replace")?;
+        let before = tenant.spec.clone();
+        let with = |object: &Object| {
+            let mut spec = before.clone();
+            spec.make_room(object);
+            spec
+        };
+        let spec = with(object);
+        if spec == before {
+            return self.replace(id, object);
+        }
+        let alone = object.parts.rmt.as_ref().and_then(|part| part.with_entries_alone());
+        match (self.regrant(spec, Some(object)), alone) {
+            (Err(error), Some(alone)) if error.code() == NO_ROOM => {
+                let mut least = object.clone();
+                least.parts.rmt = Some(Box::new(alone));
+                match with(&least) == before {
+                    true => self.replace(id, object),
+                    false => self.regrant(with(&least), Some(object)),
+                }
+            }
+            (done, _) => done,
+        }
     }
 
     fn check_stays(&self, before: &TenantSpec, spec: &TenantSpec) -> Result<(), LinkError> {

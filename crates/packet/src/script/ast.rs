@@ -288,6 +288,8 @@ pub struct Rmt {
     pub parts: Parts,
     /// The state words of the module in its place are kept.
     pub keep: bool,
+    /// The tenant is given what he lacks for it while he runs.
+    pub grow: bool,
 }
 
 /// What of a P4 program may be had in part.

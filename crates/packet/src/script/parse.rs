@@ -43,7 +43,7 @@ pub const OPTIONS: [(&str, &[&str]); 9] = [
     ),
     ("table", &["key=", "mask=", "default="]),
     ("xdp", &["section=", "program=", "pass=", "rmt=", "keep=", "max_entries=", "interfaces="]),
-    ("rmt", &["keep", "entries=", "bound=", "cells=", "hash=", "power-of-two"]),
+    ("rmt", &["keep", "grow", "entries=", "bound=", "cells=", "hash=", "power-of-two"]),
     ("ring", &["size="]),
     ("send", &["gap=", "at="]),
     ("expect", &["queue="]),

@@ -13,12 +13,13 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
     let tenant = parser.declared(words.need("the name of a tenant")?)?;
     let file = words.need("the file of an rmt module")?;
     parser.updates.rmt(&tenant, span)?;
-    let (mut keep, mut entries, mut parts) = (false, None, Parts::default());
+    let (mut keep, mut grow, mut entries, mut parts) = (false, false, None, Parts::default());
     let once = |flag: &mut bool| !std::mem::replace(flag, true);
     while let Some(option) = words.next() {
         let (name, value) = option.option();
         let is_first = match (name.text, value) {
             ("keep", None) => once(&mut keep),
+            ("grow", None) => once(&mut grow),
             ("entries", Some(file)) if !file.text.is_empty() => entries.replace(PathBuf::from(file.text)).is_none(),
             ("bound", Some(list)) => replace(&mut parts.bound, sizes("bound", "STACK", list)?),
             ("cells", Some(list)) => replace(&mut parts.cells, sizes("cells", "NAME", list)?),
@@ -31,7 +32,7 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
             return Err(twice("rmt", option));
         }
     }
-    Ok(Command::Rmt(Rmt { tenant, file: PathBuf::from(file.text), entries, parts, keep }))
+    Ok(Command::Rmt(Rmt { tenant, file: PathBuf::from(file.text), entries, parts, keep, grow }))
 }
 
 /// Whether nothing was there.

@@ -40,7 +40,9 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
             return Err((name.span, problem));
         }
     }
-    let rmt = rmt.map(|file| Rmt { tenant: tenant.clone(), file, entries: None, parts: Parts::default(), keep: false });
+    let module =
+        |file| Rmt { tenant: tenant.clone(), file, entries: None, parts: Parts::default(), keep: false, grow: false };
+    let rmt = rmt.map(module);
     Ok(Command::Xdp(Xdp {
         tenant,
         file: PathBuf::from(file.text),

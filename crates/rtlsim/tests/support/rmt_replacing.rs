@@ -23,7 +23,7 @@ pub const REPLACED: u8 = 1;
 const OPERATIONS: [u8; 5] = *b"+-&|^";
 
 /// What the tenants are asked for: on a small target room for two programs of three tenants is room for two entries each.
-fn asked(target: &Target) -> &'static [u8] {
+pub fn asked(target: &Target) -> &'static [u8] {
     if target.rmt.exact < 1024 { &OPERATIONS[..2] } else { &OPERATIONS }
 }
 
@@ -149,12 +149,12 @@ fn mark(version: Version, tenant: u8, operation: u8) -> u16 {
     u16::from_be_bytes([program + tenant, operation])
 }
 
-fn module(version: Version, tenant: u8, target: &Target) -> Object {
+pub fn module(version: Version, tenant: u8, target: &Target) -> Object {
     object(&calc(version, tenant, target), target)
 }
 
 /// A question.
-fn question(rng: &mut Rng, asked: &[u8]) -> Vec<u8> {
+pub fn question(rng: &mut Rng, asked: &[u8]) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..LENGTH).map(|_| rng.next_u32() as u8).collect();
     bytes[12..17].copy_from_slice(&[0x12, 0x34, b'P', b'4', 1]);
     bytes[17] = asked[rng.index(asked.len())];
@@ -162,7 +162,7 @@ fn question(rng: &mut Rng, asked: &[u8]) -> Vec<u8> {
 }
 
 /// What a version answers, worked out apart from any model.
-fn answer(question: &[u8], version: Version, tenant: u8) -> Vec<u8> {
+pub fn answer(question: &[u8], version: Version, tenant: u8) -> Vec<u8> {
     let word = |at: usize| u32::from_be_bytes(question[at..at + 4].try_into().expect("four bytes"));
     let place = OPERATIONS.iter().position(|&o| o == question[17]).expect("an operation");
     let (a, b, does) = match version {
