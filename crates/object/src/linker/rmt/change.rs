@@ -3,7 +3,7 @@
 //! One operation on a row is never met in half (see `entries`). Two would be: a packet could meet what the first of them did
 //! and the next packet all, so what takes more is for a new generation.
 
-use super::entries::Done;
+use super::entries::{Batches, Done};
 use super::live::{Live, Plan, Unplanned};
 use super::placer::{Bank, Placer};
 use crate::error::ObjectError;
@@ -55,6 +55,21 @@ pub(in crate::linker) enum Unchanged {
 }
 
 impl Placer {
+    /// The writes after which packets run a program with these operations on its tables' entries; nothing if one of them is more than one row,
+    /// or has no room. What is refused, and what is not done, changes nothing.
+    pub fn change_entries(
+        &mut self,
+        module: u8,
+        generation: u8,
+        changes: &[LogicalChange],
+    ) -> Result<Option<Batches>, ObjectError> {
+        match self.change(module, generation, changes) {
+            Ok(changed) => Ok(Some(changed.done.batches)),
+            Err(Unchanged::More) => Ok(None),
+            Err(Unchanged::Wrong(error)) => Err(error),
+        }
+    }
+
     /// The writes after which packets run a program with these operations on its entries. All of them are done, or none.
     pub(in crate::linker) fn change(
         &mut self,

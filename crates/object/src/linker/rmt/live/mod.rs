@@ -133,13 +133,19 @@ impl Live {
         let mut slots = Slots::default();
         let mut free = Vec::new();
         for (table, there) in logical.tables.iter().zip(&self.tables) {
-            let mut kept: HashMap<&[LogicalMatch], Vec<u16>> = HashMap::new();
+            // Of several that ask for the same, the one with this action.
+            let mut kept: HashMap<&[LogicalMatch], Vec<(u16, &LogicalCall)>> = HashMap::new();
             for (position, standing) in there.in_order() {
-                kept.entry(&standing.entry.matches).or_default().push(position);
+                kept.entry(&standing.entry.matches).or_default().push((position, &standing.entry.call));
             }
-            kept.values_mut().for_each(|all| all.reverse());
-            let of = |entry: &LogicalEntry| kept.get_mut(&entry.matches[..]).and_then(Vec::pop);
-            let found: Vec<Option<u16>> = table.entries.iter().map(of).collect();
+            let mut found: Vec<Option<u16>> = vec![None; table.entries.len()];
+            for with_its_action in [true, false] {
+                for (entry, found) in table.entries.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
+                    let Some(all) = kept.get_mut(&entry.matches[..]) else { continue };
+                    let at = all.iter().position(|(_, call)| !with_its_action || **call == entry.call);
+                    *found = at.map(|at| all.remove(at).0);
+                }
+            }
             let mut lowest = Lowest::but(found.iter().flatten().copied());
             let positions = found.iter().map(|found| {
                 found.unwrap_or_else(|| {
