@@ -14,7 +14,7 @@
 mod clones;
 mod p4;
 
-pub use p4::{P4Told, Tables, fill};
+pub use p4::{P4Told, TableChange, Tables, fill};
 pub use sluice_p4::{Allowed, CounterCells, P4Warning};
 
 use sluice_ebpf::tenant;

@@ -2,8 +2,9 @@
 
 use crate::clones::Sessions;
 use crate::{Kind, NO_ENTRIES, NO_FILE, ProgramFileError, Reading};
+use sluice_object::rmt::logical::LogicalChange;
 use sluice_object::{Destination, Object};
-use sluice_p4::stf::Script;
+use sluice_p4::stf::{EntryChange, Script};
 use sluice_p4::{Compiled, CounterCells, P4Errors, P4Warning, Reader, Reference, Reservation, Undefined};
 use sluice_packet::bounded;
 use std::path::Path;
@@ -46,6 +47,18 @@ impl P4Told {
         let found = self.senders.iter().find(|(of, other, _)| of == name && *other == to);
         found.map(|(.., place)| place.clone())
     }
+}
+
+/// A change of an entry.
+#[derive(Debug)]
+pub struct TableChange {
+    /// Operations for the linker; nothing where only the whole module has the change.
+    pub operations: Option<Vec<LogicalChange>>,
+    /// Destinations that packets go to by it.
+    pub sends: Vec<Destination>,
+    /// Whether it needs no more rows than those that were reserved.
+    pub is_reserved: bool,
+    done: EntryChange,
 }
 
 /// A program for the stages of tenants with the entries that its tables have now.
@@ -148,21 +161,29 @@ impl Tables {
         Ok(object)
     }
 
-    /// Adds, changes or removes an entry: `add`, `setdefault` and `remove` as in a file of entries, and `change`, an `add` in place of
-    /// the entry with these keys; what comes back is the module with it. What is refused changes nothing.
-    pub fn change(&mut self, entry: &str) -> Result<Object, ProgramFileError> {
+    /// Adds, changes or removes an entry: `add`, `setdefault` and `remove` as in a file of entries, and `change`, another action for the
+    /// entry with these keys. What is refused changes nothing; [`Tables::undo`] takes back what nobody else took.
+    pub fn change(&mut self, entry: &str) -> Result<TableChange, ProgramFileError> {
         let script = Script::change(entry)
             .map_err(|errors| ProgramFileError { code: errors.code(), what: errors.to_string() })?;
-        let before = self.entries.tables();
-        let filled = script.fill(&mut self.entries).map_err(|failures| {
-            let all: Vec<&str> = failures.iter().map(|failure| failure.what.as_str()).collect();
-            ProgramFileError { code: NO_ENTRIES, what: all.join("; ") }
-        });
-        let object = filled.and_then(|()| self.object());
-        if object.is_err() {
-            self.entries.set_tables(before);
+        let done = script.change_entry(&mut self.entries);
+        let done = done.map_err(|failure| ProgramFileError { code: NO_ENTRIES, what: failure.what })?;
+        match self.compiled.changed(&self.entries, &done) {
+            Ok(operations) => {
+                let sends = self.compiled.sends(&self.entries, &done);
+                let is_reserved = self.compiled.is_reserved(&self.entries, &done, &self.reserved);
+                Ok(TableChange { operations, sends, is_reserved, done })
+            }
+            Err(errors) => {
+                self.entries.undo(done);
+                Err(refused(errors))
+            }
         }
-        object
+    }
+
+    /// Takes the last change back.
+    pub fn undo(&mut self, change: TableChange) {
+        self.entries.undo(change.done);
     }
 }
 

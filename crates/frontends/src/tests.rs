@@ -204,58 +204,130 @@ fn a_p4_program_is_compiled_with_the_entries_of_a_file() {
     assert!(error.what.contains("t.p4:1"), "{error}");
 }
 
-#[test]
-fn an_entry_of_a_running_program_is_one_row_and_its_default_is_all_of_them() {
-    let mut running = Tables::decode(Path::new("t.p4"), P4.as_bytes(), &Reading::new(&TINY, "red"), None).unwrap();
-    let reserved = |object: &Object| object.parts.rmt.as_ref().unwrap().logical.as_ref().unwrap().tables[0].reserved;
-    let room = reserved(&running.object().unwrap()).unwrap();
-    let mut linker = Linker::new(&TINY);
-    let mut spec = TenantSpec::new(3, "red");
-    spec.make_room(&running.object().unwrap());
-    (0..4).for_each(|port| _ = spec.queues.insert(Destination::Port(port), 8));
-    linker.admit(spec).unwrap();
-    linker.load(3, &running.object().unwrap()).unwrap();
-    let mut change = |entry: &str| {
-        let object = running.change(entry)?;
-        let part = object.parts.rmt.as_ref().unwrap();
-        let load = linker.rmt_change(3, part).unwrap();
+/// A program that runs, and the linker that has placed it.
+struct Run {
+    tables: Tables,
+    linker: Linker,
+}
+
+impl Run {
+    fn of(source: &str) -> Self {
+        let tables = Tables::decode(Path::new("t.p4"), source.as_bytes(), &Reading::new(&TINY, "red"), None).unwrap();
+        let mut linker = Linker::new(&TINY);
+        let mut spec = TenantSpec::new(3, "red");
+        spec.make_room(&tables.object().unwrap());
+        (0..4).for_each(|port| _ = spec.queues.insert(Destination::Port(port), 8));
+        linker.admit(spec).unwrap();
+        linker.load(3, &tables.object().unwrap()).unwrap();
+        Self { tables, linker }
+    }
+
+    /// Whether it took one row, and how many entries the stage has then.
+    fn change(&mut self, entry: &str) -> Result<(bool, usize), ProgramFileError> {
+        let change = self.tables.change(entry)?;
+        let load = self.linker.change_entries(3, change.operations.as_ref().unwrap()).unwrap();
+        let object = self.tables.object().unwrap();
         if load.is_none() {
-            linker.replace(3, &object).unwrap();
+            self.linker.replace(3, &object).unwrap();
         }
-        // Either way the same rows lie there.
-        let stage = &part.stages[&1];
-        let entries = linker.rmt_entries(3, 1).unwrap().len();
+        // Either way as many rows lie there.
+        let stage = &object.parts.rmt.as_ref().unwrap().stages[&1];
+        let entries = self.linker.rmt_entries(3, 1).unwrap().len();
         assert_eq!(entries, stage.exact.len() + stage.ternary.len(), "{entry}");
         let is_row = |step: &Step| matches!(step, Step::Write { .. } | Step::Barrier);
         assert!(load.iter().flat_map(|load| &load.steps).all(is_row), "{entry}");
-        Ok::<_, ProgramFileError>((load.is_some(), entries))
-    };
+        Ok((load.is_some(), entries))
+    }
+
+    fn reserved(&self) -> u32 {
+        let object = self.tables.object().unwrap();
+        object.parts.rmt.unwrap().logical.unwrap().tables[0].reserved.unwrap()
+    }
+}
+
+#[test]
+fn an_entry_of_a_running_program_is_one_row_and_what_is_refused_changes_nothing() {
+    let mut run = Run::of(P4);
+    let room = run.reserved();
     // The first one has the stage look at a key that it did not look at.
-    let (is_one, before) = change("add t hdr.h.kind:9 to(port:2)").unwrap();
+    let (is_one, before) = run.change("add t hdr.h.kind:9 to(port:2)").unwrap();
     assert!(!is_one);
-    assert_eq!(change("add t hdr.h.kind:1 to(port:2)"), Ok((true, before + 1)));
-    assert_eq!(change("add t hdr.h.kind:2 to(port:2)"), Ok((true, before + 2)));
-    assert_eq!(change("change t hdr.h.kind:1 to(port:3)"), Ok((true, before + 2)));
-    assert_eq!(change("change t hdr.h.kind:1 drop()"), Ok((true, before + 2)));
+    assert_eq!(run.change("add t hdr.h.kind:1 to(port:2)"), Ok((true, before + 1)));
+    assert_eq!(run.change("add t hdr.h.kind:2 to(port:2)"), Ok((true, before + 2)));
+    assert_eq!(run.change("change t hdr.h.kind:1 to(port:3)"), Ok((true, before + 2)));
+    assert_eq!(run.change("change t hdr.h.kind:1 drop()"), Ok((true, before + 2)));
+    let there = run.tables.object().unwrap();
     for (wrong, code, what) in [
         ("add t hdr.h.kind:1 to(port:1)", NO_ENTRIES, "it has an entry with these keys"),
         ("change t hdr.h.kind:7 to(port:1)", NO_ENTRIES, "it has no entry like that"),
+        ("remove t hdr.h.kind:7", NO_ENTRIES, "it has no entry like that"),
         ("change t hdr.h.kind:2 to(port:512)", NO_ENTRIES, "here are 9"),
         ("change t hdr.h.kind:2 to(port:300)", "E0750", "port 300 in table `I.t`; the pipeline has ports 0 to 7"),
+        ("add t hdr.h.kind:3 to(port:300)", "E0750", "port 300 in table `I.t`; the pipeline has ports 0 to 7"),
+        ("setdefault t to(port:300)", "E0750", "port 300 in table `I.t`; the pipeline has ports 0 to 7"),
         ("add t hdr.h.kind:2", "E0790", "expected"),
         ("packet 0 00", NO_ENTRIES, "a command of another kind"),
     ] {
-        let error = change(wrong).unwrap_err();
+        let error = run.change(wrong).unwrap_err();
         assert_eq!(error.code, code, "{error}");
         assert!(error.what.contains(what), "{error}");
+        assert_eq!(run.tables.object().unwrap(), there, "{wrong}");
     }
-    assert_eq!(change("remove t hdr.h.kind:2"), Ok((true, before + 1)));
-    assert_eq!(change("setdefault t to(port:1)").unwrap().1, before + 1);
-    assert_eq!(change("remove t hdr.h.kind:1"), Ok((true, before)));
+    for taken in [
+        "add t hdr.h.kind:3 drop()",
+        "change t hdr.h.kind:1 to(port:1)",
+        "remove t hdr.h.kind:1",
+        "setdefault t to(port:1)",
+    ] {
+        let change = run.tables.change(taken).unwrap();
+        assert_ne!(run.tables.object().unwrap(), there, "{taken}");
+        run.tables.undo(change);
+        assert_eq!(run.tables.object().unwrap(), there, "{taken}");
+    }
+    assert_eq!(run.change("remove t hdr.h.kind:2"), Ok((true, before + 1)));
+    assert_eq!(run.change("setdefault t to(port:1)").unwrap().1, before + 1);
+    assert_eq!(run.change("remove t hdr.h.kind:1"), Ok((true, before)));
+    // The last one goes, and the first one comes again, without another key to look at.
+    assert_eq!(run.change("remove t hdr.h.kind:9"), Ok((true, before - 1)));
+    assert_eq!(run.change("add t hdr.h.kind:9 to(port:1)"), Ok((true, before)));
     // As many as are reserved have room, and what is reserved stays what it was.
     assert!(room > 3, "{room}");
     for key in 1..room {
-        assert_eq!(change(&format!("add t hdr.h.kind:{} to(port:1)", 100 + key)).unwrap().1, before + key as usize);
+        assert_eq!(run.change(&format!("add t hdr.h.kind:{} to(port:1)", 100 + key)).unwrap().1, before + key as usize);
     }
-    assert_eq!(reserved(&running.object().unwrap()), Some(room));
+    assert_eq!(run.reserved(), room);
+}
+
+#[test]
+fn a_counted_entry_keeps_its_counter_and_is_named_as_it_is_now() {
+    let table = "direct_counter(CounterType.packets) n;
+    table t { key = { hdr.h.kind: exact; } actions = { to; drop; } default_action = drop(); counters = n; }";
+    let mut run = Run::of(
+        &P4.replace("table t { key = { hdr.h.kind: exact; } actions = { to; drop; } default_action = drop(); }", table),
+    );
+    let counters = |run: &Run| -> std::collections::BTreeMap<String, Vec<u32>> {
+        let hits = run.linker.entry_hits(3).unwrap().into_iter();
+        hits.map(|hits| (hits.entry, hits.rows.iter().map(|(_, row)| *row).collect())).collect()
+    };
+    for key in [5, 7, 6, 8] {
+        run.change(&format!("add t hdr.h.kind:{key} to(port:2)")).unwrap();
+    }
+    let name = |key: u8| format!("hdr.h.kind:{key:#x} I.to(port:0x2)");
+    let all = counters(&run);
+    assert_eq!(all.len(), 4);
+    let rows: std::collections::BTreeSet<_> = all.values().collect();
+    assert_eq!(rows.len(), 4, "each has its own: {all:?}");
+    run.change("remove t hdr.h.kind:5").unwrap();
+    let less = counters(&run);
+    assert_eq!(less.keys().cloned().collect::<Vec<_>>(), [name(6), name(7), name(8)]);
+    assert!(less.iter().all(|(name, rows)| all[name] == *rows), "{less:?} {all:?}");
+    // One that comes has what was given back, and one whose action is another has what it had.
+    run.change("add t hdr.h.kind:1 to(port:2)").unwrap();
+    assert_eq!(counters(&run)[&name(1)], all[&name(5)]);
+    run.change("change t hdr.h.kind:7 to(port:1)").unwrap();
+    assert_eq!(counters(&run)["hdr.h.kind:0x7 I.to(port:0x1)"], all[&name(7)]);
+    // So it is in a new generation of the same program.
+    let before = counters(&run);
+    run.linker.replace(3, &run.tables.object().unwrap()).unwrap();
+    assert_eq!(counters(&run), before);
 }

@@ -1,19 +1,15 @@
 //! Logical tables: rows are what the entries say, and what is no such table is refused with its place.
 
+use crate::common::met::{Key, asks, by_entries};
 use crate::common::rmt;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::row::Wide;
-use sluice_object::rmt::logical::{LogicalCase, LogicalKind, LogicalLeads, LogicalLookup, LogicalMatch, LogicalPiece};
+use sluice_object::rmt::logical::{LogicalCase, LogicalKind, LogicalLookup, LogicalMatch, LogicalPiece};
 use sluice_object::rmt::{Logical, LogicalValue, RmtPart};
 use sluice_object::{Object, ObjectError};
 
-type Key = [u8; 25];
 /// Action, and its data.
 type Led = (u16, [u8; 16]);
-
-fn asks(value: &Wide<25>, mask: &Wide<25>, key: &Key) -> bool {
-    (0..25).all(|i| (value.0[i] ^ key[i]) & mask.0[i] == 0)
-}
 
 /// What a packet with this key meets in the rows.
 fn in_rows(part: &RmtPart, key: &Key) -> Option<Led> {
@@ -27,67 +23,6 @@ fn in_rows(part: &RmtPart, key: &Key) -> Option<Led> {
     exact.or_else(ternary)
 }
 
-fn bit(key: &Key, at: u32) -> bool {
-    key[(at / 8) as usize] >> (at % 8) & 1 == 1
-}
-
-fn value_of(pieces: &[LogicalPiece], key: &Key) -> u128 {
-    let mut value = 0;
-    for piece in pieces {
-        for i in 0..u32::from(piece.bits) {
-            let set = match piece.at {
-                Some(at) => bit(key, u32::from(at) + i),
-                None => piece.known >> i & 1 == 1,
-            };
-            value |= u128::from(set) << (u32::from(piece.low) + i);
-        }
-    }
-    value
-}
-
-fn number(value: &LogicalValue) -> u128 {
-    (0..128).filter(|at| value.bit(*at)).fold(0, |all, at| all | 1 << at)
-}
-
-fn led(leads: &[LogicalLeads], values: &[LogicalValue], key: &Key) -> Option<Led> {
-    let leads = leads.iter().find(|leads| asks(&leads.value, &leads.mask, key))?;
-    let mut data = leads.data.0;
-    // The one move that the generator makes.
-    if !leads.moves.is_empty() {
-        let port = (number(&values[0]) >> 3 & 0x3f) << 6;
-        data[11] |= port as u8;
-        data[10] |= (port >> 8) as u8;
-    }
-    Some((leads.action, data))
-}
-
-/// What it meets by the tables' entries, looked at one after the other.
-fn by_entries(logical: &Logical, key: &Key) -> Option<Led> {
-    let looks = |lookup: &LogicalLookup| {
-        if !asks(&lookup.value, &lookup.mask, key) {
-            return None;
-        }
-        let table = &logical.tables[usize::from(lookup.table)];
-        let found = table.entries.iter().find(|entry| {
-            entry.matches.iter().zip(&lookup.keys).all(|(asked, pieces)| {
-                let found = value_of(pieces, key);
-                match asked {
-                    LogicalMatch::Masked { value, mask } => found & number(mask) == number(value),
-                    LogicalMatch::Range { low, high } => (number(low)..=number(high)).contains(&found),
-                }
-            })
-        });
-        let (hit, call) = (found.is_some(), found.map_or(&table.default, |entry| &entry.call));
-        let outcome = lookup.outcomes.iter().find(|o| (o.hit, o.action) == (hit, call.action))?;
-        led(&outcome.leads, &call.values, key)
-    };
-    logical.stages[&1].iter().find_map(|case| match case {
-        LogicalCase::Leads(leads) => led(std::slice::from_ref(leads), &[], key),
-        LogicalCase::Looks(lookup) => looks(lookup),
-        LogicalCase::Hashes(_) => None,
-    })
-}
-
 #[test]
 fn packets_meet_in_the_rows_what_the_entries_say() {
     let mut rng = Rng::new(test_seed("logical_rows"));
@@ -99,7 +34,7 @@ fn packets_meet_in_the_rows_what_the_entries_say() {
         for _ in 0..200 {
             let mut key: Key = std::array::from_fn(|_| rng.below(256) as u8);
             key[0] = rng.below(4) as u8;
-            let expected = by_entries(&logical, &key);
+            let expected = by_entries(&logical, &key).map(|met| (met.action, met.data));
             assert_eq!(in_rows(&part, &key), expected, "key {key:02x?}\n{logical:#?}");
             met += usize::from(expected.is_some());
         }

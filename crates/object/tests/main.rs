@@ -3,6 +3,7 @@
 mod common;
 
 mod codes;
+mod entries;
 mod fuzz;
 mod golden;
 mod hitless;

@@ -17,6 +17,10 @@ impl Keyed for Entry {
     fn key(&self) -> [u8; 13] {
         self.0
     }
+
+    fn owner(&self) -> u16 {
+        0
+    }
 }
 
 /// Offers random keys; returns (placed before the first refusal, placed after `offers`).
@@ -27,7 +31,7 @@ fn fill(region: Region, offers: u32, rng: &mut Rng) -> (u32, u32) {
         let key = random_key(rng);
         match table.path_to_room(region, &key) {
             Some(path) => {
-                table.make_room(&path, |_, _, _| {});
+                table.make_room(&path);
                 table.set(path[0], Some(Entry(key)));
                 placed.push(key);
             }

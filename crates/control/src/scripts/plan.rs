@@ -1,7 +1,7 @@
 //! What each tenant of a script needs, read from the whole script before it runs: the linker
 //! wants to know it at admission.
 
-use super::tables::{changed, read_object, read_rules, rmt_object};
+use super::tables::{read_object, read_rules, rmt_object, running};
 use super::{FailedStatement, ScriptFailure};
 use sluice_formats::Target;
 use sluice_frontends::{P4Told, Tables};
@@ -145,8 +145,11 @@ pub(super) fn needs(
                 p4.extend(tables.map(|tables| (&*rmt.tenant, tables)));
             }
             Command::Entry { tenant, entry } => {
-                let object = changed(p4.get_mut(&**tenant), tenant, entry).map_err(here)?;
-                if !grown.contains(&**tenant) {
+                let tables = running(&mut p4, tenant).map_err(here)?;
+                // What rows are reserved for is in the need of the program that was loaded.
+                let change = tables.change(entry).map_err(|e| here(e.into()))?;
+                if !change.is_reserved && !grown.contains(&**tenant) {
+                    let object = tables.object().map_err(|e| here(e.into()))?;
                     needs.entry(tenant.clone()).or_default().add_object(&object, target);
                 }
             }

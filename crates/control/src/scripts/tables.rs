@@ -7,6 +7,7 @@ use sluice_formats::limits::KEY_BYTES;
 use sluice_frontends::{self as frontends, Allowed, NO_FILE, P4Options, P4Told, Reading, Tables};
 use sluice_object::{Action, Destinations, KeyBytes, KeyKind, KeySpec, Object};
 use sluice_packet::script::{self, Forward, Key, KeyMask, Tuple};
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -119,17 +120,15 @@ fn allowed(parts: &script::Parts) -> Allowed {
     Allowed::of(bound, cells, parts.target_hash, parts.power_of_two)
 }
 
-/// The module with an entry changed as an `entry` statement says; its state goes on.
-pub(super) fn changed(tables: Option<&mut Tables>, tenant: &str, entry: &str) -> Result<Object, ScriptFailure> {
-    let Some(tables) = tables else {
+/// The P4 program that a tenant runs.
+pub(super) fn running<'p, T: Ord + Borrow<str>>(
+    all: &'p mut BTreeMap<T, Tables>,
+    tenant: &str,
+) -> Result<&'p mut Tables, ScriptFailure> {
+    all.get_mut(tenant).ok_or_else(|| {
         let allowed = "a tenant with a P4 program: `rmt NAME FILE.p4` before";
-        return Err(ScriptFailure::value("entry", format!("`{tenant}`, which runs none"), allowed));
-    };
-    let mut object = tables.change(entry)?;
-    if let Some(part) = &mut object.parts.rmt {
-        part.keep_state = true;
-    }
-    Ok(object)
+        ScriptFailure::value("entry", format!("`{tenant}`, which runs none"), allowed)
+    })
 }
 
 /// The linker's action.

@@ -1,5 +1,7 @@
 //! Run-time operations on single entries of the running program.
 
+use super::rmt::change::Unchanged;
+use super::rmt::entries::Done;
 use super::rmt::{Batches, EntryAt, EntryKey, EntryLeads, Placer, RmtError};
 use super::tenants::{Running, Tenant};
 use super::writer::Writer;
@@ -10,40 +12,42 @@ use crate::key::{KeyKind, KeySpec, describe};
 use crate::load::Load;
 use crate::lower;
 use crate::object::Entry;
-use crate::rmt::{RmtGroup, RmtPart};
+use crate::rmt::RmtGroup;
+use crate::rmt::logical::LogicalChange;
 use sluice_formats::EngineId;
 
 impl Linker {
     /// Adds an entry to the running table. Entries that make room move by copy, then delete: none is missed.
     pub fn insert(&mut self, id: u16, key: &KeyBytes, action: &Action) -> Result<Load, LinkError> {
-        let (tenant, spec) = self.table_op(id, "insert", key)?;
-        let wrong = |found: String, allowed: &str| Err(entry_error(&tenant, "insert", &spec, key, found, allowed));
+        let spec = self.table_op(id, "insert", key)?;
+        let tenant = self.tenant(id)?;
         if spec.kind == KeyKind::None {
-            return wrong("the program looks nothing up".to_owned(), "a program with a key takes entries");
+            let found = "the program looks nothing up".to_owned();
+            return Err(entry_error(tenant, "insert", &spec, key, found, "a program with a key takes entries"));
         }
-        let entries = self.entries(id)?;
-        if entries.iter().any(|e| e.key == *key) {
-            return wrong("the key is there".to_owned(), "modify it, or delete it first");
+        let (module, generation, stage) = (tenant.module, self.generation(id)?, lower::stage_of(self.target));
+        let at = EntryAt { module, generation, stage, key: EntryKey::Exact(lower::key_bits(&spec, key)) };
+        let (most, (count, is_there)) = (tenant.spec.max_entries, self.engines.rmt.exact_entries(at)?);
+        if count >= most && !is_there {
+            let allowed = format!("{most} are granted; delete one first");
+            let found = format!("{count} entries are there");
+            return Err(entry_error(tenant, "insert", &spec, key, found, &allowed));
         }
-        if entries.len() as u32 >= tenant.spec.max_entries {
-            let allowed = format!("{} are granted; delete one first", tenant.spec.max_entries);
-            return wrong(format!("{} entries are there", entries.len()), &allowed);
-        }
-        let leads = self.leads(&tenant, "insert", action)?;
-        self.table_load(&tenant, "insert", &spec, key, |placer, at| placer.insert(at, &leads, None))
+        let leads = self.leads(tenant, "insert", action)?;
+        self.table_load(id, "insert", &spec, key, |placer, at, done| placer.insert_into(at, &leads, None, done))
     }
 
     /// Gives an entry of the running table another action, in one write.
     pub fn modify(&mut self, id: u16, key: &KeyBytes, action: &Action) -> Result<Load, LinkError> {
-        let (tenant, spec) = self.table_op(id, "modify", key)?;
-        let leads = self.leads(&tenant, "modify", action)?;
-        self.table_load(&tenant, "modify", &spec, key, |placer, at| placer.modify(at, &leads))
+        let spec = self.table_op(id, "modify", key)?;
+        let leads = self.leads(self.tenant(id)?, "modify", action)?;
+        self.table_load(id, "modify", &spec, key, |placer, at, done| placer.modify_into(at, &leads, done))
     }
 
     /// Takes an entry out of the running table.
     pub fn delete(&mut self, id: u16, key: &KeyBytes) -> Result<Load, LinkError> {
-        let (tenant, spec) = self.table_op(id, "delete", key)?;
-        self.table_load(&tenant, "delete", &spec, key, |placer, at| placer.delete(at))
+        let spec = self.table_op(id, "delete", key)?;
+        self.table_load(id, "delete", &spec, key, Placer::delete_into)
     }
 
     /// Entries of the running table, by key; none of a program of the rmt pipeline.
@@ -72,30 +76,37 @@ impl Linker {
         leads: &EntryLeads,
         before: Option<usize>,
     ) -> Result<Load, LinkError> {
-        self.rmt_load(id, "insert", stage, key, |placer, at| placer.insert(at, leads, before))
+        self.rmt_load(id, "insert", stage, key, |placer, at, done| placer.insert_into(at, leads, before, done))
     }
 
     /// Lets an entry of the running rmt program lead elsewhere.
     pub fn rmt_modify(&mut self, id: u16, stage: u8, key: EntryKey, leads: &EntryLeads) -> Result<Load, LinkError> {
-        self.rmt_load(id, "modify", stage, key, |placer, at| placer.modify(at, leads))
+        self.rmt_load(id, "modify", stage, key, |placer, at, done| placer.modify_into(at, leads, done))
     }
 
     /// Takes an entry out of the running rmt program.
     pub fn rmt_delete(&mut self, id: u16, stage: u8, key: EntryKey) -> Result<Load, LinkError> {
-        self.rmt_load(id, "delete", stage, key, |placer, at| placer.delete(at))
+        self.rmt_load(id, "delete", stage, key, Placer::delete_into)
     }
 
-    /// Other entries for the running rmt program, of which `part` has the rows, if one operation on one row is all that
-    /// it takes; otherwise nothing is done, and [`Linker::replace`] puts all of them in place at once.
-    pub fn rmt_change(&mut self, id: u16, part: &RmtPart) -> Result<Option<Load>, LinkError> {
-        let (tenant, _) = self.running(id, "change the entries of")?;
+    /// Operations on the entries of the running P4 program, one after the other, each in its row, while packets pass; all of them, or none.
+    /// Nothing where one of them is more than that, or has no room: then [`Linker::replace`] puts all entries in place at once.
+    pub fn change_entries(&mut self, id: u16, changes: &[LogicalChange]) -> Result<Option<Load>, LinkError> {
+        let (tenant, running) = self.running(id, "change the entries of")?;
         let (module, label) = (tenant.module, format!("entries of {}", tenant.spec.name));
+        let object = running.object.clone();
         let generation = self.generation(id)?;
-        let mut next = self.clone();
-        match next.engines.rmt.change(module, generation, part) {
-            Some(batches) => self.adopt_batches(next, id, label, batches).map(Some),
-            None => Ok(None),
+        let mut changed = match self.engines.rmt.change(module, generation, changes) {
+            Ok(changed) => changed,
+            Err(Unchanged::More) => return Ok(None),
+            Err(Unchanged::Wrong(error)) => return Err(LinkError::Object { object, error }),
+        };
+        let load = self.batches(id, label, std::mem::take(&mut changed.done.batches));
+        if let Err(error) = self.check(&load) {
+            self.engines.rmt.unchange(changed);
+            return Err(error);
         }
+        Ok(Some(load))
     }
 
     /// Entries of the running program in a stage, exact ones first, the ternary ones in their order.
@@ -110,17 +121,13 @@ impl Linker {
         let mut next = self.clone();
         let mut w = Writer::default();
         w.rows([next.engines.rmt.set_group(module, number, group)?]);
-        self.adopt(next, id, label, w)
-    }
-
-    fn adopt(&mut self, next: Self, id: u16, label: String, w: Writer) -> Result<Load, LinkError> {
         let load = w.load(&next, id, label);
         self.check(&load)?;
         *self = next;
         Ok(load)
     }
 
-    fn table_op(&self, id: u16, verb: &'static str, key: &KeyBytes) -> Result<(Tenant, KeySpec), LinkError> {
+    fn table_op(&self, id: u16, verb: &'static str, key: &KeyBytes) -> Result<KeySpec, LinkError> {
         let (tenant, running) = self.running(id, verb)?;
         if running.is_rmt() {
             let found = format!("`{}` is a program of the rmt pipeline", running.object);
@@ -128,7 +135,7 @@ impl Linker {
         }
         let wrong = |error| LinkError::Object { object: running.object.clone(), error };
         running.key.check_key(key).map_err(wrong)?;
-        Ok((tenant.clone(), running.key))
+        Ok(running.key)
     }
 
     fn leads(&self, t: &Tenant, verb: &str, action: &Action) -> Result<EntryLeads, LinkError> {
@@ -138,19 +145,19 @@ impl Linker {
 
     fn table_load(
         &mut self,
-        tenant: &Tenant,
+        id: u16,
         verb: &'static str,
         spec: &KeySpec,
         key: &KeyBytes,
-        change: impl FnOnce(&mut Placer, EntryAt) -> Result<Batches, RmtError>,
+        change: impl FnOnce(&mut Placer, EntryAt, &mut Done) -> Result<(), RmtError>,
     ) -> Result<Load, LinkError> {
         let bits = EntryKey::Exact(lower::key_bits(spec, key));
-        let load = self.entry_load(tenant.spec.id, verb, lower::stage_of(self.target), bits, change);
-        load.map_err(|e| match e {
-            LinkError::Rmt(RmtError::Entry { found, allowed, .. }) => {
+        let load = self.entry_load(id, verb, lower::stage_of(self.target), bits, change);
+        load.map_err(|e| match (e, self.tenant(id)) {
+            (LinkError::Rmt(RmtError::Entry { found, allowed, .. }), Ok(tenant)) => {
                 entry_error(tenant, verb, spec, key, found, &allowed)
             }
-            e => e,
+            (e, _) => e,
         })
     }
 
@@ -160,7 +167,7 @@ impl Linker {
         verb: &'static str,
         stage: u8,
         key: EntryKey,
-        change: impl FnOnce(&mut Placer, EntryAt) -> Result<Batches, RmtError>,
+        change: impl FnOnce(&mut Placer, EntryAt, &mut Done) -> Result<(), RmtError>,
     ) -> Result<Load, LinkError> {
         let (tenant, running) = self.running(id, verb)?;
         if !running.is_rmt() {
@@ -170,22 +177,29 @@ impl Linker {
         self.entry_load(id, verb, stage, key, change)
     }
 
+    /// What is refused changes nothing: room is found before anything is done.
     fn entry_load(
         &mut self,
         id: u16,
         verb: &str,
         stage: u8,
         key: EntryKey,
-        change: impl FnOnce(&mut Placer, EntryAt) -> Result<Batches, RmtError>,
+        change: impl FnOnce(&mut Placer, EntryAt, &mut Done) -> Result<(), RmtError>,
     ) -> Result<Load, LinkError> {
-        let (module, generation) = (self.tenant(id)?.module, self.generation(id)?);
-        let label = format!("{verb} {}", self.tenant(id)?.spec.name);
-        let mut next = self.clone();
-        let batches = change(&mut next.engines.rmt, EntryAt { module, generation, stage, key })?;
-        self.adopt_batches(next, id, label, batches)
+        let tenant = self.tenant(id)?;
+        let (module, label) = (tenant.module, format!("{verb} {}", tenant.spec.name));
+        let generation = self.generation(id)?;
+        let mut done = Done::default();
+        change(&mut self.engines.rmt, EntryAt { module, generation, stage, key }, &mut done)?;
+        let load = self.batches(id, label, std::mem::take(&mut done.batches));
+        if let Err(error) = self.check(&load) {
+            self.engines.rmt.undo(done);
+            return Err(error);
+        }
+        Ok(load)
     }
 
-    fn adopt_batches(&mut self, next: Self, id: u16, label: String, batches: Batches) -> Result<Load, LinkError> {
+    fn batches(&self, id: u16, label: String, batches: Batches) -> Load {
         let mut w = Writer::default();
         for (i, batch) in batches.into_iter().enumerate() {
             if i > 0 {
@@ -193,7 +207,7 @@ impl Linker {
             }
             w.rows(batch);
         }
-        self.adopt(next, id, label, w)
+        w.load(self, id, label)
     }
 }
 

@@ -5,6 +5,7 @@ use super::error::SENDER;
 use super::tenants::{Running, Tenant};
 use super::writer::Writer;
 use super::{LinkError, Linker, grants};
+use crate::destination::Destination;
 use crate::key::KeyKind;
 use crate::load::Load;
 use crate::object::{Object, TargetNeed};
@@ -132,6 +133,13 @@ impl Linker {
     /// Refuses destinations that an object or its entries send to and where the tenant has no queue.
     pub fn check_sends(&self, id: u16, object: &Object) -> Result<(), LinkError> {
         self.check_sends_of(self.tenant(id)?, object)
+    }
+
+    /// The same of an entry of the P4 program that runs.
+    pub fn check_entry_sends(&self, id: u16, to: &[Destination]) -> Result<(), LinkError> {
+        let (tenant, running) = self.running(id, "change the entries of")?;
+        let what = format!("object `{}`, {SENDER}", running.object);
+        grants::check(self.target, &tenant.spec, &what, to.iter().copied().collect())
     }
 
     fn check_sends_of(&self, tenant: &Tenant, object: &Object) -> Result<(), LinkError> {

@@ -8,7 +8,8 @@
 
 use super::spaces::{Region, Slot};
 use sluice_formats::rmt::target::EXACT_WAYS;
-use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// A row of a hash table.
 pub trait Keyed: Clone {
@@ -17,6 +18,9 @@ pub trait Keyed: Clone {
 
     /// The row's key.
     fn key(&self) -> Self::Key;
+
+    /// Whose rows it is counted among.
+    fn owner(&self) -> u16;
 }
 
 /// Ways of the table.
@@ -28,12 +32,14 @@ pub struct Cuckoo<R> {
     sets: u32,
     /// By way, then set.
     rows: Vec<Option<R>>,
+    /// Rows by owner.
+    counts: BTreeMap<u16, u32>,
 }
 
 impl<R: Keyed> Cuckoo<R> {
     /// An empty table.
     pub fn new(sets: u32) -> Self {
-        Self { sets, rows: vec![None; (sets * WAYS) as usize] }
+        Self { sets, rows: vec![None; (sets * WAYS) as usize], counts: BTreeMap::new() }
     }
 
     fn index(&self, slot: Slot) -> usize {
@@ -52,7 +58,21 @@ impl<R: Keyed> Cuckoo<R> {
     /// Puts a row into a slot, or empties it.
     pub fn set(&mut self, slot: Slot, row: Option<R>) {
         let index = self.index(slot);
-        self.rows[index] = row;
+        if let Some(comes) = &row {
+            *self.counts.entry(comes.owner()).or_default() += 1;
+        }
+        if let Some(gone) = std::mem::replace(&mut self.rows[index], row) {
+            let count = self.counts.entry(gone.owner()).or_default();
+            *count -= 1;
+            if *count == 0 {
+                self.counts.remove(&gone.owner());
+            }
+        }
+    }
+
+    /// How many rows an owner has.
+    pub fn count(&self, owner: u16) -> u32 {
+        self.counts.get(&owner).copied().unwrap_or(0)
     }
 
     /// Every row of the region, by way and set.
@@ -77,20 +97,20 @@ impl<R: Keyed> Cuckoo<R> {
         if free(&starts[2..]) > free(&starts[..2]) {
             starts.rotate_left(2);
         }
-        // The slot before, by index; a start is its own.
-        let mut before: Vec<Option<usize>> = vec![None; self.rows.len()];
+        // The slot before, by index; a start is its own. So few are looked at that a map of them is less than a table.
+        let mut before: HashMap<usize, usize> = HashMap::new();
         let mut queue = VecDeque::new();
         for start in starts {
             let i = self.index(start);
-            before[i] = Some(i);
+            before.insert(i, i);
             queue.push_back(i);
         }
         while let Some(i) = queue.pop_front() {
             let Some(row) = &self.rows[i] else { return Some(self.trace_back(i, &before)) };
             for next in region.slots(&row.key()) {
                 let n = self.index(next);
-                if before[n].is_none() {
-                    before[n] = Some(i);
+                if let Entry::Vacant(new) = before.entry(n) {
+                    new.insert(i);
                     queue.push_back(n);
                 }
             }
@@ -98,10 +118,10 @@ impl<R: Keyed> Cuckoo<R> {
         None
     }
 
-    fn trace_back(&self, last: usize, before: &[Option<usize>]) -> Vec<Slot> {
+    fn trace_back(&self, last: usize, before: &HashMap<usize, usize>) -> Vec<Slot> {
         let mut path = vec![self.slot(last)];
         let mut at = last;
-        while let Some(previous) = before[at].filter(|p| *p != at) {
+        while let Some(&previous) = before.get(&at).filter(|p| **p != at) {
             path.push(self.slot(previous));
             at = previous;
         }
@@ -109,12 +129,11 @@ impl<R: Keyed> Cuckoo<R> {
         path
     }
 
-    /// Moves the entries along a path; each move is told to `moved` before the next.
-    pub fn make_room(&mut self, path: &[Slot], mut moved: impl FnMut(Slot, Slot, &R)) {
+    /// Moves the entries along a path.
+    pub fn make_room(&mut self, path: &[Slot]) {
         for hop in path.windows(2).rev() {
             let (from, to) = (hop[0], hop[1]);
             if let Some(row) = self.get(from).cloned() {
-                moved(from, to, &row);
                 self.set(to, Some(row));
                 self.set(from, None);
             }

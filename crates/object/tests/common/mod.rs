@@ -1,5 +1,6 @@
 //! A device of tables only, and the lookup of a lowered table as docs/design/rmt.md writes it.
 
+pub mod met;
 pub mod rmt;
 
 use sluice_formats::hash::crc32c;

@@ -137,7 +137,8 @@ pub fn logical_with_hash(rng: &mut Rng) -> Logical {
     logical
 }
 
-fn asked(rng: &mut Rng, key: &LogicalKey) -> LogicalMatch {
+/// What an entry asks of a key.
+pub fn asked(rng: &mut Rng, key: &LogicalKey) -> LogicalMatch {
     let bits = u32::from(key.bits);
     let all = (1u128 << bits) - 1;
     let mut number = || u128::from(rng.next_u64()) & all;

@@ -237,14 +237,18 @@ impl Compiled {
                     return refuse(format!("port {port} of session {session}; {what}"));
                 }
                 if clones.are_beside && self.ports.may_be(port, &entries.switch.machine.tables) {
-                    let what = "to which packets go themselves; one copy goes to a port";
-                    return refuse(format!("clones of session {session} to port {port}, {what}"));
+                    return Err(self.beside(*session, port, clones.span));
                 }
                 mask |= bit;
             }
             all.insert(*session, mask);
         }
         Ok(all)
+    }
+
+    pub(super) fn beside(&self, session: u16, port: u16, span: Span) -> P4Errors {
+        let what = "to which packets go themselves; one copy goes to a port";
+        self.refused(span, RefusalKind::NotThere, format!("clones of session {session} to port {port}, {what}"))
     }
 
     /// A picture in SVG: paths of the parser, what each stage has, rows of the deparser; containers with their fields, and state.

@@ -9,6 +9,7 @@
 //! | relaxation | which flag, of those that accept a part, makes a program fit | `relaxation.rs` |
 
 pub(crate) mod back;
+mod change;
 pub(crate) mod compile;
 mod fit;
 pub(crate) mod ir;

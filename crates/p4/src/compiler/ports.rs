@@ -3,8 +3,8 @@
 use crate::compiler::back::logical::number;
 use crate::front::interpret::tables::Rows;
 use crate::front::interpret::{DROP, Sent, Value};
-use sluice_object::rmt::logical::LogicalMatch;
-use sluice_object::rmt::{Logical, LogicalValue};
+use sluice_object::rmt::logical::{LogicalCall, LogicalEntry, LogicalMatch};
+use sluice_object::rmt::{Logical, LogicalTable, LogicalValue};
 use std::collections::BTreeSet;
 
 /// Bits of a port's number in v1model.
@@ -152,32 +152,40 @@ impl Ports {
     /// Gives ports in entries their numbers; or says which entry has none.
     pub fn translate(&self, logical: &mut Logical) -> Result<(), String> {
         for (at, table) in logical.tables.iter_mut().enumerate() {
-            let name = table.name.clone();
-            let calls = table.entries.iter_mut().map(|entry| &mut entry.call).chain([&mut table.default]);
-            for call in calls {
-                let action = usize::from(call.action);
-                for (number, value) in call.values.iter_mut().enumerate() {
-                    let param = (at, action, number as u32);
-                    let port = port_of(value);
-                    let goes = self.map.to_pipeline(port);
-                    if self.goals.contains(&param) && goes >= PIPELINE_PORTS && goes != DROP_PORT {
-                        return Err(format!("port {port} in table `{name}`; the pipeline has ports 0 to 7"));
-                    }
-                    if self.params.contains(&param) {
-                        *value = self.map.value(value);
-                    }
-                }
+            let mut entries = std::mem::take(&mut table.entries);
+            let mut default = std::mem::take(&mut table.default);
+            entries.iter_mut().try_for_each(|entry| self.translate_call(at, table, &mut entry.call))?;
+            self.translate_call(at, table, &mut default)?;
+            entries.iter_mut().try_for_each(|entry| self.translate_keys(at, table, entry))?;
+            (table.entries, table.default) = (entries, default);
+        }
+        Ok(())
+    }
+
+    /// The same of an action's data.
+    pub fn translate_call(&self, at: usize, table: &LogicalTable, call: &mut LogicalCall) -> Result<(), String> {
+        let action = usize::from(call.action);
+        for (number, value) in call.values.iter_mut().enumerate() {
+            let param = (at, action, number as u32);
+            let port = port_of(value);
+            let goes = self.map.to_pipeline(port);
+            if self.goals.contains(&param) && goes >= PIPELINE_PORTS && goes != DROP_PORT {
+                return Err(format!("port {port} in table `{}`; the pipeline has ports 0 to 7", table.name));
             }
-            for entry in &mut table.entries {
-                for (key, asked) in
-                    entry.matches.iter_mut().enumerate().filter(|(key, _)| self.keys.contains(&(at, *key)))
-                {
-                    let bits = table.keys.get(key).map_or(PORT_BITS, |key| key.bits.into());
-                    match self.map.asked(asked, bits) {
-                        Some(other) => *asked = other,
-                        None => return Err(format!("{SOME_PORTS} in table `{name}`")),
-                    }
-                }
+            if self.params.contains(&param) {
+                *value = self.map.value(value);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same of what an entry asks for.
+    pub fn translate_keys(&self, at: usize, table: &LogicalTable, entry: &mut LogicalEntry) -> Result<(), String> {
+        for (key, asked) in entry.matches.iter_mut().enumerate().filter(|(key, _)| self.keys.contains(&(at, *key))) {
+            let bits = table.keys.get(key).map_or(PORT_BITS, |key| key.bits.into());
+            match self.map.asked(asked, bits) {
+                Some(other) => *asked = other,
+                None => return Err(format!("{SOME_PORTS} in table `{}`", table.name)),
             }
         }
         Ok(())

@@ -6,16 +6,19 @@
 //! entry is there twice, packets meet the one in the lower way or row: all of the old one, or all of the new one.
 
 use super::error::RmtError;
+use super::live::{RowStep, Where};
 use super::place::RowWrite;
 use super::placer::{Holding, Placer, packed};
+use super::space::owner;
 use crate::linker::spaces::{Region, Slot};
 use crate::rmt::check::{self, ones};
 use crate::rmt::part::{RmtData, RmtKey};
-use crate::rmt::{RmtExact, RmtStage, RmtTernary};
+use crate::rmt::{RmtExact, RmtPart, RmtStage, RmtTernary};
 use sluice_formats::rmt::rows::{ExactRow, TernaryRow};
 use sluice_formats::{Node, Table};
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What packets have to have in their key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,55 +70,64 @@ pub struct EntryAt {
 /// Writes with barriers between.
 pub type Batches = Vec<Vec<RowWrite>>;
 
+/// What was done: the writes, and how the rows were before.
+#[derive(Debug, Default)]
+pub(in crate::linker) struct Done {
+    pub batches: Batches,
+    before: Vec<Before>,
+}
+
+/// A row before it was written.
+#[derive(Debug)]
+enum Before {
+    Exact(u8, Slot, Option<RmtExact>),
+    Ternary(u8, u32, Option<RmtTernary>),
+}
+
+impl Done {
+    fn write(&mut self, writes: impl IntoIterator<Item = RowWrite>) {
+        self.batches.extend(writes.into_iter().map(|write| vec![write]));
+    }
+}
+
 /// A checked operation.
 struct Operation {
     at: EntryAt,
     /// The pipeline's stage.
     stage: u8,
     name: &'static str,
-    tenant: String,
-    rows: RmtStage,
+    part: Arc<RmtPart>,
     /// Sets of the generation.
     region: Option<Region>,
     ternary: Range<u32>,
-    /// Absolute action rows by position.
-    actions: Vec<u32>,
     most_exact: u32,
 }
 
 impl Operation {
-    fn refuse<T>(&self, found: impl Into<String>, allowed: impl Into<String>) -> Result<T, RmtError> {
-        Err(RmtError::Entry {
-            stage: self.at.stage,
-            tenant: self.tenant.clone(),
-            operation: self.name,
-            key: Box::new(self.at.key),
-            found: found.into(),
-            allowed: allowed.into(),
-        })
+    fn rows(&self) -> &RmtStage {
+        &self.part.stages[&self.stage]
+    }
+}
+
+/// A program's entry as it leads to an absolute row.
+#[derive(Clone, Copy)]
+struct Led {
+    module: u8,
+    generations: u8,
+    action: u16,
+    number: u16,
+    data: RmtData,
+}
+
+impl Led {
+    fn exact(self, key: RmtKey) -> RmtExact {
+        let Self { module: module_id, generations, action, number, data } = self;
+        RmtExact { row: ExactRow { generations, module_id, key, action, number }, data }
     }
 
-    fn exact(&self, key: RmtKey, leads: &EntryLeads) -> RmtExact {
-        let row = ExactRow {
-            generations: 1 << self.at.generation,
-            module_id: self.at.module,
-            key,
-            action: self.actions[usize::from(leads.action)] as u16,
-            number: leads.number,
-        };
-        RmtExact { row, data: leads.data }
-    }
-
-    fn ternary(&self, value: RmtKey, mask: RmtKey, leads: &EntryLeads) -> RmtTernary {
-        let row = TernaryRow {
-            generations: 1 << self.at.generation,
-            module_id: self.at.module,
-            value,
-            mask,
-            action: self.actions[usize::from(leads.action)] as u16,
-            number: leads.number,
-        };
-        RmtTernary { row, data: leads.data }
+    fn ternary(self, value: RmtKey, mask: RmtKey) -> RmtTernary {
+        let Self { module: module_id, generations, action, number, data } = self;
+        RmtTernary { row: TernaryRow { generations, module_id, value, mask, action, number }, data }
     }
 }
 
@@ -123,90 +135,143 @@ impl Placer {
     /// Adds an entry. A ternary one stands before the entry that is `before`th now, or is the last; in an LPM table it
     /// stands behind those with as many bits in their masks.
     pub fn insert(&mut self, at: EntryAt, leads: &EntryLeads, before: Option<usize>) -> Result<Batches, RmtError> {
-        let op = self.operation(at, "insert")?;
-        self.check_leads(&op, leads)?;
-        let mut next = self.clone();
-        let batches = match at.key {
-            EntryKey::Exact(key) => {
-                if self.exact_slot(&op, &key).is_some() {
-                    return op.refuse("the key is there", "modify it, or delete it first");
-                }
-                let count = op.region.map_or(0, |r| self.stages[usize::from(op.stage)].exact.rows_of(r).count());
-                if count as u32 >= op.most_exact {
-                    return op.refuse(format!("{count} entries are there"), format!("{} were given", op.most_exact));
-                }
-                next.insert_exact(&op, op.exact(key, leads))?
-            }
-            EntryKey::Ternary { value, mask } => {
-                let there = self.ternary_present(&op);
-                let shorter = |r: &u32| self.ternary_at(op.stage, *r).is_some_and(|e| ones(&e.row.mask) < ones(&mask));
-                let position = match (op.rows.longest, before) {
-                    (true, _) => there.iter().position(shorter).unwrap_or(there.len()),
-                    (false, before) => before.unwrap_or(there.len()).min(there.len()),
-                };
-                next.insert_ternary(&op, position, op.ternary(value, mask, leads))?
-            }
-        };
-        *self = next;
-        Ok(batches)
+        let mut done = Done::default();
+        self.insert_into(at, leads, before, &mut done)?;
+        Ok(done.batches)
     }
 
     /// Lets an entry lead elsewhere.
     pub fn modify(&mut self, at: EntryAt, leads: &EntryLeads) -> Result<Batches, RmtError> {
-        let op = self.operation(at, "modify")?;
-        self.check_leads(&op, leads)?;
-        let mut next = self.clone();
-        let batches = match at.key {
-            EntryKey::Exact(key) => {
-                let Some(slot) = self.exact_slot(&op, &key) else { return absent(&op) };
-                let entry = op.exact(key, leads);
-                let old = self.stages[usize::from(op.stage)].exact.get(slot).cloned().unwrap_or_default();
-                if entry.row != old.row && entry.data != old.data {
-                    let mut batches = next.insert_exact(&op, entry)?;
-                    // A cuckoo path never moves an entry of this key: all its places are where the path begins.
-                    batches.extend(next.take_exact(op.stage, slot));
-                    batches
-                } else {
-                    let [data, row] = self.exact_writes(op.stage, slot, &entry);
-                    let write = if entry.row == old.row { data } else { row };
-                    next.stages[usize::from(op.stage)].exact.set(slot, Some(entry));
-                    vec![vec![write]]
-                }
-            }
-            EntryKey::Ternary { value, mask } => {
-                let Some((position, row)) = self.ternary_find(&op, &value, &mask) else { return absent(&op) };
-                let entry = op.ternary(value, mask, leads);
-                let old = self.ternary_at(op.stage, row).cloned().unwrap_or_default();
-                if entry.row != old.row && entry.data != old.data {
-                    let mut batches = next.insert_ternary(&op, position, entry)?;
-                    // The old one is behind the new one now.
-                    let behind = next.ternary_present(&op)[position + 1];
-                    batches.extend(next.take_ternary(op.stage, behind));
-                    batches
-                } else {
-                    let [data, written] = self.ternary_writes(op.stage, row, &entry);
-                    let write = if entry.row == old.row { data } else { written };
-                    next.stages[usize::from(op.stage)].ternary[row as usize] = Some(entry);
-                    vec![vec![write]]
-                }
-            }
-        };
-        *self = next;
-        Ok(batches)
+        let mut done = Done::default();
+        self.modify_into(at, leads, &mut done)?;
+        Ok(done.batches)
     }
 
     /// Takes an entry out.
     pub fn delete(&mut self, at: EntryAt) -> Result<Batches, RmtError> {
+        let mut done = Done::default();
+        self.delete_into(at, &mut done)?;
+        Ok(done.batches)
+    }
+
+    /// [`Placer::insert`], with what was done behind what was done before. What is refused changes nothing.
+    pub(in crate::linker) fn insert_into(
+        &mut self,
+        at: EntryAt,
+        leads: &EntryLeads,
+        before: Option<usize>,
+        done: &mut Done,
+    ) -> Result<(), RmtError> {
+        let op = self.operation(at, "insert")?;
+        let led = self.led(&op, leads)?;
+        match at.key {
+            EntryKey::Exact(key) => {
+                if self.exact_slot(&op, &key).is_some() {
+                    return self.refuse(&op, "the key is there", "modify it, or delete it first");
+                }
+                let count = self.exact_there(&op);
+                if count >= op.most_exact {
+                    let found = format!("{count} entries are there");
+                    return self.refuse(&op, found, format!("{} were given", op.most_exact));
+                }
+                self.insert_exact(&op, led.exact(key), done)
+            }
+            EntryKey::Ternary { value, mask } => {
+                let there = self.ternary_present(&op);
+                let shorter = |r: &u32| self.ternary_at(op.stage, *r).is_some_and(|e| ones(&e.row.mask) < ones(&mask));
+                let position = match (op.rows().longest, before) {
+                    (true, _) => there.iter().position(shorter).unwrap_or(there.len()),
+                    (false, before) => before.unwrap_or(there.len()).min(there.len()),
+                };
+                self.insert_ternary(&op, position, led.ternary(value, mask), done)
+            }
+        }
+    }
+
+    /// [`Placer::modify`], likewise.
+    pub(in crate::linker) fn modify_into(
+        &mut self,
+        at: EntryAt,
+        leads: &EntryLeads,
+        done: &mut Done,
+    ) -> Result<(), RmtError> {
+        let op = self.operation(at, "modify")?;
+        let led = self.led(&op, leads)?;
+        match at.key {
+            EntryKey::Exact(key) => {
+                let Some(slot) = self.exact_slot(&op, &key) else { return self.absent(&op) };
+                let entry = led.exact(key);
+                let old = self.stages[usize::from(op.stage)].exact.get(slot).cloned().unwrap_or_default();
+                if entry.row != old.row && entry.data != old.data {
+                    self.insert_exact(&op, entry, done)?;
+                    // A cuckoo path never moves an entry of this key: all its places are where the path begins.
+                    self.take_exact(op.stage, slot, done);
+                } else {
+                    let [data, row] = self.exact_writes(op.stage, slot, &entry);
+                    done.write([if entry.row == old.row { data } else { row }]);
+                    self.set_exact(op.stage, slot, Some(entry), done);
+                }
+            }
+            EntryKey::Ternary { value, mask } => {
+                let Some(position) = self.ternary_find(&op, &value, &mask) else { return self.absent(&op) };
+                self.modify_ternary(&op, position, led.ternary(value, mask), done)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// [`Placer::delete`], likewise.
+    pub(in crate::linker) fn delete_into(&mut self, at: EntryAt, done: &mut Done) -> Result<(), RmtError> {
         let op = self.operation(at, "delete")?;
         match at.key {
             EntryKey::Exact(key) => match self.exact_slot(&op, &key) {
-                Some(slot) => Ok(self.take_exact(op.stage, slot)),
-                None => absent(&op),
+                Some(slot) => self.take_exact(op.stage, slot, done),
+                None => return self.absent(&op),
             },
             EntryKey::Ternary { value, mask } => match self.ternary_find(&op, &value, &mask) {
-                Some((_, row)) => Ok(self.take_ternary(op.stage, row)),
-                None => absent(&op),
+                Some(position) => self.take_ternary(op.stage, self.ternary_present(&op)[position], done),
+                None => return self.absent(&op),
             },
+        }
+        Ok(())
+    }
+
+    /// What one operation on a P4 table's entry does with rows.
+    pub(super) fn step(&mut self, module: u8, generation: u8, step: &RowStep, done: &mut Done) -> Result<(), RmtError> {
+        let own = self.holders.get(&module).and_then(|h| h.at.iter().find(|(_, at)| **at == step.stage));
+        let stage = own.map_or(step.stage, |(own, _)| *own);
+        let at = |key: EntryKey| EntryAt { module, generation, stage, key };
+        let ternary = |found: &Where| matches!(found.key, EntryKey::Ternary { .. });
+        if let Some((comes, leads)) = &step.comes {
+            match (comes.key, &step.gone) {
+                (EntryKey::Exact(_), Some(_)) => return self.modify_into(at(comes.key), leads, done),
+                (EntryKey::Ternary { value, mask }, Some(gone)) if step.same_row => {
+                    let op = self.operation(at(comes.key), "modify")?;
+                    let led = self.led(&op, leads)?;
+                    return self.modify_ternary(&op, gone.before, led.ternary(value, mask), done);
+                }
+                _ => self.insert_into(at(comes.key), leads, Some(comes.before), done)?,
+            }
+        }
+        let Some(gone) = &step.gone else { return Ok(()) };
+        if !ternary(gone) {
+            return self.delete_into(at(gone.key), done);
+        }
+        let op = self.operation(at(gone.key), "delete")?;
+        // One that came before it has moved it one further.
+        let moved = step.comes.as_ref().is_some_and(|(comes, _)| ternary(comes) && comes.before <= gone.before);
+        let row = self.ternary_present(&op)[gone.before + usize::from(moved)];
+        self.take_ternary(op.stage, row, done);
+        Ok(())
+    }
+
+    /// Rows are again as they were before.
+    pub(in crate::linker) fn undo(&mut self, done: Done) {
+        for before in done.before.into_iter().rev() {
+            match before {
+                Before::Exact(stage, slot, row) => self.stages[usize::from(stage)].exact.set(slot, row),
+                Before::Ternary(stage, row, old) => self.stages[usize::from(stage)].ternary[row as usize] = old,
+            }
         }
     }
 
@@ -246,39 +311,79 @@ impl Placer {
         };
         let (held, quota) = (&holding.stages[&stage], &holding.quota.stages[&stage]);
         let at = EntryAt { generation: at.generation & 1, ..at };
-        let op = Operation {
-            at,
-            stage,
-            name,
-            tenant: holding.name.clone(),
-            rows: rows.clone(),
-            region: held.bank(at.generation),
-            ternary: held.ternary_rows(quota, at.generation),
-            actions: held.action_rows(quota, at.generation).to_vec(),
-            most_exact: quota.exact,
-        };
         let (value, mask) = match at.key {
             EntryKey::Exact(key) => (key, rows.key.mask),
             EntryKey::Ternary { value, mask } => (value, mask),
         };
-        let inside = check::inside(&mask, &rows.key.mask) && check::inside(&value, &mask);
-        if inside { Ok(op) } else { op.refuse("bits outside the mask", "bits within the mask of the stage's key") }
+        let is_inside = check::inside(&mask, &rows.key.mask) && check::inside(&value, &mask);
+        let op = Operation {
+            at,
+            stage,
+            name,
+            part: bank.part.clone(),
+            region: held.bank(at.generation),
+            ternary: held.ternary_rows(quota, at.generation),
+            most_exact: quota.exact,
+        };
+        if is_inside {
+            Ok(op)
+        } else {
+            self.refuse(&op, "bits outside the mask", "bits within the mask of the stage's key")
+        }
     }
 
-    fn check_leads(&self, op: &Operation, leads: &EntryLeads) -> Result<(), RmtError> {
+    fn refuse<T>(&self, op: &Operation, found: impl Into<String>, allowed: impl Into<String>) -> Result<T, RmtError> {
+        Err(RmtError::Entry {
+            stage: op.at.stage,
+            tenant: self.holding(op.at.module, op.name)?.name.clone(),
+            operation: op.name,
+            key: Box::new(op.at.key),
+            found: found.into(),
+            allowed: allowed.into(),
+        })
+    }
+
+    fn absent<T>(&self, op: &Operation) -> Result<T, RmtError> {
+        self.refuse(op, "there is no such entry", "insert it first")
+    }
+
+    /// What an entry leads to, if it may.
+    fn led(&self, op: &Operation, leads: &EntryLeads) -> Result<Led, RmtError> {
         let holding: &Holding = self.holding(op.at.module, op.name)?;
-        let numbers = holding.quota.stages[&op.stage].numbers;
-        if usize::from(leads.action) >= op.rows.actions.len() {
-            return op.refuse(format!("action {}", leads.action), format!("actions below {}", op.rows.actions.len()));
+        let (quota, rows) = (&holding.quota.stages[&op.stage], op.rows());
+        if usize::from(leads.action) >= rows.actions.len() {
+            let allowed = format!("actions below {}", rows.actions.len());
+            return self.refuse(op, format!("action {}", leads.action), allowed);
         }
-        if u32::from(leads.number) >= numbers {
-            return op.refuse(format!("number {}", leads.number), format!("numbers below {numbers}, which were given"));
+        if u32::from(leads.number) >= quota.numbers {
+            let allowed = format!("numbers below {}, which were given", quota.numbers);
+            return self.refuse(op, format!("number {}", leads.number), allowed);
         }
-        self.check_group_named(holding, op.at.stage, &op.rows, leads.action, &leads.data)
+        self.check_group_named(holding, op.at.stage, rows, leads.action, &leads.data)?;
+        let actions = holding.stages[&op.stage].action_rows(quota, op.at.generation);
+        Ok(Led {
+            module: op.at.module,
+            generations: 1 << op.at.generation,
+            action: actions[usize::from(leads.action)] as u16,
+            number: leads.number,
+            data: leads.data,
+        })
     }
 
     fn exact_slot(&self, op: &Operation, key: &RmtKey) -> Option<Slot> {
         self.stages[usize::from(op.stage)].exact.find(op.region?, key)
+    }
+
+    /// How many exact entries the stage has, and whether the key is one of theirs.
+    pub(in crate::linker) fn exact_entries(&self, at: EntryAt) -> Result<(u32, bool), RmtError> {
+        let op = self.operation(at, "insert")?;
+        let is_there = matches!(at.key, EntryKey::Exact(key) if self.exact_slot(&op, &key).is_some());
+        Ok((self.exact_there(&op), is_there))
+    }
+
+    /// Exact entries of the generation.
+    fn exact_there(&self, op: &Operation) -> u32 {
+        self.stages[usize::from(op.stage)].exact.count(owner(op.at.module, op.at.generation))
     }
 
     fn ternary_at(&self, stage: u8, row: u32) -> Option<&RmtTernary> {
@@ -290,47 +395,81 @@ impl Placer {
         op.ternary.clone().filter(|r| self.ternary_at(op.stage, *r).is_some()).collect()
     }
 
-    fn ternary_find(&self, op: &Operation, value: &RmtKey, mask: &RmtKey) -> Option<(usize, u32)> {
+    /// How many are before the first one that asks for this.
+    fn ternary_find(&self, op: &Operation, value: &RmtKey, mask: &RmtKey) -> Option<usize> {
         let is = |e: &RmtTernary| e.row.value == *value && e.row.mask == *mask;
-        let there = self.ternary_present(op);
-        let position = there.iter().position(|r| self.ternary_at(op.stage, *r).is_some_and(is))?;
-        Some((position, there[position]))
+        self.ternary_present(op).iter().position(|r| self.ternary_at(op.stage, *r).is_some_and(is))
+    }
+
+    fn set_exact(&mut self, stage: u8, slot: Slot, row: Option<RmtExact>, done: &mut Done) {
+        let exact = &mut self.stages[usize::from(stage)].exact;
+        done.before.push(Before::Exact(stage, slot, exact.get(slot).cloned()));
+        exact.set(slot, row);
+    }
+
+    fn set_ternary(&mut self, stage: u8, row: u32, entry: Option<RmtTernary>, done: &mut Done) {
+        let there = &mut self.stages[usize::from(stage)].ternary[row as usize];
+        done.before.push(Before::Ternary(stage, row, std::mem::replace(there, entry)));
     }
 
     /// Makes room and puts an entry there; entries that make room are copied, then deleted.
-    fn insert_exact(&mut self, op: &Operation, entry: RmtExact) -> Result<Batches, RmtError> {
+    fn insert_exact(&mut self, op: &Operation, entry: RmtExact, done: &mut Done) -> Result<(), RmtError> {
         let stage = op.stage;
-        let space = &mut self.stages[usize::from(stage)];
-        let path = op.region.and_then(|r| space.exact.path_to_room(r, &entry.row.key));
-        let Some(path) = path else {
+        let space = &self.stages[usize::from(stage)].exact;
+        let Some(path) = op.region.and_then(|r| space.path_to_room(r, &entry.row.key)) else {
             let allowed = "an entry deleted first, or another program in place of this one";
-            return op.refuse("its rows, and all that their entries could move to, are full", allowed);
+            return self.refuse(op, "its rows, and all that their entries could move to, are full", allowed);
         };
-        let mut moves = Vec::new();
-        space.exact.make_room(&path, |from, to, moved| moves.push((from, to, moved.clone())));
-        space.exact.set(path[0], Some(entry.clone()));
-        let mut batches = Batches::new();
-        for (from, to, moved) in moves {
-            batches.extend(self.exact_writes(stage, to, &moved).map(|w| vec![w]));
-            batches.extend(self.blank_exact(stage, from));
+        for hop in path.windows(2).rev() {
+            let (from, to) = (hop[0], hop[1]);
+            let Some(moved) = self.stages[usize::from(stage)].exact.get(from).cloned() else { continue };
+            done.write(self.exact_writes(stage, to, &moved));
+            self.set_exact(stage, to, Some(moved), done);
+            self.take_exact(stage, from, done);
         }
-        batches.extend(self.exact_writes(stage, path[0], &entry).map(|w| vec![w]));
-        Ok(batches)
+        done.write(self.exact_writes(stage, path[0], &entry));
+        self.set_exact(stage, path[0], Some(entry), done);
+        Ok(())
     }
 
-    fn take_exact(&mut self, stage: u8, slot: Slot) -> Batches {
-        self.stages[usize::from(stage)].exact.set(slot, None);
-        self.blank_exact(stage, slot)
-    }
-
-    /// The entry first, then its data.
-    fn blank_exact(&self, stage: u8, slot: Slot) -> Batches {
+    /// The entry goes first, then its data.
+    fn take_exact(&mut self, stage: u8, slot: Slot, done: &mut Done) {
+        self.set_exact(stage, slot, None, done);
         let [data, row] = self.exact_writes(stage, slot, &RmtExact::default());
-        vec![vec![row], vec![data]]
+        done.write([row, data]);
+    }
+
+    /// Another action for the entry with so many before it.
+    fn modify_ternary(
+        &mut self,
+        op: &Operation,
+        position: usize,
+        entry: RmtTernary,
+        done: &mut Done,
+    ) -> Result<(), RmtError> {
+        let row = self.ternary_present(op)[position];
+        let old = self.ternary_at(op.stage, row).cloned().unwrap_or_default();
+        if entry.row != old.row && entry.data != old.data {
+            self.insert_ternary(op, position, entry, done)?;
+            // The old one is behind the new one now.
+            let behind = self.ternary_present(op)[position + 1];
+            self.take_ternary(op.stage, behind, done);
+        } else {
+            let [data, written] = self.ternary_writes(op.stage, row, &entry);
+            done.write([if entry.row == old.row { data } else { written }]);
+            self.set_ternary(op.stage, row, Some(entry), done);
+        }
+        Ok(())
     }
 
     /// Puts an entry before the one at a position. Those between it and a free row make room, one row each.
-    fn insert_ternary(&mut self, op: &Operation, position: usize, entry: RmtTernary) -> Result<Batches, RmtError> {
+    fn insert_ternary(
+        &mut self,
+        op: &Operation,
+        position: usize,
+        entry: RmtTernary,
+        done: &mut Done,
+    ) -> Result<(), RmtError> {
         let stage = op.stage;
         let there = self.ternary_present(op);
         // Rows between which it has to stand: behind `low - 1`, before `high`.
@@ -338,53 +477,46 @@ impl Placer {
         let high = there.get(position).copied().unwrap_or(op.ternary.end);
         let is_free = |r: &u32| self.ternary_at(stage, *r).is_none();
         let (above, below) = ((op.ternary.start..low).rev().find(is_free), (high..op.ternary.end).find(is_free));
-        let mut batches = Batches::new();
         let row = match (low < high, above, below) {
             (true, _, _) => low,
             (false, Some(free), further) if further.is_none_or(|f| low - free <= f - high) => {
-                (free + 1..low).for_each(|r| batches.extend(self.move_ternary(stage, r, r - 1)));
+                (free + 1..low).for_each(|r| self.move_ternary(stage, r, r - 1, done));
                 low - 1
             }
             (false, _, Some(free)) => {
-                (high..free).rev().for_each(|r| batches.extend(self.move_ternary(stage, r, r + 1)));
+                (high..free).rev().for_each(|r| self.move_ternary(stage, r, r + 1, done));
                 high
             }
             (false, _, None) => {
                 let rows = op.ternary.len();
                 let allowed = "an entry deleted first, or another program in place of this one";
-                return op.refuse(format!("all {rows} rows that were given are used"), allowed);
+                return self.refuse(op, format!("all {rows} rows that were given are used"), allowed);
             }
         };
-        batches.extend(self.put_ternary(stage, row, entry));
-        Ok(batches)
+        self.put_ternary(stage, row, entry, done);
+        Ok(())
     }
 
     /// Copies an entry to a row beside it that is free, or whose entry has been copied before. The row that it comes
     /// from keeps it until the next is put there.
-    fn move_ternary(&mut self, stage: u8, from: u32, to: u32) -> Batches {
+    fn move_ternary(&mut self, stage: u8, from: u32, to: u32, done: &mut Done) {
         let entry = self.ternary_at(stage, from).cloned().unwrap_or_default();
-        self.put_ternary(stage, to, entry)
+        self.put_ternary(stage, to, entry, done);
     }
 
-    fn put_ternary(&mut self, stage: u8, row: u32, entry: RmtTernary) -> Batches {
-        let mut batches = Batches::new();
+    fn put_ternary(&mut self, stage: u8, row: u32, entry: RmtTernary, done: &mut Done) {
         if self.ternary_at(stage, row).is_some() {
-            batches.push(vec![blank_ternary(stage, row)]);
+            done.write([blank_ternary(stage, row)]);
         }
-        batches.extend(self.ternary_writes(stage, row, &entry).map(|w| vec![w]));
-        self.stages[usize::from(stage)].ternary[row as usize] = Some(entry);
-        batches
+        done.write(self.ternary_writes(stage, row, &entry));
+        self.set_ternary(stage, row, Some(entry), done);
     }
 
-    fn take_ternary(&mut self, stage: u8, row: u32) -> Batches {
-        self.stages[usize::from(stage)].ternary[row as usize] = None;
+    fn take_ternary(&mut self, stage: u8, row: u32, done: &mut Done) {
+        self.set_ternary(stage, row, None, done);
         let [data, written] = self.ternary_writes(stage, row, &RmtTernary::default());
-        vec![vec![written], vec![data]]
+        done.write([written, data]);
     }
-}
-
-fn absent<T>(op: &Operation) -> Result<T, RmtError> {
-    op.refuse("there is no such entry", "insert it first")
 }
 
 fn blank_ternary(stage: u8, row: u32) -> RowWrite {

@@ -5,6 +5,7 @@ use crate::linker::{LinkError, Linker};
 use crate::rmt::logical::{LogicalEntry, LogicalKind, LogicalMatch, LogicalTable};
 use sluice_formats::rmt::target::PAGE_WORDS;
 use sluice_formats::{Node, Table};
+use std::collections::HashMap;
 
 /// An entry of a table whose packets are counted, and the rows that count them: one a stage that looks the table up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,22 +40,23 @@ impl Linker {
     /// The counted entries of what a tenant runs: those of P4 tables with a direct counter.
     pub fn entry_hits(&self, id: u16) -> Result<Vec<EntryHits>, LinkError> {
         let tenant = self.tenant(id)?;
-        let logical = self.rows_of(tenant).and_then(|part| part.logical.as_deref());
         let holding = self.engines.rmt.holders.get(&tenant.module);
-        let (Some(logical), Some(holding)) = (logical, holding) else { return Ok(Vec::new()) };
+        let generation = usize::from(self.generations[usize::from(tenant.module)]);
+        let bank = holding.and_then(|holding| holding.banks[generation].as_ref());
+        let live = bank.and_then(|bank| Some((bank.part.logical.as_deref()?, bank.live.as_deref()?)));
+        let (Some((logical, live)), Some(holding)) = (live, holding) else { return Ok(Vec::new()) };
         let mut all: Vec<EntryHits> = Vec::new();
-        let mut numbered: Vec<(usize, usize)> = Vec::new();
+        let mut numbered: HashMap<(u16, u16), usize> = HashMap::new();
         for stage in logical.stages.keys() {
             let Some(held) = holding.stages.get(stage) else { continue };
-            for ((table, at), number) in logical.numbers(*stage) {
+            for (table, position, entry, number) in live.counted(logical, *stage) {
                 let row = (Node::Stage(*stage), held.hits_base + u32::from(number));
-                match numbered.iter().position(|one| *one == (table, at)) {
-                    Some(known) => all[known].rows.push(row),
+                match numbered.get(&(table, position)) {
+                    Some(known) => all[*known].rows.push(row),
                     None => {
-                        let of = &logical.tables[table];
-                        numbered.push((table, at));
-                        let entry = shown(of, &of.entries[at]);
-                        all.push(EntryHits { table: of.name.clone(), entry, rows: vec![row] });
+                        let of = &logical.tables[usize::from(table)];
+                        numbered.insert((table, position), all.len());
+                        all.push(EntryHits { table: of.name.clone(), entry: shown(of, entry), rows: vec![row] });
                     }
                 }
             }

@@ -4,13 +4,14 @@
 //! returns rows, in no order but the one it names. [`crate::Linker`] makes loads of them.
 
 mod admit;
-mod change;
+pub(in crate::linker) mod change;
 pub(in crate::linker) mod check;
 pub(in crate::linker) mod engine;
-mod entries;
+pub(in crate::linker) mod entries;
 pub mod error;
 mod groups;
 mod hits;
+mod live;
 mod place;
 pub mod placer;
 pub mod quota;

@@ -97,7 +97,10 @@ impl Placer {
         self.check_given(module, holding, part)?;
         self.check_group_use(holding, part, holding.banks[1 - bank].as_ref())?;
         self.check_shared(module, holding, part)?;
-        let part = &holding.placed(part);
+        let object = holding.name.clone();
+        let (part, live) = Bank::numbered(&holding.placed(part), holding.banks[1 - bank].as_ref())
+            .map_err(|error| RmtError::Part { object, error })?;
+        let part = &part;
         let page_set = self.page_set(holding, part, bank)?;
 
         let mut next = self.clone();
@@ -124,7 +127,7 @@ impl Placer {
         }
         let Rows { writes, seen, .. } = rows;
         if let Some(h) = next.holders.get_mut(&module) {
-            h.banks[bank] = Some(Bank { part: part.clone(), page_set, rows: seen });
+            h.banks[bank] = Some(Bank { part: part.clone(), live, page_set, rows: seen });
             for (number, held) in &mut h.stages {
                 held.blank_pages[bank] |= part.stages.get(number).is_some_and(RmtStage::accesses_state);
             }
@@ -352,7 +355,7 @@ impl Placer {
                 rows: region.rows(),
             });
         };
-        space.exact.make_room(&path, |_, _, _| {});
+        space.exact.make_room(&path);
         space.exact.set(path[0], Some(entry));
         Ok(())
     }

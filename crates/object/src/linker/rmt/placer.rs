@@ -1,6 +1,7 @@
 //! Admission: what each module holds, and what is left.
 
 use super::error::RmtError;
+use super::live::Live;
 use super::place::RowWrite;
 use super::quota::{Quota, StageQuota};
 use super::space::{StageFree, StageSpace, take_lowest};
@@ -59,6 +60,8 @@ pub(in crate::linker) struct StageHolding {
 #[derive(Clone, Debug)]
 pub(in crate::linker) struct Bank {
     pub part: Arc<RmtPart>,
+    /// Its entries as they come and go, if it has tables; those of the part are what it began with.
+    pub live: Option<Arc<Live>>,
     /// Set of pages, 0 or 1.
     pub page_set: u32,
     /// Rows that are not zero, beside entries and their data.

@@ -14,6 +14,15 @@ impl Keyed for RmtExact {
     fn key(&self) -> RmtKey {
         self.row.key
     }
+
+    fn owner(&self) -> u16 {
+        owner(self.row.module_id, self.row.generations >> 1)
+    }
+}
+
+/// Number of a module's generation.
+pub(super) fn owner(module: u8, generation: u8) -> u16 {
+    2 * u16::from(module) + u16::from(generation)
 }
 
 /// What is free in a stage, and its entries as the device has them.

@@ -102,7 +102,7 @@ impl LogicalTable {
         self.check_call(&format!("{at}.default"), &self.default)
     }
 
-    fn check_entry(&self, at: &str, entry: &LogicalEntry) -> Result<(), ObjectError> {
+    pub(crate) fn check_entry(&self, at: &str, entry: &LogicalEntry) -> Result<(), ObjectError> {
         if entry.matches.len() != self.keys.len() {
             let found = format!("{} values", entry.matches.len());
             return Err(bad(format!("{at}.matches"), found, format!("{}, one a key", self.keys.len())));
@@ -133,7 +133,7 @@ impl LogicalTable {
         self.check_call(at, &entry.call)
     }
 
-    fn check_call(&self, at: &str, call: &LogicalCall) -> Result<(), ObjectError> {
+    pub(crate) fn check_call(&self, at: &str, call: &LogicalCall) -> Result<(), ObjectError> {
         below(&format!("{at}.action"), call.action.into(), self.actions.len())?;
         let action = &self.actions[usize::from(call.action)];
         if call.values.len() != action.parameters.len() {

@@ -1,6 +1,10 @@
 //! Entries of logical tables as rows of a stage.
 
-use super::{Logical, LogicalCase, LogicalLeads, LogicalLookup, LogicalMatch, LogicalPiece, LogicalRoom, LogicalValue};
+use super::slots::{EntrySlot, Slots};
+use super::{
+    Logical, LogicalCall, LogicalCase, LogicalEntry, LogicalLeads, LogicalLookup, LogicalMatch, LogicalPiece,
+    LogicalRoom, LogicalTable, LogicalValue,
+};
 use crate::error::{ObjectError, bad};
 use crate::rmt::part::{RmtData, RmtExact, RmtKey, RmtStage, RmtTernary};
 use sluice_formats::rmt::rows::{ExactRow, TernaryRow};
@@ -78,7 +82,7 @@ impl LogicalValue {
 }
 
 /// Bits of a key, and which count.
-pub(super) type Asked = (RmtKey, RmtKey);
+pub(crate) type Asked = (RmtKey, RmtKey);
 
 /// The key with one bit more given; nothing if it asks for the other value.
 fn given((mut value, mut mask): Asked, at: u32, wanted: bool) -> Option<Asked> {
@@ -97,11 +101,11 @@ fn both(one: Asked, other: Asked) -> Option<Asked> {
 }
 
 /// The bits of both.
-pub(super) fn join(a: &RmtKey, b: &RmtKey) -> RmtKey {
+pub(crate) fn join(a: &RmtKey, b: &RmtKey) -> RmtKey {
     Wide(std::array::from_fn(|i| a.0[i] | b.0[i]))
 }
 
-pub(super) fn agree(one: &Asked, other: &Asked) -> bool {
+pub(crate) fn agree(one: &Asked, other: &Asked) -> bool {
     (0..one.0.0.len()).all(|i| (one.0.0[i] ^ other.0.0[i]) & one.1.0[i] & other.1.0[i] == 0)
 }
 
@@ -170,53 +174,106 @@ impl LogicalLeads {
     }
 }
 
-/// Cases with their entries, each key once.
-#[derive(Default)]
-struct Cases {
-    /// With the position of the case that they come from.
-    all: Vec<(usize, LogicalRow)>,
-    /// Position of the case that is looked at.
-    at: usize,
-    seen: HashSet<([u8; 25], [u8; 25])>,
-    /// Cases so far, and those that cannot be.
-    looked: usize,
+/// Cases that are looked at, those counted too that no packet finds.
+pub(crate) struct Looked {
+    so_far: usize,
+    most: usize,
 }
 
-impl Cases {
-    fn looked(&mut self, stage: u8) -> Result<(), ObjectError> {
-        self.looked += 1;
-        if self.looked > MOST_CASES {
-            let at = format!("rmt.logical.stages.{stage}");
-            return Err(bad(at, format!("more than {MOST_CASES} cases with their entries"), "fewer"));
-        }
-        Ok(())
+impl Looked {
+    /// None so far, and so many at most.
+    pub fn of(most: usize) -> Self {
+        Self { so_far: 0, most }
     }
 
-    /// What packets may meet of some cases that lead somewhere.
-    fn lead(
-        &mut self,
-        stage: u8,
-        asked: Asked,
-        all: &[LogicalLeads],
-        (values, number): (&[LogicalValue], u16),
-    ) -> Result<(), ObjectError> {
-        for leads in all {
-            self.looked(stage)?;
-            let Some((value, mask)) = both(asked, (leads.value, leads.mask)) else { continue };
-            // One with the same key wins before it.
-            if self.seen.insert((value.0, mask.0)) {
-                let row = LogicalRow { value, mask, action: leads.action, data: leads.filled(values), number };
-                self.all.push((self.at, row));
+    /// One more; nothing if that is too many.
+    fn next(&mut self) -> Option<()> {
+        self.so_far += 1;
+        (self.so_far <= self.most).then_some(())
+    }
+}
+
+/// What packets may meet of some cases that lead somewhere.
+fn lead(
+    asked: Asked,
+    all: &[LogicalLeads],
+    (values, number): (&[LogicalValue], u16),
+    looked: &mut Looked,
+    into: &mut Vec<LogicalRow>,
+) -> Option<()> {
+    for leads in all {
+        looked.next()?;
+        let Some((value, mask)) = both(asked, (leads.value, leads.mask)) else { continue };
+        into.push(LogicalRow { value, mask, action: leads.action, data: leads.filled(values), number });
+    }
+    Some(())
+}
+
+impl LogicalLookup {
+    fn outcome(&self, hit: bool, action: u16) -> &[LogicalLeads] {
+        let found = self.outcomes.iter().find(|o| o.hit == hit && o.action == action);
+        found.map_or(&[][..], |outcome| outcome.leads.as_slice())
+    }
+
+    /// Rows of an entry of the table, in the order in which they win; nothing if too many cases are looked at.
+    pub(crate) fn rows_of(
+        &self,
+        table: &LogicalTable,
+        entry: &LogicalEntry,
+        slot: EntrySlot,
+        looked: &mut Looked,
+    ) -> Option<Vec<LogicalRow>> {
+        let mut asked = vec![(self.value, self.mask)];
+        for ((found, pieces), key) in entry.matches.iter().zip(&self.keys).zip(&table.keys) {
+            let patterns = patterns(found, key.bits.into());
+            let mut next = Vec::with_capacity(asked.len());
+            for one in &asked {
+                for (value, mask) in &patterns {
+                    looked.next()?;
+                    next.extend(with_key(*one, pieces, value, mask));
+                }
             }
+            asked = next;
         }
-        Ok(())
+        let mut values = entry.call.values.clone();
+        values.push(LogicalValue::of(slot.position.into()));
+        let mut rows = Vec::with_capacity(1);
+        for one in asked {
+            lead(one, self.outcome(true, entry.call.action), (&values, slot.number), looked, &mut rows)?;
+        }
+        Some(rows)
+    }
+
+    /// Rows of packets that no entry matches.
+    pub(crate) fn rows_of_miss(
+        &self,
+        default: &LogicalCall,
+        nobody: u16,
+        looked: &mut Looked,
+    ) -> Option<Vec<LogicalRow>> {
+        let mut rows = Vec::with_capacity(1);
+        let leads = self.outcome(false, default.action);
+        lead((self.value, self.mask), leads, (&default.values, nobody), looked, &mut rows)?;
+        Some(rows)
+    }
+}
+
+impl LogicalLeads {
+    /// The row of the case.
+    pub(crate) fn row(&self, nobody: u16) -> LogicalRow {
+        LogicalRow { value: self.value, mask: self.mask, action: self.action, data: self.filled(&[]), number: nobody }
     }
 }
 
 impl Logical {
     /// The rows of a stage, with the entries that the tables have. All that is checked before is taken for granted.
     pub fn rows(&self, stage: u8) -> Result<LogicalRows, ObjectError> {
-        let (all, hashed) = self.rows_of_cases(stage)?;
+        self.rows_with(stage, &Slots::of(self))
+    }
+
+    /// The same with these numbers of the entries.
+    pub(crate) fn rows_with(&self, stage: u8, slots: &Slots) -> Result<LogicalRows, ObjectError> {
+        let (all, hashed) = self.rows_of_cases(stage, slots)?;
         let mut rows = LogicalRows { mask: hashed, ..LogicalRows::default() };
         for (_, row) in &all {
             rows.mask = join(&rows.mask, &row.mask);
@@ -237,70 +294,56 @@ impl Logical {
         Ok(rows)
     }
 
-    /// The same in the order in which they win, each with the position of its case; and bits that are hashed.
-    pub(super) fn rows_of_cases(&self, stage: u8) -> Result<(Vec<(usize, LogicalRow)>, RmtKey), ObjectError> {
-        let numbers = self.numbers(stage);
-        // Rows that nobody counts share one.
-        let nobody = numbers.len() as u16;
-        let mut cases = Cases::default();
+    /// The same in the order in which they win, each with the position of its case and each key once; and bits that are hashed.
+    pub(super) fn rows_of_cases(
+        &self,
+        stage: u8,
+        slots: &Slots,
+    ) -> Result<(Vec<(usize, LogicalRow)>, RmtKey), ObjectError> {
         let mut hashed = RmtKey::default();
-        for (at, case) in self.stages.get(&stage).map_or(&[][..], Vec::as_slice).iter().enumerate() {
-            cases.at = at;
-            match case {
-                LogicalCase::Leads(leads) => {
-                    cases.lead(stage, Asked::default(), std::slice::from_ref(leads), (&[], nobody))?;
+        let mut all = Vec::new();
+        let mut seen: HashSet<([u8; 25], [u8; 25])> = HashSet::new();
+        let mut looked = Looked::of(MOST_CASES);
+        for (at, case) in self.cases(stage).iter().enumerate() {
+            let rows = match case {
+                LogicalCase::Leads(leads) => looked.next().map(|()| vec![leads.row(slots.nobody(stage))]),
+                LogicalCase::Looks(lookup) => self.look(stage, lookup, slots, &mut looked),
+                LogicalCase::Hashes(bits) => {
+                    hashed = bits.0;
+                    Some(Vec::new())
                 }
-                LogicalCase::Looks(lookup) => self.look(stage, lookup, &numbers, &mut cases)?,
-                LogicalCase::Hashes(bits) => hashed = bits.0,
-            }
+            };
+            let Some(rows) = rows else {
+                let at = format!("rmt.logical.stages.{stage}");
+                return Err(bad(at, format!("more than {MOST_CASES} cases with their entries"), "fewer"));
+            };
+            // One with the same key wins before it.
+            all.extend(rows.into_iter().filter(|row| seen.insert((row.value.0, row.mask.0))).map(|row| (at, row)));
         }
-        Ok((cases.all, hashed))
+        Ok((all, hashed))
+    }
+
+    /// Cases of a stage.
+    pub(crate) fn cases(&self, stage: u8) -> &[LogicalCase] {
+        self.stages.get(&stage).map_or(&[][..], Vec::as_slice)
     }
 
     /// Logical numbers of entries, by table and entry: of those that are counted and looked up in a stage.
     pub fn numbers(&self, stage: u8) -> BTreeMap<(usize, usize), u16> {
-        let looked: BTreeSet<usize> =
-            self.stages.get(&stage).map_or(&[][..], Vec::as_slice).iter().filter_map(table_of).collect();
+        let looked: BTreeSet<usize> = self.cases(stage).iter().filter_map(table_of).collect();
         let counted = looked.into_iter().filter(|table| self.tables[*table].counted);
         let entries = counted.flat_map(|table| (0..self.tables[table].entries.len()).map(move |at| (table, at)));
         entries.zip(0..NUMBERS as u16 - 1).collect()
     }
 
-    fn look(
-        &self,
-        stage: u8,
-        lookup: &LogicalLookup,
-        numbers: &BTreeMap<(usize, usize), u16>,
-        cases: &mut Cases,
-    ) -> Result<(), ObjectError> {
-        let nobody = numbers.len() as u16;
-        let guard = (lookup.value, lookup.mask);
+    fn look(&self, stage: u8, lookup: &LogicalLookup, slots: &Slots, looked: &mut Looked) -> Option<Vec<LogicalRow>> {
         let table = &self.tables[usize::from(lookup.table)];
-        let outcome = |hit: bool, action: u16| {
-            let found = lookup.outcomes.iter().find(|o| o.hit == hit && o.action == action);
-            found.map_or(&[][..], |outcome| outcome.leads.as_slice())
-        };
-        for (position, entry) in table.entries.iter().enumerate() {
-            let mut values = entry.call.values.clone();
-            values.push(LogicalValue::of(position as u128));
-            let number = numbers.get(&(usize::from(lookup.table), position)).copied().unwrap_or(nobody);
-            let mut asked = vec![guard];
-            for (at, (found, pieces)) in entry.matches.iter().zip(&lookup.keys).enumerate() {
-                let patterns = patterns(found, table.keys[at].bits.into());
-                let mut next = Vec::new();
-                for one in &asked {
-                    for (value, mask) in &patterns {
-                        cases.looked(stage)?;
-                        next.extend(with_key(*one, pieces, value, mask));
-                    }
-                }
-                asked = next;
-            }
-            for one in asked {
-                cases.lead(stage, one, outcome(true, entry.call.action), (&values, number))?;
-            }
+        let mut rows = Vec::new();
+        for (at, entry) in table.entries.iter().enumerate() {
+            rows.extend(lookup.rows_of(table, entry, slots.of_entry(stage, lookup.table, at), looked)?);
         }
-        cases.lead(stage, guard, outcome(false, table.default.action), (&table.default.values, nobody))
+        rows.extend(lookup.rows_of_miss(&table.default, slots.nobody(stage), looked)?);
+        Some(rows)
     }
 }
 
@@ -312,12 +355,17 @@ fn table_of(case: &LogicalCase) -> Option<usize> {
 }
 
 impl RmtStage {
-    /// The stage with these rows in place of its own, and with this room.
-    pub(in crate::rmt) fn take(&mut self, rows: &LogicalRows, room: &LogicalRoom) {
-        let number = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
+    /// These rows in place of its own.
+    pub(crate) fn put(&mut self, rows: &LogicalRows) {
         self.key.mask = rows.mask;
         self.exact = rows.exact.iter().map(LogicalRow::exact).collect();
         self.ternary = rows.ternary.iter().map(LogicalRow::ternary).collect();
+    }
+
+    /// The stage with these rows in place of its own, and with this room.
+    pub(in crate::rmt) fn take(&mut self, rows: &LogicalRows, room: &LogicalRoom) {
+        let number = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
+        self.put(rows);
         self.numbers = self.numbers_used().max(number(room.numbers));
         self.longest = false;
         self.exact_room = number(room.exact);

@@ -5,11 +5,14 @@
 //! its own bits of the key. [`Logical::rows`] makes the rows, and nothing else does.
 
 mod binary;
+mod change;
 mod check;
-mod encode;
+pub(crate) mod encode;
 mod room;
+pub(crate) mod slots;
 
 pub(crate) use binary::{read_logical, write_logical};
+pub use change::LogicalChange;
 pub use encode::{LogicalRow, LogicalRows};
 pub use room::{Growth, LogicalRoom, Rooms, USUAL_SIZE};
 
@@ -146,7 +149,7 @@ pub struct LogicalEntry {
 }
 
 /// What an entry asks of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum LogicalMatch {
     /// These bits have this value; no bit counts: any.

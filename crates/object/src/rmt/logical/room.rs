@@ -1,6 +1,7 @@
 //! Rows that are kept free for entries to come: `size` of a table is a wish, and what of it is reserved depends on what its stages have.
 
 use super::encode::{Asked, agree, join};
+use super::slots::Slots;
 use super::{Logical, LogicalCase, LogicalKind, LogicalLookup, LogicalOutcome, LogicalPiece, LogicalValue};
 use crate::error::ObjectError;
 use crate::rmt::part::RmtKey;
@@ -200,7 +201,7 @@ impl Logical {
         let cases = &self.stages[&stage];
         let whole = self.whole(cases);
         let mut room = LogicalRoom::default();
-        for (at, row) in self.rows_of_cases(stage)?.0 {
+        for (at, row) in self.rows_of_cases(stage, &Slots::of(self))?.0 {
             let is_whole = row.mask == whole;
             let own = lookup_of(&cases[at]).filter(|lookup| !self.is_exact(lookup, &whole));
             let own = own.map(|lookup| (lookup.value, lookup.mask));

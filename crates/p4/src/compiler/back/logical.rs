@@ -289,30 +289,35 @@ fn described(code: &Code, table: &Table, alias: String) -> LogicalTable {
 pub(super) fn with_entries(logical: &Logical, code: &Code, rows: &[Rows]) -> Logical {
     let mut logical = logical.clone();
     for ((table, described), rows) in logical.tables.iter_mut().zip(&code.tables).zip(rows) {
-        let call = |action: usize, values: &[Value]| LogicalCall {
-            action: action as u16,
-            values: table.actions[action]
-                .parameters
-                .iter()
-                .zip(values)
-                .map(|(p, v)| number(v, p.bits.into()))
-                .collect(),
-        };
-        table.default = call(rows.default.0, &rows.default.1);
-        let entries = rows.all().iter().filter(|_| !table.keys.is_empty()).map(|row| {
-            let keys = row.entry.matches.iter().zip(&described.keys);
-            let matches = keys.map(|(found, key)| asked(found, key.shape.bits().unwrap_or(0)));
-            LogicalEntry { matches: matches.collect(), call: call(row.entry.action, &row.entry.data) }
-        });
+        table.default = call_of(table, rows.default.0, &rows.default.1);
+        let entries = rows.all().filter(|_| !table.keys.is_empty()).map(|row| entry_of(table, described, &row.entry));
         table.entries = entries.collect();
     }
     logical
 }
 
+/// An action with its data, as tables of objects have it.
+pub(crate) fn call_of(table: &LogicalTable, action: usize, values: &[Value]) -> LogicalCall {
+    let values = table.actions[action].parameters.iter().zip(values).map(|(p, v)| number(v, p.bits.into()));
+    LogicalCall { action: action as u16, values: values.collect() }
+}
+
+/// An entry of the reference, as tables of objects have it.
+pub(crate) fn entry_of(table: &LogicalTable, described: &Table, entry: &Entry) -> LogicalEntry {
+    let keys = entry.matches.iter().zip(&described.keys);
+    let matches = keys.map(|(found, key)| asked(found, key.shape.bits().unwrap_or(0)));
+    LogicalEntry { matches: matches.collect(), call: call_of(table, entry.action, &entry.data) }
+}
+
 pub(crate) fn number(value: &Value, width: u32) -> LogicalValue {
-    let bits = bits_of(value, width);
-    let set = (0..width).filter(|at| bits.slice(*at, 1).known() == Some(1));
-    set.fold(LogicalValue::default(), LogicalValue::with)
+    match value {
+        Value::Bits(bits) if width < u128::BITS => LogicalValue::of(bits & ((1 << width) - 1)),
+        value => {
+            let bits = bits_of(value, width);
+            let set = (0..width).filter(|at| bits.slice(*at, 1).known() == Some(1));
+            set.fold(LogicalValue::default(), LogicalValue::with)
+        }
+    }
 }
 
 /// An entry of such rows as the reference has it.
@@ -370,34 +375,46 @@ pub(crate) fn asked(found: &Match, width: u32) -> LogicalMatch {
 impl Plan {
     /// Refuses entries that ask for a cell or a group that is not there.
     pub(super) fn within_cells(&self, code: &Code, rows: &[Rows]) -> Result<(), Refusal> {
+        for (table, rows) in rows.iter().enumerate() {
+            for (at, row) in rows.all().enumerate() {
+                self.within_cells_of(code, table, (row.entry.action, &row.entry.data), Some(at))?;
+            }
+            let (action, data) = &rows.default;
+            self.within_cells_of(code, table, (*action, data), None)?;
+        }
+        Ok(())
+    }
+
+    /// The same of an action with its data: of the entry at a position, or of the default.
+    pub(crate) fn within_cells_of(
+        &self,
+        code: &Code,
+        table: usize,
+        (action, data): (usize, &[Value]),
+        position: Option<usize>,
+    ) -> Result<(), Refusal> {
+        let described = &code.tables[table];
+        let listed = &described.actions[action];
+        let parameters = &code.actions[listed.action].parameters[listed.bound.len()..];
+        let alt = Alt { hit: position.is_some(), action };
+        let mut all: Vec<Bits> = Vec::new();
         for (node, span) in self.graph.nodes.iter().zip(&self.graph.spans) {
             let mut found = None;
-            each_table(&node.tree, &mut |table, trees| {
-                let described = &code.tables[table];
-                let line = self.graph.locs.lines.applied(table).unwrap_or(*span);
-                let values = |action: usize, data: &[Value]| -> Vec<Bits> {
-                    let listed = &described.actions[action];
-                    let parameters = &code.actions[listed.action].parameters[listed.bound.len()..];
-                    parameters.iter().zip(data).map(|(p, v)| bits_of(v, p.shape.bits().unwrap_or(0))).collect()
-                };
-                let mut see = |alt: Alt, data: &[Bits]| {
-                    let tree = trees.iter().find(|(other, _)| *other == alt);
-                    let leaves = tree.map_or_else(Vec::new, |(_, tree)| super::leaves_of(tree));
-                    for (bits, bound) in leaves.iter().flat_map(|leaf| &leaf.bounds) {
-                        let at = substituted(bits, data);
-                        if let Some(allowed) = bound.broken_by(at) {
-                            let name = &described.name;
-                            found.get_or_insert((line, format!("an entry of table `{name}` for {at}, and {allowed}")));
-                        }
+            each_table(&node.tree, &mut |other, trees| {
+                let tree = trees.iter().find(|(one, _)| other == table && *one == alt);
+                let leaves = tree.map_or_else(Vec::new, |(_, tree)| super::leaves_of(tree));
+                for (bits, bound) in leaves.iter().flat_map(|leaf| &leaf.bounds) {
+                    if all.is_empty() {
+                        all.extend(parameters.iter().zip(data).map(|(p, v)| bits_of(v, p.shape.bits().unwrap_or(0))));
+                        all.extend(position.map(|at| Bits::constant(16, at as u128)));
                     }
-                };
-                for (at, row) in rows[table].all().iter().enumerate() {
-                    let mut data = values(row.entry.action, &row.entry.data);
-                    data.push(Bits::constant(16, at as u128));
-                    see(Alt { hit: true, action: row.entry.action }, &data);
+                    let at = substituted(bits, &all);
+                    if let Some(allowed) = bound.broken_by(at) {
+                        let line = self.graph.locs.lines.applied(table).unwrap_or(*span);
+                        let name = &described.name;
+                        found.get_or_insert((line, format!("an entry of table `{name}` for {at}, and {allowed}")));
+                    }
                 }
-                let (action, data) = &rows[table].default;
-                see(Alt { hit: false, action: *action }, &values(*action, data));
             });
             if let Some((line, what)) = found {
                 return too_much(line, what);

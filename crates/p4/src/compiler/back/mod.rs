@@ -60,7 +60,7 @@ pub(crate) struct Plan {
     /// Where hashed bits lie.
     pub hashes: HashLayouts,
     /// Tables without entries, and what stages do with them; actions of each stage.
-    logical: Logical,
+    pub(super) logical: Logical,
     actions: Vec<Vec<Action>>,
     target: Target,
 }

@@ -298,7 +298,7 @@ pub(crate) struct TableAction {
 }
 
 /// What an entry asks of a key.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Match {
     Any,
     Exact(Value),

@@ -3,6 +3,7 @@
 //! A line is a command. Entries, groups and packets take effect in the order of the lines; what is expected is compared
 //! at the end, in order for each port.
 
+mod change;
 mod command;
 mod compare;
 mod entries;
@@ -13,6 +14,8 @@ mod parse;
 mod ports;
 mod run;
 
+pub(crate) use change::Changed;
+pub use change::EntryChange;
 pub use compare::Failure;
 pub use error::{StfErrors, StfProblem};
 pub(crate) use run::GIVEN_UP;

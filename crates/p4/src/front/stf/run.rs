@@ -1,13 +1,14 @@
 //! Runs a script on the reference.
 
 use super::Script;
+use super::change::{self, FULL};
 use super::command::{Command, CommandKind, Compare, Word};
 use super::compare::{Expected, Failure};
 use super::entries;
 use super::error::StfProblem;
 use super::line::Wrong;
 use super::names;
-use crate::front::interpret::{Cells, EntryRefused, MeterRates, Node, ObjectKind, Session};
+use crate::front::interpret::{Cells, MeterRates, Node, ObjectKind, Session};
 use crate::{Reference, Sent};
 use sluice_packet::mistake::Problem as _;
 use sluice_packet::text;
@@ -99,9 +100,6 @@ fn is_full(problem: &StfProblem) -> bool {
 
 /// Why a group is none.
 const NO_GROUP: &str = "it is not there: mc_mgrp_create comes first";
-
-/// Why a table takes no entry more.
-const FULL: &str = "it is full";
 
 impl Script {
     /// Runs the script with packets through a carrier, and entries as the reference keeps them.
@@ -220,45 +218,16 @@ impl Running<'_> {
                 self.expected.add(*port, pattern.clone(), self.line);
             }
             CommandKind::Add { table, priority, keys, action, id } => {
-                let at = self.table(table)?;
                 let switch = &mut self.reference.switch;
-                let described = &switch.code.tables[at];
-                if described.constant {
-                    return state(&format!("table `{}`", described.name), "its entries are const");
-                }
-                let entry = entries::entry(*priority, keys, action, described, &switch.code)?;
-                let listed = &described.actions[entry.action];
-                if listed.default_only {
-                    return state(&format!("action `{}`", action.name.text), "it is marked @defaultonly");
-                }
-                match switch.machine.tables[at].add(described, entry) {
-                    Ok(handle) => {
-                        if let Some(id) = id {
-                            self.ids.insert(id.text.trim_start_matches('$').to_string(), (at, handle));
-                        }
-                    }
-                    Err(EntryRefused::Twice) => {
-                        return state(&format!("table `{}`", described.name), "it has an entry with these keys");
-                    }
-                    Err(EntryRefused::Full) => {
-                        let there = switch.machine.tables[at].all().len();
-                        let why = format!("{FULL}: it has {there} entries, as many as its size says");
-                        return state(&format!("table `{}`", described.name), &why);
-                    }
+                let at = change::table(switch, table)?;
+                let entry = change::added(switch, at, (*priority, keys), action)?;
+                let handle = change::add(switch, at, entry, command.span)?;
+                if let Some(id) = id {
+                    self.ids.insert(id.text.trim_start_matches('$').to_string(), (at, handle));
                 }
             }
             CommandKind::SetDefault { table, action } => {
-                let at = self.table(table)?;
-                let switch = &mut self.reference.switch;
-                let described = &switch.code.tables[at];
-                if described.default_constant {
-                    return state(&format!("table `{}`", described.name), "its default action is const");
-                }
-                let (action_at, data) = entries::action(action, described, &switch.code)?;
-                if described.actions[action_at].table_only {
-                    return state(&format!("action `{}`", action.name.text), "it is marked @tableonly");
-                }
-                switch.machine.tables[at].default = (action_at, data);
+                change::set_default(&mut self.reference.switch, table, action)?;
             }
             CommandKind::RemoveAll => {
                 let switch = &mut self.reference.switch;
@@ -268,29 +237,15 @@ impl Running<'_> {
             }
             CommandKind::NoPacket => {}
             CommandKind::Remove { table, priority, keys, id } => {
-                let at = self.table(table)?;
                 let switch = &mut self.reference.switch;
-                let described = &switch.code.tables[at];
-                if described.constant {
-                    return state(&format!("table `{}`", described.name), "its entries are const");
-                }
-                let rows = &mut switch.machine.tables[at];
-                let removed = match id {
-                    Some(id) => match self.ids.remove(id.text.trim_start_matches('$')) {
-                        Some((of, handle)) if of == at => rows.remove(|row| row.handle == handle),
-                        _ => false,
-                    },
-                    None => {
-                        let matches = entries::matches(keys, described)?;
-                        let rank = priority.map(|p| {
-                            crate::front::interpret::rank_of(&described.keys, &matches, entries::rank(Some(p)))
-                        });
-                        rows.remove(|row| row.entry.matches == matches && rank.is_none_or(|r| r == row.entry.rank))
-                    }
+                let at = change::table(switch, table)?;
+                let named = id.as_ref().map(|id| self.ids.remove(id.text.trim_start_matches('$')));
+                let row = match named {
+                    Some(Some((of, handle))) if of == at => switch.machine.tables[at].with_handle(handle),
+                    Some(_) => None,
+                    None => change::found(switch, at, (*priority, keys), command.span)?,
                 };
-                if !removed {
-                    return state(&format!("table `{}`", described.name), "it has no entry like that");
-                }
+                change::remove(switch, at, row, command.span)?;
             }
             CommandKind::MirroringAdd { session, .. } | CommandKind::MirroringAddGroup { session, .. }
                 if switch.replication.sessions.contains_key(session) =>
@@ -486,11 +441,6 @@ impl Running<'_> {
         }
     }
 
-    fn table(&self, word: &Word) -> Result<usize, Wrong> {
-        let tables = &self.reference.switch.code.tables;
-        names::find("table", word, tables.iter().enumerate().map(|(at, table)| (at, table.name.as_str())))
-    }
-
     fn value_set(&self, word: &Word) -> Result<usize, Wrong> {
         let sets = &self.reference.switch.code.value_sets;
         names::find("value set", word, sets.iter().map(String::as_str).enumerate())
@@ -541,8 +491,8 @@ impl Running<'_> {
                 Some(_) => None,
                 None => word.text.parse::<u64>().ok(),
             };
-            let rows = table.map_or(&[][..], |table| switch.machine.tables[table].all());
-            return match rows.iter().find(|row| Some(row.handle) == handle) {
+            let mut rows = table.into_iter().flat_map(|table| switch.machine.tables[table].all());
+            return match rows.find(|row| Some(row.handle) == handle) {
                 Some(row) => Ok((row.packets, row.bytes)),
                 None => wrong(format!("its table has no entry `{}`", word.text)),
             };

@@ -179,7 +179,7 @@ impl Switch {
             // A direct counter's are those of its table's entries.
             Cells::Counter(_) => {
                 let rows = self.direct(array).map(|table| self.machine.tables[table].all());
-                rows.and_then(|rows| rows.get(at)).map_or(0, |row| row.bytes as u32)
+                rows.and_then(|mut rows| rows.nth(at)).map_or(0, |row| row.bytes as u32)
             }
             _ => 0,
         }
