@@ -68,7 +68,7 @@ fn before(bits: &Bits, written: &BTreeMap<Loc, Bits>) -> Option<Bits> {
 }
 
 /// The graph without visits that no packet comes to.
-fn reached(mut graph: Graph) -> Graph {
+pub(super) fn reached(mut graph: Graph) -> Graph {
     let mut is_reached = vec![false; graph.nodes.len()];
     let mut open: Vec<usize> = graph.paths.iter().filter_map(|path| node_of(&path.next)).collect();
     while let Some(at) = open.pop() {

@@ -3,6 +3,7 @@
 //! says how the packet is put together.
 
 mod action;
+mod alike;
 pub(crate) mod cells;
 mod chain;
 mod deparse;
@@ -29,6 +30,7 @@ use crate::front::source::Span;
 use action::Made;
 use phv_allocation::Homes;
 use sluice_object::rmt::Logical;
+use sluice_object::rmt::logical::LogicalKind;
 use sluice_rmt::Program;
 use sluice_rmt::action::{Action, WordSource};
 use sluice_rmt::deparser::{DeparseRow, Deparser, Pattern};
@@ -74,23 +76,31 @@ const TOO_MANY_KEYS: &str = "a stage whose keys lie in more containers than it l
 /// Most visits that are cut in two.
 const MOST_SPLITS: usize = 200;
 
+/// Stages of visits, behind the first, that they are not before.
+pub(crate) type Delays = BTreeMap<usize, usize>;
+
 /// Places a graph in stages `first` to `last`, with visits joined if it fits so.
 /// With `effort` what each pass made is checked.
 pub(crate) fn plan(
     code: &Code,
-    graph: Graph,
+    mut graph: Graph,
     target: &Target,
     stages: (usize, usize),
+    delays: &Delays,
     mut effort: Option<&mut Effort>,
 ) -> Result<Plan, Refusal> {
+    if let Some(alike) = alike::alike(&graph, code) {
+        verify::alike(&graph, &alike, effort.as_deref_mut())?;
+        graph = alike;
+    }
     if let Some(joined) = join::joined(&graph) {
         verify::joined(&graph, &joined, effort.as_deref_mut())?;
-        match search(code, joined, target, stages, effort.as_deref_mut()) {
+        match search(code, joined, target, stages, delays.clone(), effort.as_deref_mut()) {
             Err(refusal) if refusal.kind != RefusalKind::Mistaken => {}
             came => return came,
         }
     }
-    search(code, graph, target, stages, effort)
+    search(code, graph, target, stages, delays.clone(), effort)
 }
 
 fn search(
@@ -98,9 +108,9 @@ fn search(
     mut graph: Graph,
     target: &Target,
     stages: (usize, usize),
+    mut delays: Delays,
     mut effort: Option<&mut Effort>,
 ) -> Result<Plan, Refusal> {
-    let mut delays = BTreeMap::new();
     let mut last = Span::default();
     for _ in 0..MOST_SPLITS {
         let before = effort.is_some().then(|| graph.clone());
@@ -132,7 +142,7 @@ fn place(
     mut graph: Graph,
     target: &Target,
     stages: (usize, usize),
-    delays: &BTreeMap<usize, usize>,
+    delays: &Delays,
     effort: Option<&mut Effort>,
 ) -> Result<Placed, Refusal> {
     if let Some((at, leaf)) = cells::between(&graph, code)? {
@@ -432,6 +442,22 @@ impl Plan {
         }
     }
 
+    /// Where a table shares its stage: visits that apply it, and others which look at more than these, or all others if it is not exact.
+    pub fn beside(&self, table: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
+        let applies = |at: &usize| names::tables(&self.graph, *at).contains(&table);
+        let is_exact = self.logical.tables[table].keys.iter().all(|key| key.kind == LogicalKind::Exact);
+        let stages: BTreeSet<usize> =
+            (0..self.graph.nodes.len()).filter(applies).map(|at| self.stages[at]).collect();
+        let of = |stage: usize| {
+            let here = (0..self.graph.nodes.len()).filter(|at| self.stages[*at] == stage);
+            let (own, others): (Vec<usize>, Vec<usize>) = here.partition(applies);
+            let looked: BTreeSet<u32> = own.iter().flat_map(|at| rows::asked(self, *at)).collect();
+            let more = |at: &usize| !is_exact || !rows::asked(self, *at).is_subset(&looked);
+            (own, others.into_iter().filter(more).collect())
+        };
+        stages.into_iter().map(of).collect()
+    }
+
     /// The tables with these entries.
     pub fn tables(&self, code: &Code, tables: &[Rows]) -> Result<Logical, Refusal> {
         self.within_cells(code, tables)?;
@@ -450,7 +476,7 @@ impl Plan {
 }
 
 /// How far each node is from the parser, at most, but not before its delay.
-fn levels(graph: &Graph, code: &Code, delays: &BTreeMap<usize, usize>) -> Result<Vec<usize>, Refusal> {
+fn levels(graph: &Graph, code: &Code, delays: &Delays) -> Result<Vec<usize>, Refusal> {
     let mut levels: Vec<usize> = (0..graph.nodes.len()).map(|at| delays.get(&at).copied().unwrap_or(0)).collect();
     let mut leads = Vec::new();
     for (at, leaves) in leaves(graph).into_iter().enumerate() {

@@ -144,6 +144,13 @@ pub(super) fn joined(before: &Graph, after: &Graph, effort: Option<&mut Effort>)
     join::check(before, after, &mut rng, times).map_err(|what| mistaken("join", first(after), &what))
 }
 
+/// Checks visits that were made one because they do the same.
+pub(super) fn alike(before: &Graph, after: &Graph, effort: Option<&mut Effort>) -> Result<(), Refusal> {
+    let Some(effort) = effort else { return Ok(()) };
+    let (mut rng, times) = (effort.fork(), effort.times);
+    ends::check(before, after, &mut rng, times).map_err(|what| mistaken("alike", first(after), &what))
+}
+
 /// Checks ends that were made one, and visits that were cut.
 pub(super) fn placed(
     before: Option<Graph>,
