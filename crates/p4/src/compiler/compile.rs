@@ -127,7 +127,7 @@ impl Program {
             let (mut rng, times) = (effort.fork(), effort.times);
             verify::ports::check(&before, &graph, &ports, &mut rng, times).map_err(|what| mistaken("ports", what))?;
         }
-        let plan = plan(&code, graph, target, (first, last), &choice.delays, effort.as_mut())
+        let plan = plan(&code, graph, target, (first, last), &choice.wishes, effort.as_mut())
             .map_err(|refusal| errors(refusal, &self.sources))?;
         ended("place");
         let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), ports);

@@ -1,7 +1,7 @@
 //! What would have to change for a program that does not fit: each thing that is told was tried.
 
 use crate::allowed::Allowed;
-use crate::compiler::back::{Delays, plan};
+use crate::compiler::back::{Wishes, plan};
 use crate::compiler::compile::{Compiled, errors};
 use crate::compiler::ir::Graph;
 use crate::compiler::middle::{NO_ENDS, Refusal, explore, explore_within};
@@ -118,7 +118,7 @@ impl Tries<'_> {
     fn on(&self, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<(), P4Errors> {
         let refused = |refusal| errors(refusal, &self.program.sources);
         let ports = numbered(&mut graph, self.code, None).map_err(refused)?;
-        let plan = plan(self.code, graph, target, stages, &Delays::new(), None).map_err(refused)?;
+        let plan = plan(self.code, graph, target, stages, &Wishes::default(), None).map_err(refused)?;
         let compiled = Compiled::new(plan, self.program.sources.clone(), target, stages, ports);
         compiled.unit(&self.entries).map(drop)
     }
@@ -137,7 +137,7 @@ fn placed(
     target: &Target,
     stages: (usize, usize),
 ) -> Result<(), Vec<Span>> {
-    let plan = graph.and_then(|graph| plan(code, graph, target, stages, &Delays::new(), None));
+    let plan = graph.and_then(|graph| plan(code, graph, target, stages, &Wishes::default(), None));
     match plan {
         Ok(plan) => {
             let compiled = Compiled::new(plan, program.sources.clone(), target, stages, Ports::default());

@@ -2,7 +2,7 @@
 //! once, and what other visits of its stage look at makes rows of an exact key ternary. So a program is followed with visits that end before
 //! or behind its tables, and placed with visits that wait for a later stage; of all that fits, that is taken which gives the tables most.
 
-use crate::compiler::back::{Delays, plan};
+use crate::compiler::back::{Delays, Wishes, plan};
 use crate::compiler::compile::{Compiled, errors};
 use crate::compiler::ir::Graph;
 use crate::compiler::middle::{Ends, NO_ENDS, Refusal, explore_within};
@@ -13,40 +13,56 @@ use crate::front::interpret::Code;
 use crate::{Program, Reference};
 use sluice_object::rmt::{Logical, USUAL_SIZE};
 use sluice_rmt::Target;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most ways through a program that are followed.
 pub(crate) const MOST_WAYS: usize = 6_000;
 /// Most ways that are followed for all tries together, beside the first.
-const MOST_WAYS_OF_TRIES: usize = 3_000;
+const MOST_WAYS_OF_TRIES: usize = 8_000;
 /// Most tries; and most visits that all of them place together.
-const MOST_TRIES: usize = 48;
-const MOST_VISITS: usize = 2_000;
+const MOST_TRIES: usize = 200;
+const MOST_VISITS: usize = 4_000;
 /// Most tables for which each way is tried by itself.
 const MOST_TABLES: usize = 3;
-/// Of the ways to end visits, so many of the best are tried with visits that wait.
-const MOST_ENDS: usize = 3;
 
 /// What an entry twice as many is worth where a table's keys are all exact, and where they are not; what a stage costs, and a ternary row.
-const EXACT: u64 = 1024;
-const OTHER: u64 = 256;
-const STAGE: u64 = 512;
-const ROW: u64 = 16;
+const EXACT: i64 = 16;
+const OTHER: i64 = 4;
+const STAGE: i64 = 512;
+const ROW: i64 = 16;
 
 /// What is chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub ends: Ends,
-    pub delays: Delays,
+    pub wishes: Wishes,
 }
 
 /// What a program gives its tables, compiled in one way.
 struct Tried {
     choice: Choice,
     compiled: Compiled,
+    gives: Gives,
+}
+
+/// What tables get.
+#[derive(Clone, Debug, Default)]
+struct Gives {
     worth: i64,
+    /// What it would be worth if these stages gave all that they could.
+    most: i64,
+    /// Entries of each table that may get some.
+    entries: BTreeMap<usize, u32>,
     /// Tables that have not all that a stage could give them.
     short: Vec<usize>,
+}
+
+impl Gives {
+    /// Whether it is better, and no table gets fewer entries than at first.
+    fn is_more(&self, than: &Gives, first: &Gives) -> bool {
+        let fewer = |(table, entries): (&usize, &u32)| self.entries.get(table).is_some_and(|found| found < entries);
+        self.worth > than.worth && !first.entries.iter().any(fewer)
+    }
 }
 
 /// Ways to compile one program.
@@ -109,11 +125,11 @@ impl Tries<'_> {
         };
         self.visits = self.visits.saturating_sub(graph.nodes.len());
         self.tries = self.tries.saturating_sub(1);
-        let plan = plan(self.code, graph.clone(), self.target, self.stages, &choice.delays, None)?;
+        let plan = plan(self.code, graph.clone(), self.target, self.stages, &choice.wishes, None)?;
         let sources = self.program.sources.clone();
         let compiled = Compiled::new(plan, sources, self.target, self.stages, ports.clone());
-        let (worth, short) = self.worth(&compiled);
-        Ok(Tried { choice, compiled, worth, short })
+        let gives = self.gives(&compiled);
+        Ok(Tried { choice, compiled, gives })
     }
 
     fn is_over(&self) -> bool {
@@ -137,30 +153,47 @@ impl Tries<'_> {
 
     /// The best of what is tried.
     fn best(&mut self, first: Tried) -> Tried {
+        let least = first.gives.clone();
+        // Where one gets more, another one may get less.
+        let others = least.entries.keys().filter(|table| !least.short.contains(table));
+        let tables: Vec<usize> = least.short.iter().chain(others).copied().collect();
+        let ends = if least.short.is_empty() { Vec::new() } else { self.ends(&tables) };
         let mut all = vec![first];
-        for ends in self.ends(&all[0].short) {
-            all.extend(self.maybe(Choice { ends, delays: Delays::new() }));
+        for ends in ends {
+            for shared in [false, true] {
+                let wishes = Wishes { shared, ..Wishes::default() };
+                let tried = self.maybe(Choice { ends: ends.clone(), wishes });
+                // The very first is there, and without ways that share a table it is as before.
+                let is_new = |tried: &Tried| tried.compiled.plan.graph.ways > 0 || !shared && ends != Ends::default();
+                all.extend(tried.filter(is_new));
+            }
         }
         // What came first is as it is compiled where nothing else gives more.
-        all.sort_by_key(|tried| std::cmp::Reverse(tried.worth));
-        all.truncate(MOST_ENDS);
-        let waited = all.into_iter().map(|tried| self.waited(tried));
-        let best = waited.reduce(|best, other| if other.worth > best.worth { other } else { best });
-        best.unwrap_or_else(|| unreachable!("the first was tried"))
+        all[1..].sort_by_key(|tried| std::cmp::Reverse(tried.gives.worth));
+        let best = all.into_iter().reduce(|best, other| {
+            if other.gives.most <= best.gives.worth {
+                return best;
+            }
+            let other = self.waited(other);
+            if other.gives.is_more(&best.gives, &least) { other } else { best }
+        });
+        let best = best.unwrap_or_else(|| unreachable!("the first was tried"));
+        self.waited(best)
     }
 
     /// Ways to end visits at these tables: at each by itself, and at all of them.
     fn ends(&self, tables: &[usize]) -> Vec<Ends> {
         let each = tables.iter().take(MOST_TABLES).map(|table| vec![*table]);
         let sets = std::iter::once(tables.to_vec()).chain(each.filter(|_| tables.len() > 1));
-        let kinds = [(true, false), (false, true), (true, true)];
+        let kinds = [[true, false, false], [false, true, false], [true, true, false], [false, false, true], [true, false, true]];
         let of = |set: Vec<usize>| {
-            kinds.map(|(before, behind)| {
-                let some = |is: bool| if is { set.iter().copied().collect() } else { Default::default() };
-                Ends { before: some(before), behind: some(behind) }
+            kinds.map(|kind| {
+                let [before, behind, found] =
+                    kind.map(|is| if is { set.iter().copied().collect() } else { BTreeSet::new() });
+                Ends { before, behind, found }
             })
         };
-        sets.filter(|set| !set.is_empty()).flat_map(of).collect()
+        std::iter::once(Ends::default()).chain(sets.flat_map(of)).collect()
     }
 
     /// The same with visits that wait for a later stage, as long as that gives more.
@@ -168,9 +201,11 @@ impl Tries<'_> {
         loop {
             let mut better: Option<Tried> = None;
             for delays in self.delays(&best) {
-                let tried = self.maybe(Choice { ends: best.choice.ends.clone(), delays });
+                let mut choice = best.choice.clone();
+                choice.wishes.delays = delays;
+                let tried = self.maybe(choice);
                 let Some(tried) = tried else { continue };
-                if tried.worth > better.as_ref().unwrap_or(&best).worth {
+                if tried.gives.worth > better.as_ref().unwrap_or(&best).gives.worth {
                     better = Some(tried);
                 }
             }
@@ -185,10 +220,10 @@ impl Tries<'_> {
     fn delays(&self, tried: &Tried) -> Vec<Delays> {
         let plan = &tried.compiled.plan;
         let mut all = Vec::new();
-        for table in &tried.short {
+        for table in &tried.gives.short {
             for (own, others) in plan.beside(*table) {
                 for set in [others, own] {
-                    let mut delays = tried.choice.delays.clone();
+                    let mut delays = tried.choice.wishes.delays.clone();
                     delays.extend(set.iter().map(|at| (*at, plan.stages[*at] + 1 - self.stages.0)));
                     if !set.is_empty() && !all.contains(&delays) {
                         all.push(delays);
@@ -199,29 +234,34 @@ impl Tries<'_> {
         all
     }
 
-    /// What a program as it is compiled is worth, and tables that could have more.
-    fn worth(&self, compiled: &Compiled) -> (i64, Vec<usize>) {
-        let Ok(logical) = compiled.reserved(&self.entries) else { return (i64::MIN, self.tables()) };
+    /// What a program as it is compiled gives its tables.
+    fn gives(&self, compiled: &Compiled) -> Gives {
+        let nothing = || Gives { worth: i64::MIN, most: i64::MAX, short: self.tables(), ..Gives::default() };
+        let Ok(logical) = compiled.reserved(&self.entries) else { return nothing() };
         if compiled.unit_of(&logical, &self.entries).is_err() {
-            return (i64::MIN, self.tables());
+            return nothing();
         }
         let share = compiled.share();
-        let (mut worth, mut short) = (0, Vec::new());
+        let mut gives = Gives::default();
         for (at, table) in logical.tables.iter().enumerate() {
             let Some(reserved) = table.reserved else { continue };
             let exact = is_exact(&logical, at);
             let wish = if table.size == 0 { USUAL_SIZE } else { table.size };
-            worth += logarithm(reserved.min(wish)) * if exact { EXACT } else { OTHER };
-            // A miss takes a row.
-            let most = if exact { share.exact } else { share.ternary.saturating_sub(1) };
-            if (reserved as usize) < (wish as usize).min(most) {
-                short.push(at);
+            let room = wish.min(if exact { share.exact } else { share.ternary } as u32);
+            let each = if exact { EXACT } else { OTHER };
+            gives.worth += each * logarithm(reserved.min(wish));
+            gives.most += each * logarithm(room.max(reserved.min(wish)));
+            gives.entries.insert(at, reserved);
+            // A ternary entry less is no matter, for rows that miss take some.
+            if reserved < if exact { room } else { room / 2 } {
+                gives.short.push(at);
             }
         }
-        let rows = |stage: &u8| logical.rows(*stage).map_or(0, |rows| rows.ternary.len() as u64);
-        let rows: u64 = logical.stages.keys().map(rows).sum();
-        let worth = worth / SCALE;
-        ((worth as i64) - (STAGE * compiled.stages() as u64 + ROW * rows) as i64, short)
+        let rows = |stage: &u8| logical.rows(*stage).map_or(0, |rows| rows.ternary.len() as i64);
+        let stages = STAGE * compiled.stages() as i64;
+        gives.worth -= stages + ROW * logical.stages.keys().map(rows).sum::<i64>();
+        gives.most -= stages;
+        gives
     }
 
     fn tables(&self) -> Vec<usize> {
@@ -235,14 +275,11 @@ fn is_exact(logical: &Logical, table: usize) -> bool {
     logical.tables[table].keys.iter().all(|key| key.kind == LogicalKind::Exact)
 }
 
-/// Of a logarithm, so many are one.
-const SCALE: u64 = 64;
-
-/// How often a number, and one, can be halved, in parts of [`SCALE`].
-fn logarithm(number: u32) -> u64 {
+/// How often a number, and one, can be halved, in parts of 64.
+fn logarithm(number: u32) -> i64 {
     let number = u64::from(number) + 1;
-    let whole = u64::from(number.ilog2());
+    let whole = number.ilog2();
     // Between powers of two it is a straight line.
     let rest = (number << 32 >> whole) - (1 << 32);
-    SCALE * whole + (SCALE * rest >> 32)
+    i64::from(64 * whole) + (64 * rest >> 32) as i64
 }

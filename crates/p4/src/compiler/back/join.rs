@@ -34,7 +34,7 @@ fn both(graph: &Graph, leaf: &Leaf) -> Option<Leaf> {
         Next::End(end) => end.deparse.outs.iter().any(|out| out.loc == *loc),
         _ => false,
     };
-    let is_temp = |loc: &Loc| matches!(graph.locs.info(*loc), LocInfo::Temp(..));
+    let is_temp = |loc: &Loc| matches!(graph.locs.info(*loc), LocInfo::Temp(..) | LocInfo::Way(_));
     let mut assigns: BTreeMap<Loc, Bits> = leaf.assigns.clone();
     assigns.retain(|loc, _| !is_temp(loc) || goes_out(loc));
     for (loc, bits) in &last.assigns {

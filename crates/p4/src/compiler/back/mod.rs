@@ -16,6 +16,7 @@ mod names;
 mod parser;
 mod phv_allocation;
 mod rows;
+mod shared;
 mod split;
 mod system;
 mod verify;
@@ -79,6 +80,14 @@ const MOST_SPLITS: usize = 200;
 /// Stages of visits, behind the first, that they are not before.
 pub(crate) type Delays = BTreeMap<usize, usize>;
 
+/// What is asked of placing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wishes {
+    /// Ways that come to one table share its rows.
+    pub shared: bool,
+    pub delays: Delays,
+}
+
 /// Places a graph in stages `first` to `last`, with visits joined if it fits so.
 /// With `effort` what each pass made is checked.
 pub(crate) fn plan(
@@ -86,12 +95,17 @@ pub(crate) fn plan(
     mut graph: Graph,
     target: &Target,
     stages: (usize, usize),
-    delays: &Delays,
+    wishes: &Wishes,
     mut effort: Option<&mut Effort>,
 ) -> Result<Plan, Refusal> {
     if let Some(alike) = alike::alike(&graph, code) {
         verify::alike(&graph, &alike, effort.as_deref_mut())?;
         graph = alike;
+    }
+    let delays = &wishes.delays;
+    if wishes.shared && let Some(shared) = shared::shared(&graph) {
+        verify::shared(&graph, &shared, effort.as_deref_mut())?;
+        graph = shared;
     }
     if let Some(joined) = join::joined(&graph) {
         verify::joined(&graph, &joined, effort.as_deref_mut())?;
@@ -406,14 +420,19 @@ impl Plan {
 
     /// For each end the paths of the parser whose packets may leave so.
     fn reached(&self) -> Vec<BTreeSet<usize>> {
-        let mut nodes = vec![BTreeSet::new(); self.graph.nodes.len()];
         let mut ends = vec![BTreeSet::new(); self.ends.len()];
-        let homes = &self.homes;
-        let mut all = Vec::new();
         for (at, path) in self.parser.paths.iter().enumerate() {
             match path.headers {
-                0 if path.known[usize::from(homes.node)].is_some() => {
-                    nodes[usize::from(path.constant) - 1].insert(at);
+                0 if path.known[usize::from(self.homes.node)].is_some() => {
+                    let number = u64::from(path.constant) & self.homes.number_mask();
+                    // Whichever ways come this path, they leave the same beside the number.
+                    let first = Next::Node(number as usize - 1);
+                    let ways = self.graph.paths.iter().filter(|found| found.next == first);
+                    let ways: BTreeSet<&BTreeMap<Loc, u64>> = ways
+                        .map(|found| &found.ways)
+                        .filter(|ways| self.homes.beside(&self.graph, ways) == path.constant & !(number as u16))
+                        .collect();
+                    ways.into_iter().for_each(|ways| self.lead(number as usize - 1, ways, at, &mut ends));
                 }
                 0 | NOWHERE => {}
                 end => {
@@ -421,23 +440,30 @@ impl Plan {
                 }
             }
         }
-        for (at, leaves) in leaves(&self.graph).into_iter().enumerate() {
-            all.extend(leaves.into_iter().map(|leaf| (at, leaf.next.clone())));
-        }
-        loop {
-            let before = nodes.clone();
-            for (at, next) in &all {
-                let paths = nodes[*at].clone();
-                match next {
-                    Next::Node(next) => nodes[*next].extend(paths),
+        ends
+    }
+
+    /// Has a path reach the ends to which packets come from a visit, where this stands beside its number.
+    fn lead(&self, at: usize, ways: &BTreeMap<Loc, u64>, path: usize, ends: &mut [BTreeSet<usize>]) {
+        let (mut open, mut seen) = (vec![(at, ways.clone())], BTreeSet::new());
+        while let Some((at, ways)) = open.pop() {
+            if !seen.insert((at, ways.clone())) {
+                continue;
+            }
+            let mut leaves = Vec::new();
+            shared::leaves_on(&self.graph.nodes[at].tree, &ways, &mut leaves);
+            for leaf in leaves {
+                match &leaf.next {
+                    Next::Node(next) => {
+                        let mut ways = ways.clone();
+                        shared::leave(&self.graph, leaf, &mut ways);
+                        open.push((*next, ways));
+                    }
                     Next::End(end) => {
-                        ends[ends_at(&self.ends, &end.deparse)].extend(paths);
+                        ends[ends_at(&self.ends, &end.deparse)].insert(path);
                     }
                     Next::Drop | Next::Onward => {}
                 }
-            }
-            if nodes == before {
-                return ends;
             }
         }
     }

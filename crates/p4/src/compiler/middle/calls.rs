@@ -239,6 +239,9 @@ impl<'c> Follower<'c> {
             for (number, parameter) in data.iter().enumerate() {
                 follower.slots[parameter.slot] = follower.entry_value(parameter, number as u32)?;
             }
+            if follower.ends.found.contains(&at) {
+                follower.cut()?;
+            }
             follower.statements(&action.body)
         })?;
         if self.ends.behind.contains(&at) {

@@ -9,7 +9,9 @@ pub(crate) struct Ends {
     pub before: BTreeSet<usize>,
     /// The visit that applies such a table ends with the action that is found.
     pub behind: BTreeSet<usize>,
+    /// Or with the entry that is found, whose action is done behind it.
+    pub found: BTreeSet<usize>,
 }
 
 /// Visits that end only where they have to.
-pub(crate) static NO_ENDS: Ends = Ends { before: BTreeSet::new(), behind: BTreeSet::new() };
+pub(crate) static NO_ENDS: Ends = Ends { before: BTreeSet::new(), behind: BTreeSet::new(), found: BTreeSet::new() };

@@ -243,7 +243,16 @@ impl<'c> Explorer<'c> {
                         Next::Node(self.add(Node { tree: Tree::Leaf(Leaf::to(Next::Drop)), needs: Vec::new() }, span));
                 }
                 self.from = behind;
-                self.graph.paths.push(ParserPath { bytes, has, least, taken, verify, next, span });
+                self.graph.paths.push(ParserPath {
+                    bytes,
+                    has,
+                    least,
+                    taken,
+                    verify,
+                    ways: BTreeMap::new(),
+                    next,
+                    span,
+                });
                 if self.graph.paths.len() > MOST_PARSED {
                     return Err(self.too_many(script.len()));
                 }
