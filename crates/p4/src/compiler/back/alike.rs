@@ -1,7 +1,7 @@
 //! Makes visits one that do the same once packets which are put together in the same way leave by one end.
 //!
 //! Before: ways of the parser have visits of their own where headers that nobody touches stand in some packets and not in others. After: one visit for
-//! all of them, so that a table's entries have their rows once. It keeps: what each way's packets come to. Verifier: `back/verify/ends.rs`.
+//! all of them, so that a table's entries have their rows once. It keeps: what each way's packets come to. Verifier: `back/verify/alike.rs`.
 
 use super::{join, one_of_each, written};
 use crate::compiler::ir::{Graph, Next, Tree};

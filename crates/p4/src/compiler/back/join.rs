@@ -1,7 +1,7 @@
 //! Joins a visit that looks at a cell with the last one behind it, where that one only puts the cell's value into a field.
 //!
 //! Before: a visit reads a cell to a value on its way, the next one writes that to a field of 32 bits, and the packet leaves. After: the
-//! first writes the field, and the packet leaves from there. Needs: nothing. Leaves alone: visits that compute, decide or lead on. Verifier: `back/verify/join.rs`.
+//! first writes the field, and the packet leaves from there. Needs: nothing. Leaves alone: visits that compute, decide or lead on. Verifier: `back/verify/alike.rs`.
 
 use crate::compiler::ir::{Bits, Graph, Leaf, Loc, LocInfo, Next, Src, Tree};
 use std::collections::BTreeMap;

@@ -88,7 +88,7 @@ pub(crate) struct Wishes {
     pub delays: Delays,
 }
 
-/// Places a graph in stages `first` to `last`, with visits joined if it fits so.
+/// Places a graph in stages `first` to `last`, with visits that do the same as one.
 /// With `effort` what each pass made is checked.
 pub(crate) fn plan(
     code: &Code,
@@ -98,17 +98,38 @@ pub(crate) fn plan(
     wishes: &Wishes,
     mut effort: Option<&mut Effort>,
 ) -> Result<Plan, Refusal> {
-    if let Some(alike) = alike::alike(&graph, code) {
-        verify::alike(&graph, &alike, effort.as_deref_mut())?;
-        graph = alike;
+    // What is refused anyway is not checked.
+    let (mut made, is_checked) = (Vec::new(), effort.is_some());
+    let mut becomes = |graph: &mut Graph, pass: &'static str, new: Option<Graph>| {
+        if let Some(new) = new {
+            let before = std::mem::replace(graph, new);
+            made.extend(is_checked.then(|| (pass, before, graph.clone())));
+        }
+    };
+    let new = alike::alike(&graph, code);
+    becomes(&mut graph, "alike", new);
+    if wishes.shared {
+        let new = shared::shared(&graph);
+        becomes(&mut graph, "shared", new);
     }
-    let delays = &wishes.delays;
-    if wishes.shared && let Some(shared) = shared::shared(&graph) {
-        verify::shared(&graph, &shared, effort.as_deref_mut())?;
-        graph = shared;
+    let plan = joined_or_not(code, graph, target, stages, &wishes.delays, effort.as_deref_mut())?;
+    for (pass, before, after) in made {
+        verify::alike(pass, &before, &after, effort.as_deref_mut())?;
     }
+    Ok(plan)
+}
+
+/// Places a graph with visits joined if it fits so.
+fn joined_or_not(
+    code: &Code,
+    graph: Graph,
+    target: &Target,
+    stages: (usize, usize),
+    delays: &Delays,
+    mut effort: Option<&mut Effort>,
+) -> Result<Plan, Refusal> {
     if let Some(joined) = join::joined(&graph) {
-        verify::joined(&graph, &joined, effort.as_deref_mut())?;
+        verify::alike("join", &graph, &joined, effort.as_deref_mut())?;
         match search(code, joined, target, stages, delays.clone(), effort.as_deref_mut()) {
             Err(refusal) if refusal.kind != RefusalKind::Mistaken => {}
             came => return came,

@@ -2,7 +2,7 @@
 //! beside the visit's number, and is asked behind the table.
 //!
 //! Before: a visit of each way applies the table by the same key, and leads on from there. After: one visit does for all of them, and those behind it
-//! look at the way. It keeps: what each way's packets come to. Verifier: `back/verify/join.rs`.
+//! look at the way. It keeps: what each way's packets come to. Verifier: `back/verify/alike.rs`.
 
 use super::join::reached;
 use crate::compiler::ir::{Alt, Bits, Graph, Leaf, Loc, LocInfo, NUMBER_BITS, Next, Node, Src, Test, Tree, WAY_BITS};

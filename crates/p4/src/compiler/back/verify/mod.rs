@@ -1,10 +1,10 @@
 //! Verifiers of the passes behind the graph; what they share is in `crate::verify`.
 
 mod action;
+mod alike;
 mod deparse;
 mod ends;
 mod hash;
-mod join;
 mod live;
 mod parser;
 mod phv_allocation;
@@ -143,25 +143,16 @@ fn value_of(bits: &Bits, containers: &mut Containers) -> Value {
     evaluate(bits, inputs).unwrap_or_else(|_| of(bits.width(), 0))
 }
 
-/// Checks visits that were joined.
-pub(super) fn joined(before: &Graph, after: &Graph, effort: Option<&mut Effort>) -> Result<(), Refusal> {
+/// Checks visits that were made one: with each other (`alike`), with ways that share rows (`shared`), or with the last one behind (`join`).
+pub(super) fn alike(
+    pass: &'static str,
+    before: &Graph,
+    after: &Graph,
+    effort: Option<&mut Effort>,
+) -> Result<(), Refusal> {
     let Some(effort) = effort else { return Ok(()) };
     let (mut rng, times) = (effort.fork(), effort.times);
-    join::check(before, after, &mut rng, times).map_err(|what| mistaken("join", first(after), &what))
-}
-
-/// Checks ways that share the rows of a table.
-pub(super) fn shared(before: &Graph, after: &Graph, effort: Option<&mut Effort>) -> Result<(), Refusal> {
-    let Some(effort) = effort else { return Ok(()) };
-    let (mut rng, times) = (effort.fork(), effort.times);
-    join::check(before, after, &mut rng, times).map_err(|what| mistaken("shared", first(after), &what))
-}
-
-/// Checks visits that were made one because they do the same.
-pub(super) fn alike(before: &Graph, after: &Graph, effort: Option<&mut Effort>) -> Result<(), Refusal> {
-    let Some(effort) = effort else { return Ok(()) };
-    let (mut rng, times) = (effort.fork(), effort.times);
-    ends::check(before, after, &mut rng, times).map_err(|what| mistaken("alike", first(after), &what))
+    alike::check(before, after, &mut rng, times).map_err(|what| mistaken(pass, first(after), &what))
 }
 
 /// Checks ends that were made one, and visits that were cut.
