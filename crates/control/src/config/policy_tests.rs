@@ -89,17 +89,16 @@ fn what_is_reserved_goes_in() {
             let id = at as u16 + 1;
             let reading = Reading::new(config.target, "basic");
             let mut tables = Tables::read(&programs().join("basic.p4"), &reading, None).unwrap().unwrap();
-            let mut object = tables.object().unwrap();
             for entry in 0..reserved {
-                let route = format!(
-                    "add routes hdr.ipv4.dst:{:#010x}/24 forward(next_hop:{entry}, port:1)",
-                    entry << 8 | u32::from(id) << 24
-                );
-                object = tables.change(&route).unwrap();
+                let prefix = entry << 8 | u32::from(id) << 24;
+                let route = format!("add routes hdr.ipv4.dst:{prefix:#010x}/24 forward(next_hop:{entry}, port:1)");
+                tables.change(&route).unwrap();
             }
+            let object = tables.object().unwrap();
             linker.replace(id, &object).unwrap_or_else(|e| panic!("{policy}, t{id}, {reserved} entries: {e}"));
             // One more is beyond what he was given, or beyond the stage.
-            let refused = match tables.change("add routes hdr.ipv4.dst:0xff000000/8 forward(next_hop:1, port:1)") {
+            let more = tables.change("add routes hdr.ipv4.dst:0xff000000/8 forward(next_hop:1, port:1)");
+            let refused = match more.and_then(|_| tables.object()) {
                 Ok(more) => linker.replace(id, &more).unwrap_err().code(),
                 Err(error) => error.code,
             };

@@ -511,6 +511,14 @@ pub const ROWS: &[Row] = &[
     // rmt
     Row(TENANT, "rmt red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/calc.rmt keep", 0, &[]),
     Row(TENANT, "load red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/calc.rmt keep", 0, &[]),
+    Row(TENANT, "rmt red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/netcache.rmt grow", 0, &[]),
+    Row(TENANT, "rmt red ../../../programs/rmt/calc.rmt grow", 2, &["E0310", "grow of the tenant's first program"]),
+    Row(
+        TENANT,
+        "rmt red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/netcache.rmt grow grow",
+        2,
+        &["E0116", "twice"],
+    ),
     Row(TENANT, "rmt red ../../../programs/p4/qos.p4 entries=../../../programs/p4/qos.entries", 0, &[]),
     Row(TENANT, "rmt red ../../../programs/p4/qos.p4 entries=none.entries", 2, &["none.entries"]),
     Row(TENANT, "rmt red ../../../programs/p4/mri.p4", 2, &["E0770", "containers"]),

@@ -1,8 +1,9 @@
 //! One entry of a program that runs, without its object: the operation on the object's tables that a reference has done.
 
 use super::back::logical::{call_of, entry_of};
-use super::compile::{Compiled, Reservation, errors};
+use super::compile::{Compiled, errors};
 use super::middle::RefusalKind;
+use super::reserve::Reservation;
 use crate::Reference;
 use crate::error::P4Errors;
 use crate::front::interpret::Value;

@@ -1,9 +1,10 @@
 //! Programs on the pipeline: compiled once, with entries as they come and go.
 
 use crate::compiler::back::{Plan, logical, plan, plan_system};
-use crate::compiler::middle::{Refusal, RefusalKind, explore, explore_system};
+use crate::compiler::middle::{Refusal, RefusalKind, explore_system, explore_within};
 use crate::compiler::ports::{PIPELINE_PORTS, PortMap, Ports};
 use crate::compiler::reserve::Reservation;
+use crate::compiler::room::{Choice, MOST_WAYS};
 use crate::compiler::traffic::{Traffic, numbered};
 use crate::compiler::verify::{self, Effort};
 use crate::error::{Note, Notes, P4Errors, Problem, place};
@@ -79,9 +80,22 @@ impl Program {
         if let Some(system) = &code.system {
             return self.compile_system(&code, system, target, ended);
         }
-        let mut graph = explore(&code).map_err(|refusal| errors(refusal, &self.sources))?;
-        ended("follow to a graph");
         let mut effort = Effort::of_this_build();
+        let best = self.best(&code, target, (first, last), traffic);
+        ended("choose");
+        let choice = match (best, &effort) {
+            (Ok((choice, _)), Some(_)) => choice,
+            // What was made is made once more, and checked, or found to be wrong before it is refused.
+            (Err(_), Some(_)) => Choice::default(),
+            (best, None) => {
+                let (_, compiled) = best?;
+                self.check_rows(&compiled, &None, None)?;
+                return Ok(compiled);
+            }
+        };
+        let mut graph = explore_within(&code, None, &choice.ends, &mut { MOST_WAYS })
+            .map_err(|refusal| errors(refusal, &self.sources))?;
+        ended("follow to a graph");
         // Entries of which each is met, beside the program's own.
         let mut met = None;
         let mistaken = |pass, what: String| errors(verify::mistaken(pass, Span::default(), &what), &self.sources);
@@ -98,7 +112,7 @@ impl Program {
             let (mut rng, times) = (effort.fork(), effort.times);
             verify::ports::check(&before, &graph, &ports, &mut rng, times).map_err(|what| mistaken("ports", what))?;
         }
-        let plan = plan(&code, graph, target, (first, last), effort.as_mut())
+        let plan = plan(&code, graph, target, (first, last), &choice.wishes, effort.as_mut())
             .map_err(|refusal| errors(refusal, &self.sources))?;
         ended("place");
         let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), ports);
@@ -463,7 +477,7 @@ impl Compiled {
         errors(Refusal::new(span, kind, what), &self.sources)
     }
 
-    fn unit_of(&self, tables: &Logical, entries: &Reference) -> Result<Unit, P4Errors> {
+    pub(super) fn unit_of(&self, tables: &Logical, entries: &Reference) -> Result<Unit, P4Errors> {
         let program = self.plan.program(tables);
         let mut program = program.map_err(|refusal| errors(refusal, &self.sources))?;
         self.plan.send_clones(&mut program, &self.clones(entries)?);

@@ -1,9 +1,10 @@
 //! What would have to change for a program that does not fit: each thing that is told was tried.
 
 use crate::allowed::Allowed;
+use crate::compiler::back::{Wishes, plan};
 use crate::compiler::compile::{Compiled, errors};
 use crate::compiler::ir::Graph;
-use crate::compiler::middle::{Refusal, explore, explore_within};
+use crate::compiler::middle::{NO_ENDS, Refusal, explore, explore_within};
 use crate::compiler::ports::Ports;
 use crate::compiler::traffic::numbered;
 use crate::error::{Note, P4Errors, place};
@@ -99,7 +100,7 @@ impl Program {
 impl Tries<'_> {
     /// Whether a program fits without a statement.
     fn fits_without(&mut self, statement: Span, target: &Target, stages: (usize, usize)) -> bool {
-        let graph = explore_within(self.code, Some(statement), &mut self.left);
+        let graph = explore_within(self.code, Some(statement), &NO_ENDS, &mut self.left);
         self.placed(graph, target, stages).is_ok()
     }
 
@@ -109,7 +110,7 @@ impl Tries<'_> {
         let Ok(code) = lower(&self.program.tree, self.program.facts.as_ref().unwrap_or(&nothing), allowed, true) else {
             return false;
         };
-        let graph = explore_within(&code, None, &mut self.left);
+        let graph = explore_within(&code, None, &NO_ENDS, &mut self.left);
         placed(self.program, &code, &self.entries, graph, target, stages).is_ok()
     }
 
@@ -117,7 +118,7 @@ impl Tries<'_> {
     fn on(&self, mut graph: Graph, target: &Target, stages: (usize, usize)) -> Result<(), P4Errors> {
         let refused = |refusal| errors(refusal, &self.program.sources);
         let ports = numbered(&mut graph, self.code, None).map_err(refused)?;
-        let plan = crate::compiler::back::plan(self.code, graph, target, stages, None).map_err(refused)?;
+        let plan = plan(self.code, graph, target, stages, &Wishes::default(), None).map_err(refused)?;
         let compiled = Compiled::new(plan, self.program.sources.clone(), target, stages, ports);
         compiled.unit(&self.entries).map(drop)
     }
@@ -136,7 +137,7 @@ fn placed(
     target: &Target,
     stages: (usize, usize),
 ) -> Result<(), Vec<Span>> {
-    let plan = graph.and_then(|graph| crate::compiler::back::plan(code, graph, target, stages, None));
+    let plan = graph.and_then(|graph| plan(code, graph, target, stages, &Wishes::default(), None));
     match plan {
         Ok(plan) => {
             let compiled = Compiled::new(plan, program.sources.clone(), target, stages, Ports::default());

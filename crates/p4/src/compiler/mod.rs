@@ -6,6 +6,7 @@
 //! | legalization | where a visit ends, so that each fits into a stage | `middle/legalization.rs`, `back/split.rs` |
 //! | PHV allocation | which container holds which bits | `back/phv_allocation.rs` |
 //! | rows | parser, stages, deparser | `back/parser.rs`, `rows.rs`, `deparse.rs` |
+//! | room | where visits end, and wait, so that tables have most entries | `room.rs` |
 //! | relaxation | which flag, of those that accept a part, makes a program fit | `relaxation.rs` |
 
 pub(crate) mod back;
@@ -17,6 +18,7 @@ mod middle;
 pub(crate) mod ports;
 mod relaxation;
 pub(crate) mod reserve;
+mod room;
 pub(crate) mod told;
 pub(crate) mod traffic;
 mod verify;

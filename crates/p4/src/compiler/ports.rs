@@ -107,7 +107,7 @@ impl PortMap {
 }
 
 /// What of a compiled program are ports, and their numbers.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Ports {
     pub map: PortMap,
     /// Parameters by table, action among those of the table, and number; some of them are where packets go.

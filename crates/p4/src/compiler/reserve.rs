@@ -43,6 +43,11 @@ impl Compiled {
         Ok(logical.tables.iter().enumerate().filter_map(of).collect())
     }
 
+    /// What of each stage is reserved for the program.
+    pub(super) fn share(&self) -> LogicalRoom {
+        self.part(self.parts())
+    }
+
     /// In how many parts each stage is reserved.
     fn parts(&self) -> u32 {
         if self.role == Role::Tenant { TENANT_PARTS } else { 1 }

@@ -121,7 +121,14 @@ pub(crate) fn make(
     let headers = match &leaf.next {
         Next::Node(at) => {
             let own = Container(homes.node);
-            maker.action.alus.push(Alu::whole(own, AluOp::Move, B::Imm(*at as u64 + 1)));
+            let (mut value, mut mask) = (*at as u64 + 1, homes.number_mask());
+            for (loc, bits) in &leaf.assigns {
+                for piece in homes.of(*loc, 0, bits.width()).iter().filter(|piece| piece.container == own) {
+                    value |= (bits.known().unwrap_or(0) as u64) << piece.at;
+                    mask |= ones(piece.width) << piece.at;
+                }
+            }
+            maker.action.alus.push(Alu::field(own, AluOp::Move, B::Imm(value), mask));
             None
         }
         Next::Drop => {
@@ -152,7 +159,9 @@ pub(crate) fn make(
     }
     let mut containers: BTreeMap<Container, Vec<(u32, Part)>> = BTreeMap::new();
     for (loc, bits) in leaf.assigns.iter().filter(|(_, bits)| cell_of(bits).is_none()) {
-        for (container, at, part) in maker.parts(*loc, bits) {
+        let parts = maker.parts(*loc, bits).into_iter();
+        // Beside the visit's number they are written with it.
+        for (container, at, part) in parts.filter(|(container, ..)| homes.number == 0 || container.0 != homes.node) {
             containers.entry(container).or_default().push((at, part));
         }
     }

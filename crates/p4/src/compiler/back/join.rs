@@ -1,7 +1,7 @@
 //! Joins a visit that looks at a cell with the last one behind it, where that one only puts the cell's value into a field.
 //!
 //! Before: a visit reads a cell to a value on its way, the next one writes that to a field of 32 bits, and the packet leaves. After: the
-//! first writes the field, and the packet leaves from there. Needs: nothing. Leaves alone: visits that compute, decide or lead on. Verifier: `back/verify/join.rs`.
+//! first writes the field, and the packet leaves from there. Needs: nothing. Leaves alone: visits that compute, decide or lead on. Verifier: `back/verify/alike.rs`.
 
 use crate::compiler::ir::{Bits, Graph, Leaf, Loc, LocInfo, Next, Src, Tree};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ fn both(graph: &Graph, leaf: &Leaf) -> Option<Leaf> {
         Next::End(end) => end.deparse.outs.iter().any(|out| out.loc == *loc),
         _ => false,
     };
-    let is_temp = |loc: &Loc| matches!(graph.locs.info(*loc), LocInfo::Temp(..));
+    let is_temp = |loc: &Loc| matches!(graph.locs.info(*loc), LocInfo::Temp(..) | LocInfo::Way(_));
     let mut assigns: BTreeMap<Loc, Bits> = leaf.assigns.clone();
     assigns.retain(|loc, _| !is_temp(loc) || goes_out(loc));
     for (loc, bits) in &last.assigns {
@@ -68,7 +68,7 @@ fn before(bits: &Bits, written: &BTreeMap<Loc, Bits>) -> Option<Bits> {
 }
 
 /// The graph without visits that no packet comes to.
-fn reached(mut graph: Graph) -> Graph {
+pub(super) fn reached(mut graph: Graph) -> Graph {
     let mut is_reached = vec![false; graph.nodes.len()];
     let mut open: Vec<usize> = graph.paths.iter().filter_map(|path| node_of(&path.next)).collect();
     while let Some(at) = open.pop() {

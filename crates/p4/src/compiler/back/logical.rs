@@ -70,7 +70,7 @@ impl Plan {
                 let (span, actions) = (self.graph.spans[at], &mut actions[number]);
                 let mut cases = Cases { plan: self, key, node: at, span, actions, all };
                 let place = key.bit(Container(self.homes.node), 0).unwrap_or(0);
-                let numbered = if self.graph.is_system { 0..0 } else { 0..16 };
+                let numbered = if self.graph.is_system { 0..0 } else { 0..self.homes.number };
                 let begin = numbered.into_iter().try_fold(Asked::default(), |asked, bit| {
                     given(asked, place + bit, (at as u64 + 1) >> bit & 1 == 1)
                 });

@@ -3,6 +3,7 @@
 //! says how the packet is put together.
 
 mod action;
+mod alike;
 pub(crate) mod cells;
 mod chain;
 mod deparse;
@@ -15,6 +16,7 @@ mod names;
 mod parser;
 mod phv_allocation;
 mod rows;
+mod shared;
 mod split;
 mod system;
 mod verify;
@@ -29,6 +31,7 @@ use crate::front::source::Span;
 use action::Made;
 use phv_allocation::Homes;
 use sluice_object::rmt::Logical;
+use sluice_object::rmt::logical::LogicalKind;
 use sluice_rmt::Program;
 use sluice_rmt::action::{Action, WordSource};
 use sluice_rmt::deparser::{DeparseRow, Deparser, Pattern};
@@ -74,23 +77,65 @@ const TOO_MANY_KEYS: &str = "a stage whose keys lie in more containers than it l
 /// Most visits that are cut in two.
 const MOST_SPLITS: usize = 200;
 
-/// Places a graph in stages `first` to `last`, with visits joined if it fits so.
+/// Stages of visits, behind the first, that they are not before.
+pub(crate) type Delays = BTreeMap<usize, usize>;
+
+/// What is asked of placing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wishes {
+    /// Ways that come to one table share its rows.
+    pub shared: bool,
+    pub delays: Delays,
+}
+
+/// Places a graph in stages `first` to `last`, with visits that do the same as one.
 /// With `effort` what each pass made is checked.
 pub(crate) fn plan(
+    code: &Code,
+    mut graph: Graph,
+    target: &Target,
+    stages: (usize, usize),
+    wishes: &Wishes,
+    mut effort: Option<&mut Effort>,
+) -> Result<Plan, Refusal> {
+    // What is refused anyway is not checked.
+    let (mut made, is_checked) = (Vec::new(), effort.is_some());
+    let mut becomes = |graph: &mut Graph, pass: &'static str, new: Option<Graph>| {
+        if let Some(new) = new {
+            let before = std::mem::replace(graph, new);
+            made.extend(is_checked.then(|| (pass, before, graph.clone())));
+        }
+    };
+    let new = alike::alike(&graph, code);
+    becomes(&mut graph, "alike", new);
+    if wishes.shared {
+        let new = shared::shared(&graph);
+        becomes(&mut graph, "shared", new);
+    }
+    let plan = joined_or_not(code, graph, target, stages, &wishes.delays, effort.as_deref_mut())?;
+    for (pass, before, after) in made {
+        verify::alike(pass, &before, &after, effort.as_deref_mut())?;
+    }
+    Ok(plan)
+}
+
+/// Places a graph with visits joined if it fits so.
+fn joined_or_not(
     code: &Code,
     graph: Graph,
     target: &Target,
     stages: (usize, usize),
+    delays: &Delays,
     mut effort: Option<&mut Effort>,
 ) -> Result<Plan, Refusal> {
     if let Some(joined) = join::joined(&graph) {
-        verify::joined(&graph, &joined, effort.as_deref_mut())?;
-        match search(code, joined, target, stages, effort.as_deref_mut()) {
+        verify::alike("join", &graph, &joined, effort.as_deref_mut())?;
+        match search(code, joined, target, stages, delays.clone(), effort.as_deref_mut()) {
             Err(refusal) if refusal.kind != RefusalKind::Mistaken => {}
             came => return came,
         }
     }
-    search(code, graph, target, stages, effort)
+    search(code, graph, target, stages, delays.clone(), effort)
 }
 
 fn search(
@@ -98,9 +143,9 @@ fn search(
     mut graph: Graph,
     target: &Target,
     stages: (usize, usize),
+    mut delays: Delays,
     mut effort: Option<&mut Effort>,
 ) -> Result<Plan, Refusal> {
-    let mut delays = BTreeMap::new();
     let mut last = Span::default();
     for _ in 0..MOST_SPLITS {
         let before = effort.is_some().then(|| graph.clone());
@@ -132,7 +177,7 @@ fn place(
     mut graph: Graph,
     target: &Target,
     stages: (usize, usize),
-    delays: &BTreeMap<usize, usize>,
+    delays: &Delays,
     effort: Option<&mut Effort>,
 ) -> Result<Placed, Refusal> {
     if let Some((at, leaf)) = cells::between(&graph, code)? {
@@ -396,14 +441,19 @@ impl Plan {
 
     /// For each end the paths of the parser whose packets may leave so.
     fn reached(&self) -> Vec<BTreeSet<usize>> {
-        let mut nodes = vec![BTreeSet::new(); self.graph.nodes.len()];
         let mut ends = vec![BTreeSet::new(); self.ends.len()];
-        let homes = &self.homes;
-        let mut all = Vec::new();
         for (at, path) in self.parser.paths.iter().enumerate() {
             match path.headers {
-                0 if path.known[usize::from(homes.node)].is_some() => {
-                    nodes[usize::from(path.constant) - 1].insert(at);
+                0 if path.known[usize::from(self.homes.node)].is_some() => {
+                    let number = u64::from(path.constant) & self.homes.number_mask();
+                    // Whichever ways come this path, they leave the same beside the number.
+                    let first = Next::Node(number as usize - 1);
+                    let ways = self.graph.paths.iter().filter(|found| found.next == first);
+                    let ways: BTreeSet<&BTreeMap<Loc, u64>> = ways
+                        .map(|found| &found.ways)
+                        .filter(|ways| self.homes.beside(&self.graph, ways) == path.constant & !(number as u16))
+                        .collect();
+                    ways.into_iter().for_each(|ways| self.lead(number as usize - 1, ways, at, &mut ends));
                 }
                 0 | NOWHERE => {}
                 end => {
@@ -411,25 +461,47 @@ impl Plan {
                 }
             }
         }
-        for (at, leaves) in leaves(&self.graph).into_iter().enumerate() {
-            all.extend(leaves.into_iter().map(|leaf| (at, leaf.next.clone())));
-        }
-        loop {
-            let before = nodes.clone();
-            for (at, next) in &all {
-                let paths = nodes[*at].clone();
-                match next {
-                    Next::Node(next) => nodes[*next].extend(paths),
+        ends
+    }
+
+    /// Has a path reach the ends to which packets come from a visit, where this stands beside its number.
+    fn lead(&self, at: usize, ways: &BTreeMap<Loc, u64>, path: usize, ends: &mut [BTreeSet<usize>]) {
+        let (mut open, mut seen) = (vec![(at, ways.clone())], BTreeSet::new());
+        while let Some((at, ways)) = open.pop() {
+            if !seen.insert((at, ways.clone())) {
+                continue;
+            }
+            let mut leaves = Vec::new();
+            shared::leaves_on(&self.graph.nodes[at].tree, &ways, &mut leaves);
+            for leaf in leaves {
+                match &leaf.next {
+                    Next::Node(next) => {
+                        let mut ways = ways.clone();
+                        shared::leave(&self.graph, leaf, &mut ways);
+                        open.push((*next, ways));
+                    }
                     Next::End(end) => {
-                        ends[ends_at(&self.ends, &end.deparse)].extend(paths);
+                        ends[ends_at(&self.ends, &end.deparse)].insert(path);
                     }
                     Next::Drop | Next::Onward => {}
                 }
             }
-            if nodes == before {
-                return ends;
-            }
         }
+    }
+
+    /// Where a table shares its stage: visits that apply it, and others which look at more than these, or all others if it is not exact.
+    pub fn beside(&self, table: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
+        let applies = |at: &usize| names::tables(&self.graph, *at).contains(&table);
+        let is_exact = self.logical.tables[table].keys.iter().all(|key| key.kind == LogicalKind::Exact);
+        let stages: BTreeSet<usize> = (0..self.graph.nodes.len()).filter(applies).map(|at| self.stages[at]).collect();
+        let of = |stage: usize| {
+            let here = (0..self.graph.nodes.len()).filter(|at| self.stages[*at] == stage);
+            let (own, others): (Vec<usize>, Vec<usize>) = here.partition(applies);
+            let looked: BTreeSet<u32> = own.iter().flat_map(|at| rows::asked(self, *at)).collect();
+            let more = |at: &usize| !is_exact || !rows::asked(self, *at).is_subset(&looked);
+            (own, others.into_iter().filter(more).collect())
+        };
+        stages.into_iter().map(of).collect()
     }
 
     /// The tables with these entries.
@@ -450,7 +522,7 @@ impl Plan {
 }
 
 /// How far each node is from the parser, at most, but not before its delay.
-fn levels(graph: &Graph, code: &Code, delays: &BTreeMap<usize, usize>) -> Result<Vec<usize>, Refusal> {
+fn levels(graph: &Graph, code: &Code, delays: &Delays) -> Result<Vec<usize>, Refusal> {
     let mut levels: Vec<usize> = (0..graph.nodes.len()).map(|at| delays.get(&at).copied().unwrap_or(0)).collect();
     let mut leads = Vec::new();
     for (at, leaves) in leaves(graph).into_iter().enumerate() {

@@ -16,6 +16,7 @@ pub(super) fn name(graph: &Graph, loc: Loc, code: &Code) -> String {
         }
         LocInfo::Look(at, _) => format!("packet bit {at}"),
         LocInfo::Temp(..) => "value on its way".to_string(),
+        LocInfo::Way(_) => "way to here".to_string(),
         LocInfo::Port => "port of arrival".to_string(),
         LocInfo::Length => "length".to_string(),
         LocInfo::Bad | LocInfo::Word(..) | LocInfo::Time | LocInfo::CopyPort => "word".to_string(),

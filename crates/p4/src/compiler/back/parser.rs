@@ -102,6 +102,7 @@ fn path(graph: &Graph, found: &ParserPath, homes: &Homes, ends: &[Deparse], live
     if node != 0 {
         path.known[usize::from(homes.node)] = Some(Known::Constant);
         path.constant = node;
+        path.constant |= homes.beside(graph, &found.ways);
     }
     for (place, info, known) in
         [(homes.port, LocInfo::Port, Known::Port), (homes.length, LocInfo::Length, Known::Length)]

@@ -49,6 +49,8 @@ pub(crate) struct Homes {
     pub pieces: BTreeMap<Loc, Vec<Piece>>,
     pub chunks: Vec<Chunk>,
     pub node: u8,
+    /// Bits of it that say which visit is next.
+    pub number: u32,
     pub port: Option<u8>,
     pub length: Option<u8>,
     /// On which ways each container holds something.
@@ -148,7 +150,7 @@ fn too_many(code: &Code, graph: &Graph, wanted: &BTreeSet<Loc>) -> Refusal {
     for loc in wanted {
         let owner = owners.entry(names::owner(graph, *loc, code)).or_default();
         match (graph.locs.info(*loc), field(code, graph, *loc)) {
-            (LocInfo::Bad | LocInfo::Word(..) | LocInfo::Time, _) => {}
+            (LocInfo::Bad | LocInfo::Word(..) | LocInfo::Time | LocInfo::Way(_), _) => {}
             (_, Some(((_, header), bit))) => {
                 owner.0.entry(header).or_default().push((bit, graph.locs.width(*loc), *loc));
             }
@@ -219,6 +221,7 @@ impl Homes {
     ) -> Option<Homes> {
         let mut homes = Homes { held: held.clone(), words: of_words(graph), ..Homes::default() };
         homes.node = homes.take(2, 0, Held::always())?.0;
+        homes.number = graph.number_bits();
         let mut headers: BTreeMap<(usize, Vec<u32>), Vec<Field>> = BTreeMap::new();
         let mut others = Vec::new();
         for loc in wanted {
@@ -229,6 +232,10 @@ impl Homes {
                     let container = homes.take(2, 0, Held::always())?;
                     homes.port = Some(container.0);
                     homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at: 0 }]);
+                }
+                (LocInfo::Way(low), _) => {
+                    let (container, at) = (Container(homes.node), homes.number + low);
+                    homes.pieces.insert(*loc, vec![Piece { low: 0, width, container, at }]);
                 }
                 // Words have it.
                 (LocInfo::Bad | LocInfo::Word(..) | LocInfo::Time, _) => {}
@@ -317,6 +324,24 @@ impl Homes {
             at += bytes;
         }
         Some(())
+    }
+
+    /// What of the container with the visit's number is a number.
+    pub fn number_mask(&self) -> u64 {
+        (1 << self.number) - 1
+    }
+
+    /// What a visit's container is with the number of a visit in it.
+    pub fn with_number(&self, there: u64, at: usize) -> u64 {
+        there & !self.number_mask() | (at as u64 + 1)
+    }
+
+    /// What stands beside the number of a visit where these are left there.
+    pub fn beside(&self, graph: &Graph, ways: &BTreeMap<Loc, u64>) -> u16 {
+        let pieces = ways.iter().flat_map(|(loc, way)| {
+            self.of(*loc, 0, graph.locs.width(*loc)).into_iter().map(move |piece| (*way as u16) << piece.at)
+        });
+        pieces.fold(0, |all, bits| all | bits)
     }
 
     /// On which ways a variable is held; all of them if nothing is known of it.

@@ -13,7 +13,9 @@ use sluice_object::linker::spaces::Region;
 use sluice_object::rmt::{Logical, LogicalRow};
 use sluice_rmt::phv::{Container, Word};
 use sluice_rmt::program::Stage;
-use sluice_rmt::stage::{Exact, Key, KeySpec, Leads, Left, PIECE_AT, Predicate, Right, TRUTH_P0, TRUTH_P1, Ternary};
+use sluice_rmt::stage::{
+    CONDITION_AT, Exact, Key, KeySpec, Leads, Left, PIECE_AT, Predicate, Right, TRUTH_P0, TRUTH_P1, Ternary,
+};
 use sluice_rmt::state::Relation;
 use sluice_rmt::target::Target;
 use std::collections::BTreeSet;
@@ -100,6 +102,18 @@ pub(super) fn keys(
         }
     }
     Ok(keys)
+}
+
+/// Bits of the stage's key that a visit looks at, but for its number.
+pub(super) fn asked(plan: &Plan, at: usize) -> BTreeSet<u32> {
+    let (mut read, mut tests) = (Vec::new(), Vec::new());
+    looked_at(&plan.graph.nodes[at].tree, &mut read, &mut tests);
+    let key = &plan.keys[plan.stages[at]];
+    let pieces = read.into_iter().flat_map(|(loc, low, width)| plan.homes.of(loc, low, width));
+    let bits = pieces.flat_map(|piece| (piece.at..piece.at + piece.width).map(move |bit| (piece.container, bit)));
+    let compared = tests.iter().filter_map(|test| key.tests.iter().position(|other| other == test));
+    let compared = compared.map(|test| CONDITION_AT + test as u32);
+    bits.filter_map(|(container, bit)| key.bit(container, bit)).chain(compared).collect()
 }
 
 /// Bits that a node's key has, and its comparisons.

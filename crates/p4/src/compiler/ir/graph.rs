@@ -31,11 +31,17 @@ pub(crate) enum LocInfo {
     Time,
     /// Bits of a word beside the containers, from this one on.
     Word(Word, u32),
+    /// On which of several ways a packet came to a visit that they share: the first of the bits beside the visit's number.
+    Way(u32),
     /// The port of a copy, of which only is asked whether it is that of arrival.
     CopyPort,
     /// What the pipeline does not know as the program means it.
     Opaque(&'static str),
 }
+
+/// Bits of a visit's number, and those beside it, where there are any.
+pub(crate) const NUMBER_BITS: u32 = 10;
+pub(crate) const WAY_BITS: u32 = 6;
 
 /// A step that no place has, before the bits that a varbit has.
 const SIZED: u32 = u32::MAX;
@@ -246,6 +252,13 @@ pub(crate) struct Leaf {
     pub next: Next,
 }
 
+impl Graph {
+    /// How many bits of its container say which visit is next.
+    pub fn number_bits(&self) -> u32 {
+        if self.ways > 0 { NUMBER_BITS } else { NUMBER_BITS + WAY_BITS }
+    }
+}
+
 impl End {
     /// A packet to a port.
     pub fn to(port: Bits, deparse: Deparse) -> End {
@@ -385,6 +398,8 @@ pub(crate) struct ParserPath {
     pub taken: BTreeMap<Loc, u32>,
     /// A checksum that is verified: its first byte, and words of 16 bits.
     pub verify: Option<(u32, u32)>,
+    /// Constants that it leaves beside the number of the visit.
+    pub ways: BTreeMap<Loc, u64>,
     pub next: Next,
     /// The transition, or the statement, with which it leaves the parser.
     pub span: Span,
@@ -404,6 +419,8 @@ pub(crate) struct Graph {
     pub locs: Locs,
     /// Visits of a system program, one a stage: none is behind another, and none has a number.
     pub is_system: bool,
+    /// Bits beside the number of a visit that say on which way a packet came.
+    pub ways: u32,
     pub paths: Vec<ParserPath>,
     pub nodes: Vec<Node>,
     /// Where in the program a node is, for messages.

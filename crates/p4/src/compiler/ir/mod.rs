@@ -7,7 +7,7 @@ mod lines;
 
 pub(crate) use bits::{Bits, HASH, Op, Operation, Seg, Src, When};
 pub(crate) use graph::{
-    Access, Alt, Array, Becomes, Bound, CELL, Change, Clones, Deparse, End, Graph, Leaf, Loc, LocInfo, Locs, Next,
-    Node, Out, ParserPath, Test, Tree, sized,
+    Access, Alt, Array, Becomes, Bound, CELL, Change, Clones, Deparse, End, Graph, Leaf, Loc, LocInfo, Locs,
+    NUMBER_BITS, Next, Node, Out, ParserPath, Test, Tree, WAY_BITS, sized,
 };
 pub(crate) use lines::Lines;

@@ -206,7 +206,8 @@ impl<'c> Follower<'c> {
                 _ => return self.refuse("a key that is no number"),
             }
         }
-        let mut ready = !self.has_table && (counted.is_none() || self.access.is_none());
+        let alone = !self.ends.before.contains(&at) || self.facts.is_empty() && self.access.is_none();
+        let mut ready = alone && !self.has_table && (counted.is_none() || self.access.is_none());
         while !ready || self.pending[before..].iter().any(|(bits, _)| bits.is_made()) {
             self.cut()?;
             ready = true;
@@ -238,8 +239,14 @@ impl<'c> Follower<'c> {
             for (number, parameter) in data.iter().enumerate() {
                 follower.slots[parameter.slot] = follower.entry_value(parameter, number as u32)?;
             }
+            if follower.ends.found.contains(&at) {
+                follower.cut()?;
+            }
             follower.statements(&action.body)
         })?;
+        if self.ends.behind.contains(&at) {
+            self.cut()?;
+        }
         self.trail.truncate(self.trail.len().saturating_sub(2));
         Ok(V::Parts(vec![truth_of(alt.hit), V::Bits(Bits::constant(32, alt.action as u128))]))
     }

@@ -7,6 +7,7 @@
 //! Before: a program's instances as a tree. After: a graph that gives for each packet, entries and cells what the reference gives. It keeps: what
 //! the program writes, counts and sends, in its order. Verifier: `verify/follow.rs`.
 
+use super::ends::{Ends, NO_ENDS};
 use super::symbolic::{Event, Follower, Need, Refusal, RefusalKind, Stop};
 use super::value::V;
 use crate::compiler::ir::{Alt, Bits, Change, Graph, Leaf, Loc, Next, Node, ParserPath, Tree};
@@ -87,11 +88,17 @@ enum Came {
 
 /// The graph of a program, or why there is none.
 pub(crate) fn explore(code: &Code) -> Result<Graph, Refusal> {
-    explore_within(code, None, &mut { MOST_WAYS })
+    explore_within(code, None, &NO_ENDS, &mut { MOST_WAYS })
 }
 
-/// The same without a statement, and with at most so many ways, of which is left what was not followed.
-pub(crate) fn explore_within(code: &Code, without: Option<Span>, left: &mut usize) -> Result<Graph, Refusal> {
+/// The same without a statement, with visits that end where they need not, and with at most so many ways, of which is left what was not
+/// followed.
+pub(crate) fn explore_within(
+    code: &Code,
+    without: Option<Span>,
+    ends: &Ends,
+    left: &mut usize,
+) -> Result<Graph, Refusal> {
     let fields = code.of_packets().map(|parameter| parameter.shape.leaves()).fold(0, u64::saturating_add);
     if fields > MOST_FIELDS {
         let states = code.parsers.get(code.pipeline.parser).into_iter().flat_map(|parser| &parser.states);
@@ -102,7 +109,7 @@ pub(crate) fn explore_within(code: &Code, without: Option<Span>, left: &mut usiz
         );
         return Err(Refusal::new(span, RefusalKind::TooMuch, what));
     }
-    let mut explorer = Explorer::new(Follower { without, ..Follower::new(code) }, *left);
+    let mut explorer = Explorer::new(Follower { without, ..Follower::new(code, ends) }, *left);
     let came = explorer.parser(&mut Vec::new(), BTreeMap::new(), BTreeMap::new());
     *left = left.saturating_sub(explorer.ways);
     came.map(|()| explorer.graph)
@@ -110,11 +117,11 @@ pub(crate) fn explore_within(code: &Code, without: Option<Span>, left: &mut usiz
 
 /// The graph of a system program, and for each of its visits whether it is of the first stage or the last.
 pub(crate) fn explore_system(code: &Code, system: &System) -> Result<(Graph, Vec<usize>), Refusal> {
-    let mut explorer = Explorer::new(Follower::new(code), MOST_WAYS);
+    let mut explorer = Explorer::new(Follower::new(code, &NO_ENDS), MOST_WAYS);
     explorer.graph.is_system = true;
     let mut stages = Vec::new();
     for (stage, control) in system.controls.iter().enumerate() {
-        explorer.from = Follower { system: Some(*control), ..Follower::new(code) };
+        explorer.from = Follower { system: Some(*control), ..Follower::new(code, &NO_ENDS) };
         explorer.known.clear();
         explorer.memo.clear();
         let before = explorer.graph.nodes.len();
@@ -236,7 +243,16 @@ impl<'c> Explorer<'c> {
                         Next::Node(self.add(Node { tree: Tree::Leaf(Leaf::to(Next::Drop)), needs: Vec::new() }, span));
                 }
                 self.from = behind;
-                self.graph.paths.push(ParserPath { bytes, has, least, taken, verify, next, span });
+                self.graph.paths.push(ParserPath {
+                    bytes,
+                    has,
+                    least,
+                    taken,
+                    verify,
+                    ways: BTreeMap::new(),
+                    next,
+                    span,
+                });
                 if self.graph.paths.len() > MOST_PARSED {
                     return Err(self.too_many(script.len()));
                 }

@@ -8,6 +8,7 @@ mod calls;
 mod cells;
 mod clone;
 mod copies;
+mod ends;
 mod explore;
 mod expressions;
 mod hash;
@@ -25,6 +26,7 @@ mod tests;
 pub(crate) mod value;
 mod verify;
 
+pub(crate) use ends::{Ends, NO_ENDS};
 pub(crate) use explore::{explore, explore_system, explore_within};
 pub(crate) use ports::{translate, uses};
 pub(crate) use symbolic::{Refusal, RefusalKind};

@@ -1,5 +1,6 @@
 //! Following a program: statements, and the state on the way.
 
+use super::ends::Ends;
 use super::value::V;
 use crate::compiler::ir::{Access, Alt, Bits, Bound, Leaf, Loc, Locs, Src, Test};
 use crate::front::interpret::code::{Case, Code, Ex, Next, Place, St, Step, Target};
@@ -126,6 +127,8 @@ pub(super) struct Follower<'c> {
     pub port_span: Span,
     /// A statement that is left out, to see whether the program fits without it.
     pub without: Option<Span>,
+    /// Where visits end that need not.
+    pub ends: &'c Ends,
     /// Values that are being computed with, which a cut has to keep; those with `true` in one piece.
     pub pending: Vec<(Bits, bool)>,
     pub sums: Vec<Sum>,
@@ -188,9 +191,10 @@ pub(super) struct Follower<'c> {
 }
 
 impl<'c> Follower<'c> {
-    pub fn new(code: &'c Code) -> Self {
+    pub fn new(code: &'c Code, ends: &'c Ends) -> Self {
         Follower {
             code,
+            ends,
             locs: Locs::default(),
             script: Vec::new(),
             done: 0,

@@ -55,7 +55,7 @@ impl<'g> Source<'g> {
             packet,
             seen,
             taken: &path.taken,
-            others: BTreeMap::new(),
+            others: ways(locs, path),
             only_packet,
             is_whole: false,
             stay: HashMap::new(),
@@ -87,7 +87,7 @@ impl<'g> Source<'g> {
     /// Whether it is neither the packet's nor the program's.
     fn is_told(&self, loc: Loc) -> bool {
         match self.locs.info(loc) {
-            LocInfo::Leaf(..) | LocInfo::Look(..) | LocInfo::Element(..) | LocInfo::Temp(..) => false,
+            LocInfo::Leaf(..) | LocInfo::Look(..) | LocInfo::Element(..) | LocInfo::Temp(..) | LocInfo::Way(_) => false,
             LocInfo::Port | LocInfo::Length | LocInfo::Time | LocInfo::Word(..) => true,
             LocInfo::Opaque(_) | LocInfo::CopyPort | LocInfo::Bad => true,
         }
@@ -247,9 +247,14 @@ pub(crate) fn takes(path: &ParserPath, packet: &[u8]) -> bool {
     packet.len() >= path.least as usize && path.bytes.iter().all(has)
 }
 
-/// What the hardware says of a packet.
+/// What a way leaves beside the number of its visit.
+fn ways(locs: &Locs, path: &ParserPath) -> BTreeMap<Loc, Value> {
+    path.ways.iter().map(|(loc, way)| (*loc, of(locs.width(*loc), u128::from(*way)))).collect()
+}
+
+/// What the hardware says of a packet, and what its way leaves.
 pub(crate) fn hardware(locs: &Locs, path: &ParserPath, packet: &[u8], port: u16, time: u128) -> BTreeMap<Loc, Value> {
-    let mut all = BTreeMap::new();
+    let mut all = ways(locs, path);
     let wrong = path.verify.is_some_and(|(start, words)| {
         // A sum over everything is zero, but for its complement.
         super::value::internet(packet, (start, words, u32::MAX - 1)) != 0

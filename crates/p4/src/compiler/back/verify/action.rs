@@ -98,7 +98,7 @@ fn one(plan: &Plan, code: &Code, at: usize, leaf: &Leaf, made: &Made, rng: &mut 
     let stage = plan.stages[at];
     let mut containers = Containers::random(&plan.homes, &plan.graph.locs, rng);
     match plan.graph.is_system {
-        false => containers.phv.set(Container(plan.homes.node), at as u64 + 1),
+        false => containers.set_number(at),
         // Whoever was there before may have written any word.
         true => (11..16).for_each(|word| containers.phv.words[word] = rng.next_u32() as u16),
     }
@@ -166,7 +166,7 @@ fn one(plan: &Plan, code: &Code, at: usize, leaf: &Leaf, made: &Made, rng: &mut 
     let mut wanted = Containers { phv: before.clone(), ..containers };
     wanted.put(all);
     if let Next::Node(next) = leaf.next {
-        wanted.phv.set(Container(plan.homes.node), next as u64 + 1);
+        wanted.set_number(next);
     }
     for container in (0..24).map(Container) {
         let (found, wanted) = (after.get(container), wanted.phv.get(container));

@@ -17,7 +17,7 @@ pub(super) fn check(plan: &Plan, mut rng: Rng, times: usize) -> Result<(), Strin
         for data in leaves.iter().flat_map(|leaf| leaf.assigns.values()).flat_map(Bits::hashed) {
             for _ in 0..4 * times {
                 let mut containers = Containers::random(&plan.homes, &plan.graph.locs, &mut rng);
-                containers.phv.set(Container(plan.homes.node), at as u64 + 1);
+                containers.set_number(at);
                 let bits: Value = {
                     let mut var = |loc| containers.get(loc);
                     let none = &|_: &[bool]| 0;
@@ -56,7 +56,7 @@ fn key(plan: &Plan, stage: usize, containers: &Containers) -> Key {
     let key = &plan.keys[stage];
     let mut mask = Key::default();
     key.looked.iter().for_each(|bit| mask.put(*bit, 1, 1));
-    mask.put(0, 16, 0xffff);
+    mask.put(0, plan.homes.number, plan.homes.number_mask());
     let mut whole = Key::default();
     for (i, at) in PIECE_AT.iter().enumerate() {
         let class = Class::ALL[i / 2];

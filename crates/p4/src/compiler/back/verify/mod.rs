@@ -1,10 +1,10 @@
 //! Verifiers of the passes behind the graph; what they share is in `crate::verify`.
 
 mod action;
+mod alike;
 mod deparse;
 mod ends;
 mod hash;
-mod join;
 mod live;
 mod parser;
 mod phv_allocation;
@@ -23,7 +23,7 @@ use crate::front::interpret::code::Code;
 use crate::front::source::Span;
 use sluice_formats::random::Rng;
 use sluice_object::rmt::Logical;
-use sluice_rmt::phv::{Phv, Word};
+use sluice_rmt::phv::{Container, Phv, Word};
 
 /// Checks what the passes made that give each value its place, before entries are put in.
 pub(super) fn plan(
@@ -73,12 +73,18 @@ struct Containers<'h> {
 impl<'h> Containers<'h> {
     fn random(homes: &'h Homes, locs: &'h Locs, rng: &mut Rng) -> Self {
         let mut phv = Phv::default();
-        for container in (0..24).map(sluice_rmt::phv::Container) {
+        for container in (0..24).map(Container) {
             let few = rng.chance(1, 4);
             phv.set(container, if few { rng.below(4) } else { rng.next_u64() });
         }
         (0..11).for_each(|word| phv.words[word] = rng.next_u32() as u16);
         Containers { phv, homes, locs }
+    }
+
+    /// Says which visit is next.
+    fn set_number(&mut self, at: usize) {
+        let node = Container(self.homes.node);
+        self.phv.set(node, self.homes.with_number(self.phv.get(node), at));
     }
 
     fn write(&mut self, loc: Loc, value: &[bool]) {
@@ -137,11 +143,16 @@ fn value_of(bits: &Bits, containers: &mut Containers) -> Value {
     evaluate(bits, inputs).unwrap_or_else(|_| of(bits.width(), 0))
 }
 
-/// Checks visits that were joined.
-pub(super) fn joined(before: &Graph, after: &Graph, effort: Option<&mut Effort>) -> Result<(), Refusal> {
+/// Checks visits that were made one: with each other (`alike`), with ways that share rows (`shared`), or with the last one behind (`join`).
+pub(super) fn alike(
+    pass: &'static str,
+    before: &Graph,
+    after: &Graph,
+    effort: Option<&mut Effort>,
+) -> Result<(), Refusal> {
     let Some(effort) = effort else { return Ok(()) };
     let (mut rng, times) = (effort.fork(), effort.times);
-    join::check(before, after, &mut rng, times).map_err(|what| mistaken("join", first(after), &what))
+    alike::check(before, after, &mut rng, times).map_err(|what| mistaken(pass, first(after), &what))
 }
 
 /// Checks ends that were made one, and visits that were cut.

@@ -31,14 +31,17 @@ impl Store for Held<'_> {
 
     fn leads(&mut self, next: &Next) -> Result<(), Stop> {
         let there = self.containers.phv.get(self.node);
-        if let Some(expected) = self.expected.filter(|expected| *expected != there) {
+        let number = there & self.containers.homes.number_mask();
+        if let Some(expected) = self.expected.filter(|expected| *expected != number) {
             return Err(Stop::Wrong(format!("the number of visit {} is written over", expected - 1)));
         }
         self.expected = match next {
-            Next::Node(at) => Some(*at as u64 + 1),
+            Next::Node(at) => {
+                self.containers.set_number(*at);
+                Some(*at as u64 + 1)
+            }
             _ => None,
         };
-        self.containers.phv.set(self.node, self.expected.unwrap_or(there));
         Ok(())
     }
 }
@@ -121,6 +124,7 @@ fn taken(plan: &Plan, live: &Live, path: &crate::compiler::ir::ParserPath, sourc
     if let Some(length) = homes.length {
         phv.set(Container(length), word(LocInfo::Length) as u64);
     }
+    phv.set(Container(homes.node), homes.beside(&plan.graph, &path.ways).into());
     let time = word(LocInfo::Time);
     (0..3).for_each(|at| phv.words[Word::Arrival as usize + at] = (time >> (16 * at)) as u16);
     for of_link in [Word::QueueDepth, Word::LinkUse] {

@@ -12,7 +12,6 @@ use sluice_formats::random::Rng;
 use sluice_object::rmt::logical::{LogicalMatch, LogicalTable};
 use sluice_object::rmt::{Logical, LogicalValue};
 use sluice_rmt::Program;
-use sluice_rmt::phv::Container;
 
 /// Bits of an entry's position.
 const POSITION: u32 = 16;
@@ -90,7 +89,7 @@ fn one(plan: &Plan, tables: &Logical, program: &Program, at: usize, rng: &mut Rn
     let mut containers = Containers::random(&plan.homes, &plan.graph.locs, rng);
     steer(tree, &mut containers, tables, rng);
     match plan.graph.is_system {
-        false => containers.phv.set(Container(plan.homes.node), at as u64 + 1),
+        false => containers.set_number(at),
         // Whoever was there before may have written any word.
         true => (11..16).for_each(|word| containers.phv.words[word] = rng.next_u32() as u16),
     }
