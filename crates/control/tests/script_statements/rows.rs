@@ -511,11 +511,11 @@ pub const ROWS: &[Row] = &[
     // rmt
     Row(TENANT, "rmt red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/calc.rmt keep", 0, &[]),
     Row(TENANT, "load red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/calc.rmt keep", 0, &[]),
-    Row(TENANT, "rmt red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/netcache.rmt grow", 0, &[]),
+    Row(TENANT, "rmt red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/l3_router.rmt grow", 0, &[]),
     Row(TENANT, "rmt red ../../../programs/rmt/calc.rmt grow", 2, &["E0310", "grow of the tenant's first program"]),
     Row(
         TENANT,
-        "rmt red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/netcache.rmt grow grow",
+        "rmt red ../../../programs/rmt/calc.rmt\nrmt red ../../../programs/rmt/l3_router.rmt grow grow",
         2,
         &["E0116", "twice"],
     ),
