@@ -104,12 +104,19 @@ impl Hostile {
         }
     }
 
+    /// The linker with each of his programs that it has a place for.
+    pub fn each(&self, linker: &Linker) -> Vec<Linker> {
+        let with = |choice: &Choice| {
+            let mut linker = linker.clone();
+            linker.load(self.id, &choice.object).is_ok().then_some(linker)
+        };
+        self.programs.iter().filter_map(with).collect()
+    }
+
     /// Loads the program that makes the ports charge most: a linker that lets him in knows then what others are sure of.
     pub fn charge(&self, linker: &mut Linker) {
-        let grown = self.programs.iter().find(|choice| choice.object.parts.xdp.is_some());
-        if let Some(choice) = grown {
-            linker.load(self.id, &choice.object).unwrap_or_else(|e| panic!("{e}"));
-        }
+        let most = self.each(linker).into_iter().max_by_key(|linker| linker.growth_of(self.id));
+        *linker = most.unwrap_or_else(|| linker.clone());
     }
 
     /// Lets him in with a program.

@@ -78,14 +78,22 @@ impl Plan {
         let engines: Vec<EngineId> = EngineId::all().collect();
         let mut linker = Linker::of(target, &engines, None);
         linker.nic(NicSettings::new(target)).expect("these are the defaults");
-        linker.admit(grant.spec(target).0).unwrap_or_else(|e| panic!("{e}"));
+        let (spec, object) = grant.spec(target);
+        linker.admit(spec).and_then(|_| linker.load(measured::ID, &object)).unwrap_or_else(|e| panic!("{e}"));
         hostile.iter_mut().for_each(|one| one.fit(&mut linker, target));
-        // Rate and burst change with what they run, the one up and the other down.
+        // Rate and burst change with what they run, the one up and the other down: with each program of each alone, and with the one of each
+        // that is charged most, one tenant after the other.
         let (mut assured, mut wait) = assured(&linker);
+        let mut with = |linker: &Linker| {
+            let (with, waits) = self::assured(linker);
+            (assured, wait) = (least(assured, with), wait.max(waits));
+        };
+        for one in &hostile {
+            one.each(&linker).iter().for_each(&mut with);
+        }
         for one in &hostile {
             one.charge(&mut linker);
-            let (with, waits) = self::assured(&linker);
-            (assured, wait) = (least(assured, with), wait.max(waits));
+            with(&linker);
         }
         let share = Share::of(&assured);
         // Short packets, of which a destination takes more, or longer ones among them.
@@ -162,9 +170,11 @@ pub fn run(device: impl Device + 'static, plan: &Plan, beside: bool) -> (Seen, D
             let one = rng.index(hostile.len());
             let next = hostile[one].operate(&mut rng, &mut field);
             let (now, wait) = assured(&field.linker);
+            let is_within = least(now, plan.assured) == plan.assured && wait <= plan.wait;
             assert!(
-                least(now, plan.assured) == plan.assured && wait <= plan.wait,
-                "the plan has more than {now:?}, {wait} ticks"
+                is_within,
+                "{now:?}, {wait} ticks; the plan has {:?}, {}; seed {}",
+                plan.assured, plan.wait, plan.seed
             );
             operation = next.map(|(what, load)| {
                 *done.operations.entry(what).or_default() += 1;
