@@ -164,3 +164,49 @@ fn a_wish_is_met_as_far_as_the_share_goes() {
     let constant = table("t", "hdr.h.a : exact;", "const entries = { 1 : back(); }");
     assert!(reserved_on(&DEFAULT, (1, 3), &constant, "t.apply();", "").is_empty());
 }
+
+/// A case that leaves out a bit of its stage's key is two exact rows, and no ternary one, of which a stage has few; one that leaves out many is ternary.
+#[test]
+fn cases_that_leave_out_a_bit_are_exact_rows() {
+    for (test, is_exact) in [("hdr.h.a[3:3] == 1", true), ("hdr.h.a[4:3] == 2", true), ("hdr.h.a == 7", false)] {
+        let apply = format!("if ({test}) {{ hdr.h.c = 1; }} else {{ hdr.h.c = 2; }}");
+        let program = framed("", &apply);
+        let compiled = program.compile(&DEFAULT, 1, 3).unwrap();
+        let object = compiled.object("room", &program.reference(Undefined::Zero, 1).unwrap()).unwrap();
+        let ternary: usize = object.parts.rmt.unwrap().stages.values().map(|stage| stage.ternary.len()).sum();
+        assert_eq!(ternary == 0, is_exact, "{test}: {ternary} ternary rows");
+    }
+}
+
+#[test]
+fn what_is_said_is_reserved_or_refused() {
+    let locals = format!(
+        "{ACTIONS} {} {} {}",
+        table("t", "hdr.h.a: exact;", "size = 300;"),
+        table("u", "hdr.h.b: ternary;", ""),
+        table("own", "hdr.h.b: exact;", "const entries = { 1: back(); }")
+    );
+    let program = framed(&locals, "t.apply(); u.apply(); own.apply();");
+    let empty = program.reference(Undefined::Zero, 1).unwrap();
+    let reserving = |said: &[(&str, u32)]| {
+        let said = said.iter().map(|(table, entries)| ((*table).to_string(), *entries)).collect();
+        program.compile(&DEFAULT, 1, 3).unwrap().reserving(&said)
+    };
+    let usual = reservations(&reserving(&[]), &empty);
+    for said in [1, 17, 300] {
+        let all = reservations(&reserving(&[("t", said)]), &empty);
+        let found = all.iter().find(|(table, ..)| table == "t").unwrap();
+        assert_eq!((found.1, found.2), (300, said), "{all:?}, without a word {usual:?}");
+    }
+    let full = filled(&program, "add t hdr.h.a:1 to(x:1)\nadd t hdr.h.a:2 to(x:1)\n");
+    for (said, of, words) in [
+        (("nothing", 1), &empty, "table `nothing`"),
+        (("own", 4), &empty, "no entries but the program's own"),
+        (("t", 1), &full, "in which 2 are"),
+        (("t", 5000), &empty, "exact rows"),
+        (("u", 40), &empty, "32 ternary rows"),
+    ] {
+        let error = reserving(&[said]).reservations(of).unwrap_err();
+        assert!(error.code() == "E0799" && error.to_string().contains(words), "{said:?}: {error}");
+    }
+}

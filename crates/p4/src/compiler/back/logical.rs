@@ -5,6 +5,7 @@
 
 use super::phv_allocation::Piece;
 use super::rows::StageKey;
+use super::spelt::spelt;
 use super::{Plan, too_much};
 use crate::compiler::ir::{Alt, Bits, Leaf, Src, Test, Tree};
 use crate::compiler::middle::Refusal;
@@ -85,7 +86,7 @@ impl Plan {
                 let hashed = key.looked.iter().fold(LogicalValue::default(), |all, bit| all.with(*bit));
                 all.push(LogicalCase::Hashes(hashed));
             }
-            logical.stages.insert(number as u8, all);
+            logical.stages.insert(number as u8, spelt(all));
         }
         // Entries of tables that no packet comes to lead nowhere.
         for (_, table) in logical.tables.iter_mut().enumerate().filter(|(at, _)| !looked.contains(at)) {

@@ -17,6 +17,7 @@ mod parser;
 mod phv_allocation;
 mod rows;
 mod shared;
+mod spelt;
 mod split;
 mod system;
 mod verify;
