@@ -6,15 +6,14 @@
 //! operation on a pipeline with more rows than any target has, and ends with the rows, without the linker's check of each row's owner.
 
 use sluice_formats::rmt::target::Target;
-use sluice_formats::row::Wide;
 use sluice_formats::target::DEFAULT;
 use sluice_frontends::{Reading, Tables};
 use sluice_object::linker::rmt::{EntryAt, EntryKey, EntryLeads, Placer, Quota};
 use sluice_object::rmt::logical::{LogicalCall, LogicalChange, LogicalEntry, LogicalMatch};
 use sluice_object::rmt::{LogicalValue, RmtPart};
-use sluice_object::{Action, Destination, KeySpec, Linker, Load, Object, TenantSpec};
+use sluice_object::{Action, Destination, KeySpec, Linker, Load, Object, TenantSpec, lower};
+use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -97,10 +96,13 @@ fn loaded(object: &Object, exact: u32, ternary: u32) -> Linker {
     linker
 }
 
-/// What the entry of a number asks for, in words: numbers have prefixes of their own.
+/// What the entry of a number asks for, in words: numbers have prefixes of their own, the first one a whole address, beside which the others are
+/// ternary.
 fn words(kind: &str, number: usize) -> String {
     match kind {
         "exact" => format!("{number}"),
+        "lpm" if number == 0 => "0x0a000000/32".to_owned(),
+        "ternary" if number == 0 => "0x0a000000&&&0xffffffff".to_owned(),
         "lpm" => format!("{:#x}/24", 0x0a00_0000 + (number << 8)),
         _ => format!("{:#x}&&&0xffffff00", 0x0a00_0000 + (number << 8)),
     }
@@ -109,6 +111,7 @@ fn words(kind: &str, number: usize) -> String {
 fn asked(kind: &str, number: usize) -> Vec<LogicalMatch> {
     let (value, mask) = match kind {
         "exact" => (number as u128, u128::from(u32::MAX)),
+        _ if number == 0 => (0x0a00_0000, u128::from(u32::MAX)),
         _ => (0x0a00_0000 + ((number as u128) << 8), 0xffff_ff00),
     };
     vec![LogicalMatch::Masked { value: LogicalValue::of(value), mask: LogicalValue::of(mask) }]
@@ -239,42 +242,27 @@ fn plain(there: u32) {
     line("linker", "plain", there as usize, times, None);
 }
 
-/// Entries of a program's stage that is no P4 program's, on a pipeline with many rows.
+/// The same on a pipeline with many rows.
 fn plain_placer(there: u32) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/rmt/calc.rmt");
-    let object = sluice_frontends::read(&path, &Reading::new(&DEFAULT, "calc")).expect("calc.rmt is here");
-    let part = Arc::new(*object.parts.rmt.expect("it is a program of the pipeline"));
-    let stage = *part.stages.keys().next().expect("it has a stage");
-    let mask = part.stages[&stage].key.mask;
-    let mut quota = Quota::of(&part, 0);
-    quota.stages.values_mut().for_each(|stage| stage.exact = 12_000);
+    let to = |port| Action::to([Destination::Port(port)]);
+    let (mut object, key) = (Object::new("t", KeySpec::DMAC, to(1)), |number: u32| {
+        let mut key = [0; 13];
+        key[..4].copy_from_slice(&number.to_be_bytes());
+        key
+    });
+    (0..there).for_each(|number| object.push(key(number), to(2)));
+    let part = lower::lower(&object, &DEFAULT, &BTreeMap::new()).expect("no container is taken");
     let mut placer = Placer::new(MANY);
-    placer.admit(1, "calc", quota).expect("the pipeline is free");
-    placer.place(1, 0, &part).expect("there is room");
-    let bits: Vec<usize> = (0..200).filter(|bit| mask.0[bit / 8] >> (bit % 8) & 1 == 1).collect();
-    let at = |number: u32| {
-        let mut key = Wide([0; 25]);
-        let own = bits.iter().enumerate().filter(|(n, _)| *n < 32 && number >> n & 1 == 1);
-        own.for_each(|(_, bit)| key.0[bit / 8] |= 1 << (bit % 8));
-        EntryAt { module: 1, generation: 0, stage, key: EntryKey::Exact(key) }
-    };
-    let leads = |byte: u8| EntryLeads { action: 0, number: 0, data: Wide([byte; 16]) };
-    let most = 1 << bits.len().min(16);
-    if there + 20 >= most {
-        return;
-    }
-    let mut count = part.stages[&stage].exact.len() as u32;
-    let mut number = 0;
-    while count < there {
-        count += u32::from(placer.insert(at(number), &leads(1), None).is_ok());
-        number += 1;
-    }
-    let free = (number..most).find(|n| placer.clone().insert(at(*n), &leads(1), None).is_ok());
-    let new = at(free.expect("a key that is free"));
+    let quota = Quota { stages: [(lower::stage_of(&DEFAULT), lower::quota(12_000))].into(), ..Quota::default() };
+    placer.admit(1, "t", quota).expect("the pipeline is free");
+    placer.place(1, 0, &Arc::new(part)).expect("there is room");
+    let bits = EntryKey::Exact(lower::key_bits(&KeySpec::DMAC, &key(there + 5)));
+    let new = EntryAt { module: 1, generation: 0, stage: lower::stage_of(&DEFAULT), key: bits };
+    let leads = |port| EntryLeads { action: 0, number: 1, data: lower::data_of(&to(port), &DEFAULT) };
     let placer = std::cell::RefCell::new(placer);
     let times = rounds(
-        || drop(black_box(placer.borrow_mut().insert(new, &leads(1), None).expect("there is room"))),
-        || drop(black_box(placer.borrow_mut().modify(new, &leads(2)).expect("it is there"))),
+        || drop(black_box(placer.borrow_mut().insert(new, &leads(2), None).expect("there is room"))),
+        || drop(black_box(placer.borrow_mut().modify(new, &leads(3)).expect("it is there"))),
         || drop(black_box(placer.borrow_mut().delete(new).expect("it is there"))),
     );
     line("placer", "plain", there as usize, times, None);

@@ -3,7 +3,6 @@
 use super::table::{Label, Lowest};
 use crate::linker::rmt::entries::{EntryKey, EntryLeads};
 use crate::rmt::LogicalRow;
-use crate::rmt::check::inside;
 use crate::rmt::logical::encode::{Asked, agree};
 use crate::rmt::part::RmtKey;
 use std::collections::{BTreeMap, HashMap};
@@ -129,9 +128,7 @@ impl LiveStage {
         match (old, new) {
             (None, None) => {}
             (None, Some(comes)) => {
-                if !inside(&mask, &self.mask) {
-                    return None;
-                }
+                // One that asks for more than the stage's key has is refused where its row would lie.
                 is_ternary = mask != self.mask || self.is_taken(&asked, first, comes.place);
                 if is_ternary && mask != self.mask && self.takes(&asked, comes.place, last) {
                     return None;

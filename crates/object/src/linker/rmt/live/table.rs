@@ -8,8 +8,10 @@ pub(super) type Label = i128;
 
 /// The label of what no entry matches.
 pub(super) const MISS: Label = Label::MAX;
-/// Between two neighbours at first: so many fit between them, one behind the other.
+/// Between two neighbours at first.
 const GAP: Label = 1 << 64;
+/// Between two that came one after the other, beside each other: there is room for as many of them as anybody adds.
+const STEP: Label = 1 << 32;
 
 /// Numbers of which the lowest free one is taken.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +64,8 @@ pub(super) struct LiveTable {
     pub entries: Vec<Option<Standing>>,
     pub free: Lowest,
     pub default: LogicalCall,
+    /// Label of the one that came last.
+    last: Label,
     /// Stages and cases that look it up.
     pub looked_up: Vec<(u8, u16)>,
 }
@@ -84,7 +88,7 @@ impl LiveTable {
             all[usize::from(*position)] = Some(Standing { entry: entry.clone(), label: at as Label * GAP });
         }
         let free = Lowest::but(positions.iter().copied());
-        Self { order: positions.to_vec(), entries: all, free, default, looked_up: Vec::new() }
+        Self { order: positions.to_vec(), entries: all, free, default, last: MISS, looked_up: Vec::new() }
     }
 
     /// The entry that keeps a position.
@@ -109,8 +113,13 @@ impl LiveTable {
             (Some(before), None) => Some(before + GAP),
             (None, Some(behind)) => Some(behind - GAP),
             (Some(before), Some(behind)) => {
-                let label = before + (behind - before) / 2;
-                (label > before).then_some(label)
+                let half = (behind - before) / 2;
+                let label = match self.last {
+                    last if last == before => before + half.min(STEP),
+                    last if last == behind => behind - half.min(STEP),
+                    _ => before + half,
+                };
+                (before < label && label < behind).then_some(label)
             }
         }
     }
@@ -134,6 +143,7 @@ impl LiveTable {
                 let slot = usize::from(*position);
                 match standing.take() {
                     Some(comes) => {
+                        self.last = comes.label;
                         self.order.insert(*at, *position);
                         self.free.take(*position);
                         if self.entries.len() <= slot {
