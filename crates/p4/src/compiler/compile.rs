@@ -50,6 +50,8 @@ pub struct Compiled {
     role: Role,
     target: Target,
     pub(super) ports: Ports,
+    /// How it was compiled.
+    pub(super) choice: Choice,
 }
 
 pub(crate) fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
@@ -99,11 +101,11 @@ impl Program {
         let best = self.best(&code, target, (first, last), traffic);
         ended("choose");
         let choice = match (best, &effort) {
-            (Ok((choice, _)), Some(_)) => choice,
+            (Ok(compiled), Some(_)) => compiled.choice,
             // What was made is made once more, and checked, or found to be wrong before it is refused.
             (Err(_), Some(_)) => Choice::default(),
             (best, None) => {
-                let (_, compiled) = best?;
+                let compiled = best?;
                 self.check_rows(&compiled, &None, None)?;
                 return Ok(compiled);
             }
@@ -130,7 +132,7 @@ impl Program {
         let plan = plan(&code, graph, target, (first, last), &choice.wishes, effort.as_mut())
             .map_err(|refusal| errors(refusal, &self.sources))?;
         ended("place");
-        let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), ports);
+        let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), ports).chosen(choice);
         self.check_rows(&compiled, &met, effort)?;
         ended("rows, checked");
         Ok(compiled)
@@ -186,7 +188,18 @@ impl Compiled {
         ports: Ports,
     ) -> Compiled {
         let system = (first..=last).any(|stage| target.is_system(stage));
-        Compiled { plan, sources, role: if system { Role::System } else { Role::Tenant }, target: *target, ports }
+        Compiled {
+            plan,
+            sources,
+            role: if system { Role::System } else { Role::Tenant },
+            target: *target,
+            ports,
+            choice: Choice::default(),
+        }
+    }
+
+    pub(super) fn chosen(self, choice: Choice) -> Self {
+        Compiled { choice, ..self }
     }
 
     /// How many stages it needs, one behind the other.

@@ -70,7 +70,9 @@ impl Plan {
             let lines = vec![format!("path {at}: {} bytes or more", path.least), format!("{takes} containers taken")];
             let shown = picture.show(0, lines, "#d9efd9");
             let behind = match path.headers {
-                0 => usize::from(path.constant & self.homes.number_mask() as u16).checked_sub(1).map(|node| nodes[node]),
+                0 => {
+                    usize::from(path.constant & self.homes.number_mask() as u16).checked_sub(1).map(|node| nodes[node])
+                }
                 NOWHERE => None,
                 row => Some(ends[usize::from(row) - 1]),
             };
