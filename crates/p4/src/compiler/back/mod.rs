@@ -8,6 +8,7 @@ pub(crate) mod cells;
 mod chain;
 mod deparse;
 mod draw;
+mod factors;
 mod hash;
 mod join;
 mod live;

@@ -301,9 +301,11 @@ impl Maker<'_> {
         let names: Vec<String> = actions.iter().map(|(name, _)| name.clone()).collect();
         let (default, data) = actions[self.rng.index(actions.len())].clone();
         let value = if data { self.rng.below(8).to_string() } else { String::new() };
+        // Few tables have all that they ask for.
+        let size = if self.rng.chance(1, 4) { 8 } else { 1024 };
         let counters = if counted { format!("counters = hits{at}; ") } else { String::new() };
         self.locals += &format!(
-            "    table {name} {{\n        key = {{ {} }}\n        actions = {{ {}; }}\n        size = 8; {counters}\n        default_action = {default}({value});\n    }}\n",
+            "    table {name} {{\n        key = {{ {} }}\n        actions = {{ {}; }}\n        size = {size}; {counters}\n        default_action = {default}({value});\n    }}\n",
             shown.join(" "),
             names.join("; ")
         );
