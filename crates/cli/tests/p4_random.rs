@@ -6,7 +6,7 @@
 mod generate;
 
 use crate::common::{Folder, has_plugin};
-use generate::{Sample, Size, sample, shrunk};
+use generate::{Sample, Size, guarded, guarded_packet, sample, shrunk};
 use sluice_formats::random::{Rng, test_is_long, test_seed};
 use std::collections::BTreeSet;
 
@@ -79,6 +79,40 @@ fn random_programs_on_the_rtl_give_the_references_packets() {
     );
     println!("  reached: {}", reached.into_iter().collect::<Vec<_>>().join("; "));
     assert!(only.is_some() || passed == wanted, "{passed} of {made} programs compiled");
+}
+
+/// Tables with guards, ways, state and conditions around them.
+#[test]
+fn tables_with_something_beside_them_on_the_rtl_give_the_references_packets() {
+    if !has_plugin("rmt_tiny") {
+        return;
+    }
+    let seed = test_seed("multiplied_on_the_rtl");
+    let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
+    let wanted = variable("SLUICE_PROGRAMS").unwrap_or(if test_is_long() { 60 } else { 10 });
+    let f = Folder::new();
+    let (mut passed, mut made, mut sent) = (0, 0, 0);
+    while passed < wanted && made < MOST_MADE * wanted {
+        let mut rng = Rng::new(seed.wrapping_add(made as u64));
+        made += 1;
+        let sample = guarded(&mut rng, Size::Tiny);
+        let mut script = sample.entries.clone();
+        (0..8).for_each(|port| script += &format!("expect {port}\n"));
+        for _ in 0..PACKETS {
+            let digits: String = guarded_packet(&mut rng).iter().map(|byte| format!("{byte:02x}")).collect();
+            script += &format!("packet {} {digits}\n", rng.below(8));
+        }
+        match run(&f, &sample.program, &script) {
+            Came::Passed(count, _) => {
+                passed += 1;
+                sent += count;
+            }
+            Came::Refused => {}
+            Came::Wrong(why) => panic!("program {made} of seed {seed}: {why}\n{}\n{script}", sample.program),
+        }
+    }
+    println!("{passed} of {made} programs compiled, {PACKETS} packets each, {sent} sent");
+    assert!(passed == wanted, "{passed} of {made} programs compiled");
 }
 
 /// RTL, model and reference with one program.

@@ -34,6 +34,8 @@ pub struct Compiled {
     pub(super) ports: Ports,
     /// Tables of which it is said how many entries rows are reserved for.
     pub(super) said: BTreeMap<String, u32>,
+    /// How it was compiled.
+    pub(super) choice: Choice,
 }
 
 pub(crate) fn errors(refusal: Refusal, sources: &Sources) -> P4Errors {
@@ -84,11 +86,11 @@ impl Program {
         let best = self.best(&code, target, (first, last), traffic);
         ended("choose");
         let choice = match (best, &effort) {
-            (Ok((choice, _)), Some(_)) => choice,
+            (Ok(compiled), Some(_)) => compiled.choice,
             // What was made is made once more, and checked, or found to be wrong before it is refused.
             (Err(_), Some(_)) => Choice::default(),
             (best, None) => {
-                let (_, compiled) = best?;
+                let compiled = best?;
                 self.check_rows(&compiled, &None, None)?;
                 return Ok(compiled);
             }
@@ -115,7 +117,7 @@ impl Program {
         let plan = plan(&code, graph, target, (first, last), &choice.wishes, effort.as_mut())
             .map_err(|refusal| errors(refusal, &self.sources))?;
         ended("place");
-        let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), ports);
+        let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), ports).chosen(choice);
         self.check_rows(&compiled, &met, effort)?;
         ended("rows, checked");
         Ok(compiled)
@@ -178,7 +180,12 @@ impl Compiled {
             target: *target,
             ports,
             said: BTreeMap::new(),
+            choice: Choice::default(),
         }
+    }
+
+    pub(super) fn chosen(self, choice: Choice) -> Self {
+        Compiled { choice, ..self }
     }
 
     /// How many stages it needs, one behind the other.

@@ -38,6 +38,7 @@ impl Compiled {
         let of = |(at, table): (usize, &LogicalTable)| {
             let (reserved, size) = (table.reserved?, table.size);
             let why = if size > reserved { logical.short(at, &|_| share) } else { None };
+            let why = why.map(|why| why + &self.lines_of(at));
             Some(Reservation { reserved, table: table.name.clone(), size, said: self.is_said(&table.name), why })
         };
         Ok(logical.tables.iter().enumerate().filter_map(of).collect())

@@ -2,7 +2,7 @@
 //! once, and what other visits of its stage look at makes rows of an exact key ternary. So a program is followed with visits that end before
 //! or behind its tables, and placed with visits that wait for a later stage; of all that fits, that is taken which gives the tables most.
 
-use crate::compiler::back::{Delays, Wishes, plan};
+use crate::compiler::back::{ALIKE, Delays, SHARED, Wishes, has_ways, plan};
 use crate::compiler::compile::{Compiled, errors};
 use crate::compiler::ir::Graph;
 use crate::compiler::middle::{Ends, NO_ENDS, Refusal, explore_within};
@@ -18,10 +18,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most ways through a program that are followed.
 pub(crate) const MOST_WAYS: usize = 6_000;
 /// Most ways that are followed for all tries together, beside the first.
-const MOST_WAYS_OF_TRIES: usize = 8_000;
+const MOST_WAYS_OF_TRIES: usize = 6_000;
 /// Most tries; and most visits that all of them place together.
-const MOST_TRIES: usize = 200;
-const MOST_VISITS: usize = 4_000;
+const MOST_TRIES: usize = 64;
+const MOST_VISITS: usize = 1_500;
 /// Most tables for which each way is tried by itself.
 const MOST_TABLES: usize = 3;
 
@@ -38,9 +38,24 @@ pub(crate) struct Choice {
     pub wishes: Wishes,
 }
 
+impl Compiled {
+    /// What was done so that tables have fewer rows for each entry, or exact ones.
+    pub fn cuts(&self) -> Vec<&'static str> {
+        let (Ends { before, behind, found }, fewer) = (&self.choice.ends, &self.plan.fewer);
+        let all = [
+            (fewer.contains(&ALIKE), "visits that do the same are one"),
+            (fewer.contains(&SHARED), "ways to a table share its rows"),
+            (!before.is_empty(), "what is decided before a table is a visit of its own"),
+            (!behind.is_empty(), "what is decided behind a table is a visit of its own"),
+            (!found.is_empty(), "the action of an entry is a visit of its own"),
+            (!self.choice.wishes.delays.is_empty(), "visits wait for a stage in which no exact table is"),
+        ];
+        all.into_iter().filter(|(is, _)| *is).map(|(_, cut)| cut).collect()
+    }
+}
+
 /// What a program gives its tables, compiled in one way.
 struct Tried {
-    choice: Choice,
     compiled: Compiled,
     gives: Gives,
 }
@@ -88,7 +103,7 @@ impl Program {
         target: &Target,
         stages: (usize, usize),
         traffic: Option<&Traffic>,
-    ) -> Result<(Choice, Compiled), P4Errors> {
+    ) -> Result<Compiled, P4Errors> {
         let entries = self.reference(crate::Undefined::Zero, 1)?;
         let mut tries = Tries {
             program: self,
@@ -106,8 +121,7 @@ impl Program {
         let followed = tries.followed(&NO_ENDS, &mut { MOST_WAYS }).map_err(refused)?;
         tries.graphs.insert(Ends::default(), Some(followed));
         let first = tries.tried(Choice::default()).map_err(refused)?;
-        let best = tries.best(first);
-        Ok((best.choice, best.compiled))
+        Ok(tries.best(first).compiled)
     }
 }
 
@@ -127,9 +141,9 @@ impl Tries<'_> {
         self.tries = self.tries.saturating_sub(1);
         let plan = plan(self.code, graph.clone(), self.target, self.stages, &choice.wishes, None)?;
         let sources = self.program.sources.clone();
-        let compiled = Compiled::new(plan, sources, self.target, self.stages, ports.clone());
+        let compiled = Compiled::new(plan, sources, self.target, self.stages, ports.clone()).chosen(choice);
         let gives = self.gives(&compiled);
-        Ok(Tried { choice, compiled, gives })
+        Ok(Tried { compiled, gives })
     }
 
     fn is_over(&self) -> bool {
@@ -160,12 +174,17 @@ impl Tries<'_> {
         let ends = if least.short.is_empty() { Vec::new() } else { self.ends(&tables) };
         let mut all = vec![first];
         for ends in ends {
-            for shared in [false, true] {
-                let wishes = Wishes { shared, ..Wishes::default() };
-                let tried = self.maybe(Choice { ends: ends.clone(), wishes });
-                // The very first is there, and without ways that share a table it is as before.
-                let is_new = |tried: &Tried| tried.compiled.plan.graph.ways > 0 || !shared && ends != Ends::default();
-                all.extend(tried.filter(is_new));
+            // The very first is there.
+            if ends != Ends::default() {
+                all.extend(self.maybe(Choice { ends: ends.clone(), wishes: Wishes::default() }));
+            }
+            let has_ways = |tries: &Self| {
+                let graph = tries.graphs.get(&ends).and_then(Option::as_ref);
+                graph.is_some_and(|(graph, _)| has_ways(graph, tries.code))
+            };
+            if has_ways(self) {
+                let wishes = Wishes { shared: true, ..Wishes::default() };
+                all.extend(self.maybe(Choice { ends, wishes }));
             }
         }
         // What came first is as it is compiled where nothing else gives more.
@@ -207,7 +226,7 @@ impl Tries<'_> {
         loop {
             let mut better: Option<Tried> = None;
             for delays in self.delays(&best) {
-                let mut choice = best.choice.clone();
+                let mut choice = best.compiled.choice.clone();
                 choice.wishes.delays = delays;
                 let tried = self.maybe(choice);
                 let Some(tried) = tried else { continue };
@@ -229,7 +248,7 @@ impl Tries<'_> {
         for table in &tried.gives.short {
             for (own, others) in plan.beside(*table) {
                 for set in [others, own] {
-                    let mut delays = tried.choice.wishes.delays.clone();
+                    let mut delays = tried.compiled.choice.wishes.delays.clone();
                     delays.extend(set.iter().map(|at| (*at, plan.stages[*at] + 1 - self.stages.0)));
                     if !set.is_empty() && !all.contains(&delays) {
                         all.push(delays);

@@ -43,6 +43,27 @@ impl Compiled {
     }
 }
 
+/// Most lines of a kind that a table's report has.
+const MOST_LINES: usize = 4;
+
+impl Compiled {
+    /// Lines that cost a table rows, in words behind what an entry takes.
+    pub(super) fn lines_of(&self, table: usize) -> String {
+        let factors = self.plan.factors(table);
+        let kinds = [
+            (&factors.ways, "packets come to it from"),
+            (&factors.decided, "decided in its stage at"),
+            (&factors.beside, "its stage also has what is at"),
+        ];
+        let listed = kinds.into_iter().filter(|(lines, _)| !lines.is_empty()).map(|(lines, words)| {
+            let some: Vec<String> = lines.iter().take(MOST_LINES).map(|line| place(*line, &self.sources)).collect();
+            let more = if lines.len() > MOST_LINES { ", ..." } else { "" };
+            format!("; {words} {}{more}", some.join(", "))
+        });
+        listed.collect()
+    }
+}
+
 /// Cells of a counter that the program indexes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterCells {

@@ -1,7 +1,7 @@
 //! One program on both: the compiler may refuse it, but what it takes gives the packets of the reference, and keeps the same.
 
 use sluice_p4::stf::{Carrier, Script};
-use sluice_p4::{Allowed, Model, Program, Reader, Traffic, Undefined};
+use sluice_p4::{Allowed, Compiled, Model, Program, Reader, Traffic, Undefined};
 use sluice_rmt::target::{DEFAULT, Target, WIDE};
 use std::path::Path;
 
@@ -88,6 +88,17 @@ pub fn on_header(fields: &str, locals: &str, ingress: &str, egress: &str) -> Str
 
 /// The same with a program that was read.
 pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, Vec<u8>)]) -> Came {
+    compare_and(checked, entries, place, packets, &mut |_| ())
+}
+
+/// The same, and looks at what it was compiled to.
+pub fn compare_and(
+    checked: &Program,
+    entries: &str,
+    place: Place,
+    packets: &[(u16, Vec<u8>)],
+    see: &mut dyn FnMut(&Compiled),
+) -> Came {
     let (target, first, last) = place;
     let mut reference = match checked.reference(Undefined::Zero, 1) {
         Ok(reference) => reference,
@@ -105,6 +116,7 @@ pub fn compare(checked: &Program, entries: &str, place: Place, packets: &[(u16, 
         Err(errors) if errors.code() == "E0798" => return Came::Wrong(errors.to_string()),
         Err(errors) => return refused(errors.to_string()),
     };
+    see(&compiled);
     compiled.teach(&mut reference);
     let report = script.run(&mut reference);
     if !report.passed() {

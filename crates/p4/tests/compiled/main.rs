@@ -11,6 +11,7 @@ mod generate;
 mod limits;
 mod mixed;
 mod multicast;
+mod multiplied;
 mod pieces;
 mod police;
 mod ports;

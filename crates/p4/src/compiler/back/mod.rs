@@ -8,6 +8,7 @@ pub(crate) mod cells;
 mod chain;
 mod deparse;
 mod draw;
+mod factors;
 mod hash;
 mod join;
 mod live;
@@ -66,6 +67,8 @@ pub(crate) struct Plan {
     /// Tables without entries, and what stages do with them; actions of each stage.
     pub(super) logical: Logical,
     actions: Vec<Vec<Action>>,
+    /// Passes that left fewer visits.
+    pub fewer: Vec<&'static str>,
     target: Target,
 }
 
@@ -75,11 +78,16 @@ pub(super) fn too_much<T>(span: Span, what: impl Into<String>) -> Result<T, Refu
 
 /// Why a stage's keys do not fit.
 const TOO_MANY_KEYS: &str = "a stage whose keys lie in more containers than it looks at";
+const TOO_MANY_COMPARISONS: &str = "a stage with more than two comparisons";
 /// Most visits that are cut in two.
 const MOST_SPLITS: usize = 200;
 
 /// Stages of visits, behind the first, that they are not before.
 pub(crate) type Delays = BTreeMap<usize, usize>;
+
+/// Names of passes that leave fewer visits.
+pub(crate) const ALIKE: &str = "alike";
+pub(crate) const SHARED: &str = "shared";
 
 /// What is asked of placing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,6 +95,12 @@ pub(crate) struct Wishes {
     /// Ways that come to one table share its rows.
     pub shared: bool,
     pub delays: Delays,
+}
+
+/// Whether there are ways to a table that can share its rows.
+pub(crate) fn has_ways(graph: &Graph, code: &Code) -> bool {
+    let alike = alike::alike(graph, code);
+    shared::shared(alike.as_ref().unwrap_or(graph)).is_some()
 }
 
 /// Places a graph in stages `first` to `last`, with visits that do the same as one.
@@ -100,23 +114,25 @@ pub(crate) fn plan(
     mut effort: Option<&mut Effort>,
 ) -> Result<Plan, Refusal> {
     // What is refused anyway is not checked.
-    let (mut made, is_checked) = (Vec::new(), effort.is_some());
+    let (mut made, mut fewer, is_checked) = (Vec::new(), Vec::new(), effort.is_some());
     let mut becomes = |graph: &mut Graph, pass: &'static str, new: Option<Graph>| {
         if let Some(new) = new {
             let before = std::mem::replace(graph, new);
+            fewer.push(pass);
             made.extend(is_checked.then(|| (pass, before, graph.clone())));
         }
     };
     let new = alike::alike(&graph, code);
-    becomes(&mut graph, "alike", new);
+    becomes(&mut graph, ALIKE, new);
     if wishes.shared {
         let new = shared::shared(&graph);
-        becomes(&mut graph, "shared", new);
+        becomes(&mut graph, SHARED, new);
     }
-    let plan = joined_or_not(code, graph, target, stages, &wishes.delays, effort.as_deref_mut())?;
+    let mut plan = joined_or_not(code, graph, target, stages, &wishes.delays, effort.as_deref_mut())?;
     for (pass, before, after) in made {
         verify::alike(pass, &before, &after, effort.as_deref_mut())?;
     }
+    plan.fewer = fewer;
     Ok(plan)
 }
 
@@ -278,7 +294,13 @@ fn place(
                     }
                 }
             }
-            Err(rows::KeyRefused::Refused(refusal)) => return Err(refusal),
+            Err(rows::KeyRefused::Compares(at)) => {
+                let alone = levels.iter().filter(|level| **level == levels[at]).count() == 1;
+                if !alone && may_wait(at) {
+                    return Ok(Placed::Delay(Box::new(graph), at, levels[at] + 1));
+                }
+                return too_much(graph.spans[at], TOO_MANY_COMPARISONS);
+            }
             Err(rows::KeyRefused::Apart(at, test)) => {
                 let span = graph.spans[at];
                 return match split::side_by_side(&mut graph, at, &test) {
@@ -315,6 +337,7 @@ impl Plan {
             hashes: HashLayouts::new(),
             logical: Logical::default(),
             actions: Vec::new(),
+            fewer: Vec::new(),
             target: *target,
         }
     }

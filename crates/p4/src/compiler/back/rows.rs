@@ -7,7 +7,7 @@
 use super::phv_allocation::{Homes, Piece};
 use super::{Plan, names, too_much};
 use crate::compiler::ir::{Bits, Graph, Loc, LocInfo, Seg, Src, Test, Tree};
-use crate::compiler::middle::{Refusal, RefusalKind};
+use crate::compiler::middle::Refusal;
 use crate::front::source::Span;
 use sluice_object::linker::spaces::Region;
 use sluice_object::rmt::{Logical, LogicalRow};
@@ -27,9 +27,10 @@ const WORD: u32 = 16;
 pub(super) enum KeyRefused {
     /// A visit, and variables of one size of which one would have to lie in another: the one that is too many first.
     Move(usize, Vec<Loc>),
+    /// A visit with more comparisons than its stage has, those of others there among them.
+    Compares(usize),
     /// A visit that compares values which lie at different bits of their containers.
     Apart(usize, Box<Test>),
-    Refused(Refusal),
 }
 
 /// The key of a stage, and the comparisons whose results are among it.
@@ -66,7 +67,6 @@ pub(super) fn keys(
         if !graph.is_system {
             key.pieces[0] = Some(homes.node % 8);
         }
-        let refuse = |what: &str| KeyRefused::Refused(Refusal::new(graph.spans[at], RefusalKind::TooMuch, what));
         let mut read = Vec::new();
         looked_at(&node.tree, &mut read, &mut key.tests);
         for &(loc, low, width) in &read {
@@ -91,7 +91,7 @@ pub(super) fn keys(
             }
         }
         if key.tests.len() > 2 {
-            return Err(refuse("a stage with more than two comparisons"));
+            return Err(KeyRefused::Compares(at));
         }
         while key.predicates.len() < key.tests.len() {
             let Test::Compare { equal, a, b } = &key.tests[key.predicates.len()] else { break };

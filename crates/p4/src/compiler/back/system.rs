@@ -37,7 +37,7 @@ pub(crate) fn plan_system(
     let listed = |all: Vec<Loc>| names::listed(all.into_iter().map(|loc| names::name(&graph, loc, code)));
     let keys = match rows::keys(&graph, &homes, &stages, target) {
         Ok(keys) => keys,
-        Err(rows::KeyRefused::Refused(refusal)) => return Err(refusal),
+        Err(rows::KeyRefused::Compares(at)) => return too_much(graph.spans[at], super::TOO_MANY_COMPARISONS),
         Err(rows::KeyRefused::Move(at, all)) => {
             return too_much(graph.spans[at], format!("{}: {}", super::TOO_MANY_KEYS, listed(all)));
         }

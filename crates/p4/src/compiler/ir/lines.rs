@@ -1,7 +1,7 @@
 //! Where in the program things come from, for messages: the statement that takes, writes or emits something, and the one that looks at cells.
 //! Of each thing the first such statement counts, in the order in which ways are followed.
 
-use super::{Array, Bits};
+use super::{Array, Bits, Test};
 use crate::front::source::Span;
 use foldhash::HashMap;
 
@@ -21,6 +21,7 @@ pub(crate) struct Lines {
     cells: HashMap<Array, Span>,
     temps: HashMap<u32, Span>,
     tables: HashMap<usize, Span>,
+    tests: HashMap<Test, Span>,
 }
 
 impl Lines {
@@ -65,6 +66,16 @@ impl Lines {
     /// A table is applied.
     pub fn apply(&mut self, table: usize, at: Span) {
         self.tables.entry(table).or_insert(at);
+    }
+
+    /// Something is asked of a packet.
+    pub fn ask(&mut self, test: &Test, at: Span) {
+        self.tests.entry(test.clone()).or_insert(at);
+    }
+
+    /// Where that is asked.
+    pub fn asked(&self, test: &Test) -> Option<Span> {
+        self.tests.get(test).copied()
     }
 
     /// Where a table is applied.

@@ -319,6 +319,7 @@ impl<'c> Explorer<'c> {
             }
             Came::Need(Need::Test(test)) => {
                 *span = at;
+                self.graph.locs.lines.ask(&test, at);
                 script.push(Event::Yes);
                 let yes = self.tree(script, span)?;
                 script.pop();

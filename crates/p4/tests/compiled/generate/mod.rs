@@ -5,6 +5,7 @@ mod blocks;
 mod clones;
 mod entries;
 mod expressions;
+mod guarded;
 mod headers;
 mod packets;
 mod parser;
@@ -14,6 +15,7 @@ mod statements;
 mod tables;
 mod whole;
 
+pub use guarded::{guarded, guarded_packet};
 pub use shrink::shrunk;
 
 use entries::Table;
