@@ -162,7 +162,7 @@ fn a_replacement_that_is_refused_is_so_before_an_output_changes() {
     // What he lacks is given to him, if it is asked for.
     let called = folder.sluice(&[&run[..], &["red=part.rmt@5", "--grow"]].concat());
     assert!(called.code == 0 && called.out.contains("regrant red"), "{}{}", called.out, called.err);
-    fails(&folder, &["run", "--config", NIC, "--in", CAPTURE, "--grow"], &["E0502", "--replace"]);
+    fails(&folder, &["run", "--config", NIC, "--in", CAPTURE, "--grow"], &["E0504", "--replace"]);
     for good in
         ["red=programs/nic/red-2.json@2999", "red=programs/nic/red-2.json@3000", "red=programs/nic/red-2.json@100%"]
     {
