@@ -4,6 +4,7 @@ mod common;
 
 mod codes;
 mod entries;
+mod entry_order;
 mod fuzz;
 mod golden;
 mod hitless;

@@ -4,6 +4,7 @@
 //! and does not find it is noted and the script goes on; one that cannot be carried out ends it.
 
 mod checks;
+mod entries;
 mod plan;
 mod programs;
 mod rings;

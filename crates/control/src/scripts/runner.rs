@@ -4,7 +4,7 @@ use super::checks::{check_length, check_port, counter_of, no_table};
 use super::plan::{self, Need, destination};
 use super::programs;
 use super::rings::Rings;
-use super::tables::{TableState, action, read_object, read_rules, rmt_object, running};
+use super::tables::{TableState, action, read_object, read_rules, rmt_object};
 use super::traffic::Seen;
 use super::{FailedStatement, ScriptFailure};
 use sluice_device::run_load::run_load;
@@ -12,7 +12,7 @@ use sluice_device::{Device, DeviceError, Event, ModuleCounters, Offer, ProgramEv
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::xdp::target::GROWTH;
 use sluice_formats::{Reason, Target, l7, target};
-use sluice_frontends::{P4Told, TableChange, Tables};
+use sluice_frontends::{P4Told, Tables};
 use sluice_object::{Destination, L7Given, Linker, Load, Object, Secrets, TenantSpec, VlanGrant, Warning, XdpShare};
 use sluice_packet::script::{
     Command, MOST_WEIGHT, QUANTUM_PER_WEIGHT, Rmt, SYSTEM, Script, Send, TOTAL, Tenant, Timing,
@@ -38,9 +38,9 @@ pub(super) struct Runner<'a> {
     /// Tables of updates that are not committed yet.
     updates: BTreeMap<String, Option<TableState>>,
     /// Objects that were put beside rules, or could be; of a table or a P4 program what it began with.
-    programs: BTreeMap<String, Object>,
+    pub programs: BTreeMap<String, Object>,
     /// P4 programs that run, whose entries may change one by one.
-    p4: BTreeMap<String, Tables>,
+    pub p4: BTreeMap<String, Tables>,
     /// Rules for dispatch.
     rules: BTreeMap<String, Object>,
     pub seen: Seen,
@@ -382,46 +382,6 @@ impl<'a> Runner<'a> {
         self.put(tenant, object)
     }
 
-    /// Changes an entry of a P4 program while packets pass: in its row, if it is one, otherwise with all others in the other
-    /// generation. Its state goes on.
-    fn entry(&mut self, tenant: &str, entry: &str) -> Result<(), ScriptFailure> {
-        let id = self.id(tenant)?;
-        let change = running(&mut self.p4, tenant)?.change(entry)?;
-        let done = self.changed(tenant, id, &change);
-        if done.is_err() {
-            running(&mut self.p4, tenant)?.undo(change);
-        }
-        done
-    }
-
-    fn changed(&mut self, tenant: &str, id: u16, change: &TableChange) -> Result<(), ScriptFailure> {
-        self.linker.check_entry_sends(id, &change.sends)?;
-        let changed = |operations: &Vec<_>| self.linker.change_entries(id, operations);
-        let in_rows = change.operations.as_ref().map(changed).transpose()?.flatten();
-        if let Some(part) = self.programs.get_mut(tenant).and_then(|object| object.parts.rmt.as_mut()) {
-            part.keep_state = true;
-        }
-        match in_rows {
-            Some(load) => self.run_load(&load),
-            None => {
-                let object = self.program_of(tenant)?;
-                object.map_or(Ok(()), |object| self.put(tenant, &object))
-            }
-        }
-    }
-
-    /// What a tenant runs beside rules, or could; a P4 program with the entries that it has now.
-    fn program_of(&self, tenant: &str) -> Result<Option<Object>, ScriptFailure> {
-        let (Some(tables), Some(begun)) = (self.p4.get(tenant), self.programs.get(tenant)) else {
-            return Ok(self.programs.get(tenant).cloned());
-        };
-        let mut object = tables.object()?;
-        if let (Some(part), Some(before)) = (&mut object.parts.rmt, &begun.parts.rmt) {
-            part.keep_state |= before.keep_state;
-        }
-        Ok(Some(object))
-    }
-
     /// The system module needs no statement: it has no VLAN and no queue of its own.
     fn admit_system(&mut self) -> Result<(), ScriptFailure> {
         let mut spec = TenantSpec::new(SYSTEM_TENANT, SYSTEM);
@@ -434,7 +394,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Loads an object, or replaces the running one without a gap. The tenant's rules stay beside it.
-    fn put(&mut self, tenant: &str, object: &Object) -> Result<(), ScriptFailure> {
+    pub fn put(&mut self, tenant: &str, object: &Object) -> Result<(), ScriptFailure> {
         self.programs.insert(tenant.to_owned(), object.clone());
         let rules = self.rules.get(tenant).filter(|_| object.parts.l7.is_none());
         match rules.cloned() {

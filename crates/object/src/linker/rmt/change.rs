@@ -3,8 +3,9 @@
 //! One operation on a row is never met in half (see `entries`). Two would be: a packet could meet what the first of them did
 //! and the next packet all, so what takes more is for a new generation.
 
-use super::entries::{Batches, Done};
-use super::live::{Live, Plan, Unplanned};
+use super::entries::{Batches, Done, EntryAt, EntryKey};
+use super::error::RmtError;
+use super::live::{Live, Plan, RowStep, Unplanned, Where};
 use super::placer::{Bank, Placer};
 use crate::error::ObjectError;
 use crate::rmt::RmtPart;
@@ -97,6 +98,35 @@ impl Placer {
             live.toggle(&mut plan);
             changed.plans.push(plan);
         }
+        Ok(())
+    }
+
+    /// What one operation on a P4 table's entry does with rows.
+    fn step(&mut self, module: u8, generation: u8, step: &RowStep, done: &mut Done) -> Result<(), RmtError> {
+        let own = self.holders.get(&module).and_then(|h| h.at.iter().find(|(_, at)| **at == step.stage));
+        let stage = own.map_or(step.stage, |(own, _)| *own);
+        let at = |key: EntryKey| EntryAt { module, generation, stage, key };
+        let ternary = |found: &Where| matches!(found.key, EntryKey::Ternary { .. });
+        if let Some((comes, leads)) = &step.comes {
+            match (comes.key, &step.gone) {
+                (EntryKey::Exact(_), Some(_)) => return self.modify_into(at(comes.key), leads, done),
+                (EntryKey::Ternary { value, mask }, Some(gone)) if step.same_row => {
+                    let op = self.operation(at(comes.key), "modify")?;
+                    let led = self.led(&op, leads)?;
+                    return self.modify_ternary(&op, gone.before, led.ternary(value, mask), done);
+                }
+                _ => self.insert_into(at(comes.key), leads, Some(comes.before), done)?,
+            }
+        }
+        let Some(gone) = &step.gone else { return Ok(()) };
+        if !ternary(gone) {
+            return self.delete_into(at(gone.key), done);
+        }
+        let op = self.operation(at(gone.key), "delete")?;
+        // One that came before it has moved it one further.
+        let moved = step.comes.as_ref().is_some_and(|(comes, _)| ternary(comes) && comes.before <= gone.before);
+        let row = self.ternary_present(&op)[gone.before + usize::from(moved)];
+        self.take_ternary(op.stage, row, done);
         Ok(())
     }
 

@@ -6,7 +6,6 @@
 //! entry is there twice, packets meet the one in the lower way or row: all of the old one, or all of the new one.
 
 use super::error::RmtError;
-use super::live::{RowStep, Where};
 use super::place::RowWrite;
 use super::placer::{Holding, Placer, packed};
 use super::space::owner;
@@ -91,10 +90,10 @@ impl Done {
 }
 
 /// A checked operation.
-struct Operation {
+pub(super) struct Operation {
     at: EntryAt,
     /// The pipeline's stage.
-    stage: u8,
+    pub stage: u8,
     name: &'static str,
     part: Arc<RmtPart>,
     /// Sets of the generation.
@@ -111,7 +110,7 @@ impl Operation {
 
 /// A program's entry as it leads to an absolute row.
 #[derive(Clone, Copy)]
-struct Led {
+pub(super) struct Led {
     module: u8,
     generations: u8,
     action: u16,
@@ -125,7 +124,7 @@ impl Led {
         RmtExact { row: ExactRow { generations, module_id, key, action, number }, data }
     }
 
-    fn ternary(self, value: RmtKey, mask: RmtKey) -> RmtTernary {
+    pub fn ternary(self, value: RmtKey, mask: RmtKey) -> RmtTernary {
         let Self { module: module_id, generations, action, number, data } = self;
         RmtTernary { row: TernaryRow { generations, module_id, value, mask, action, number }, data }
     }
@@ -236,35 +235,6 @@ impl Placer {
         Ok(())
     }
 
-    /// What one operation on a P4 table's entry does with rows.
-    pub(super) fn step(&mut self, module: u8, generation: u8, step: &RowStep, done: &mut Done) -> Result<(), RmtError> {
-        let own = self.holders.get(&module).and_then(|h| h.at.iter().find(|(_, at)| **at == step.stage));
-        let stage = own.map_or(step.stage, |(own, _)| *own);
-        let at = |key: EntryKey| EntryAt { module, generation, stage, key };
-        let ternary = |found: &Where| matches!(found.key, EntryKey::Ternary { .. });
-        if let Some((comes, leads)) = &step.comes {
-            match (comes.key, &step.gone) {
-                (EntryKey::Exact(_), Some(_)) => return self.modify_into(at(comes.key), leads, done),
-                (EntryKey::Ternary { value, mask }, Some(gone)) if step.same_row => {
-                    let op = self.operation(at(comes.key), "modify")?;
-                    let led = self.led(&op, leads)?;
-                    return self.modify_ternary(&op, gone.before, led.ternary(value, mask), done);
-                }
-                _ => self.insert_into(at(comes.key), leads, Some(comes.before), done)?,
-            }
-        }
-        let Some(gone) = &step.gone else { return Ok(()) };
-        if !ternary(gone) {
-            return self.delete_into(at(gone.key), done);
-        }
-        let op = self.operation(at(gone.key), "delete")?;
-        // One that came before it has moved it one further.
-        let moved = step.comes.as_ref().is_some_and(|(comes, _)| ternary(comes) && comes.before <= gone.before);
-        let row = self.ternary_present(&op)[gone.before + usize::from(moved)];
-        self.take_ternary(op.stage, row, done);
-        Ok(())
-    }
-
     /// Rows are again as they were before.
     pub(in crate::linker) fn undo(&mut self, done: Done) {
         for before in done.before.into_iter().rev() {
@@ -296,7 +266,7 @@ impl Placer {
         exact.chain(ternary).collect()
     }
 
-    fn operation(&self, at: EntryAt, name: &'static str) -> Result<Operation, RmtError> {
+    pub(super) fn operation(&self, at: EntryAt, name: &'static str) -> Result<Operation, RmtError> {
         let holding = self.holding(at.module, name)?;
         let missing = |found: &str| {
             let (module, found, allowed) = (at.module, found.to_owned(), "a stage of the running program".to_owned());
@@ -348,7 +318,7 @@ impl Placer {
     }
 
     /// What an entry leads to, if it may.
-    fn led(&self, op: &Operation, leads: &EntryLeads) -> Result<Led, RmtError> {
+    pub(super) fn led(&self, op: &Operation, leads: &EntryLeads) -> Result<Led, RmtError> {
         let holding: &Holding = self.holding(op.at.module, op.name)?;
         let (quota, rows) = (&holding.quota.stages[&op.stage], op.rows());
         if usize::from(leads.action) >= rows.actions.len() {
@@ -391,7 +361,7 @@ impl Placer {
     }
 
     /// Rows of the generation's ternary entries, in order.
-    fn ternary_present(&self, op: &Operation) -> Vec<u32> {
+    pub(super) fn ternary_present(&self, op: &Operation) -> Vec<u32> {
         op.ternary.clone().filter(|r| self.ternary_at(op.stage, *r).is_some()).collect()
     }
 
@@ -440,7 +410,7 @@ impl Placer {
     }
 
     /// Another action for the entry with so many before it.
-    fn modify_ternary(
+    pub(super) fn modify_ternary(
         &mut self,
         op: &Operation,
         position: usize,
@@ -512,7 +482,7 @@ impl Placer {
         self.set_ternary(stage, row, Some(entry), done);
     }
 
-    fn take_ternary(&mut self, stage: u8, row: u32, done: &mut Done) {
+    pub(super) fn take_ternary(&mut self, stage: u8, row: u32, done: &mut Done) {
         self.set_ternary(stage, row, None, done);
         let [data, written] = self.ternary_writes(stage, row, &RmtTernary::default());
         done.write([written, data]);
