@@ -1,10 +1,10 @@
 //! Programs on the pipeline: compiled once, with entries as they come and go.
 
 use crate::compiler::back::{Plan, logical, plan, plan_system};
-use crate::compiler::middle::{Refusal, RefusalKind, explore_system, explore_within};
+use crate::compiler::middle::{MOST_WAYS, Refusal, RefusalKind, explore_system, explore_within};
 use crate::compiler::ports::{PIPELINE_PORTS, PortMap, Ports};
 use crate::compiler::reserve::Reservation;
-use crate::compiler::room::{Choice, MOST_WAYS};
+use crate::compiler::room::Choice;
 use crate::compiler::traffic::{Traffic, numbered};
 use crate::compiler::verify::{self, Effort};
 use crate::error::{Note, Notes, P4Errors, Problem, place};

@@ -5,7 +5,7 @@
 use crate::compiler::back::{ALIKE, Delays, SHARED, Wishes, has_ways, plan};
 use crate::compiler::compile::{Compiled, errors};
 use crate::compiler::ir::Graph;
-use crate::compiler::middle::{Ends, NO_ENDS, Refusal, explore_within};
+use crate::compiler::middle::{Ends, MOST_WAYS, NO_ENDS, Refusal, explore_within};
 use crate::compiler::ports::Ports;
 use crate::compiler::traffic::{Traffic, numbered};
 use crate::error::P4Errors;
@@ -15,8 +15,6 @@ use sluice_object::rmt::{Logical, USUAL_SIZE};
 use sluice_rmt::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most ways through a program that are followed.
-pub(crate) const MOST_WAYS: usize = 6_000;
 /// Most ways that are followed for all tries together, beside the first.
 const MOST_WAYS_OF_TRIES: usize = 6_000;
 /// Most tries; and most visits that all of them place together.
@@ -174,10 +172,8 @@ impl Tries<'_> {
         let ends = if least.short.is_empty() { Vec::new() } else { self.ends(&tables) };
         let mut all = vec![first];
         for ends in ends {
-            // The very first is there.
-            if ends != Ends::default() {
-                all.extend(self.maybe(Choice { ends: ends.clone(), wishes: Wishes::default() }));
-            }
+            // The very first once more, for visits that wait.
+            all.extend(self.maybe(Choice { ends: ends.clone(), wishes: Wishes::default() }));
             let has_ways = |tries: &Self| {
                 let graph = tries.graphs.get(&ends).and_then(Option::as_ref);
                 graph.is_some_and(|(graph, _)| has_ways(graph, tries.code))
@@ -196,8 +192,7 @@ impl Tries<'_> {
             let other = self.waited(other);
             if other.gives.is_more(&best.gives, &least) { other } else { best }
         });
-        let best = best.unwrap_or_else(|| unreachable!("the first was tried"));
-        self.waited(best)
+        best.unwrap_or_else(|| unreachable!("the first was tried"))
     }
 
     /// Ways to end visits at these tables: at each by itself, and at all of them.
@@ -306,5 +301,5 @@ fn logarithm(number: u32) -> i64 {
     let whole = number.ilog2();
     // Between powers of two it is a straight line.
     let rest = (number << 32 >> whole) - (1 << 32);
-    i64::from(64 * whole) + (64 * rest >> 32) as i64
+    i64::from(64 * whole) + ((64 * rest) >> 32) as i64
 }

@@ -18,7 +18,7 @@ use foldhash::{HashMap, HashMapExt};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most ways that are followed.
-const MOST_WAYS: usize = 6_000;
+pub(crate) const MOST_WAYS: usize = 6_000;
 /// Most ways through a parser: more are never so alike that its few paths tell them apart.
 const MOST_PARSED: usize = 1_000;
 /// Most fields of a packet's headers and metadata: each way has all of them.

@@ -27,6 +27,6 @@ pub(crate) mod value;
 mod verify;
 
 pub(crate) use ends::{Ends, NO_ENDS};
-pub(crate) use explore::{explore, explore_system, explore_within};
+pub(crate) use explore::{MOST_WAYS, explore, explore_system, explore_within};
 pub(crate) use ports::{translate, uses};
 pub(crate) use symbolic::{Refusal, RefusalKind};

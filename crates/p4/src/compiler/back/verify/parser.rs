@@ -74,7 +74,7 @@ fn one(plan: &Plan, live: &Live, packet: &[u8], rng: &mut Rng) -> Result<(), Str
         return Err(format!("the rows drop it, {reason:?}"));
     }
     let (node, headers) = match &path.next {
-        Next::Node(at) => (*at as u64 + 1 | u64::from(plan.homes.beside(graph, &path.ways)), 0),
+        Next::Node(at) => ((*at as u64 + 1) | u64::from(plan.homes.beside(graph, &path.ways)), 0),
         Next::Drop | Next::Onward => (0, NOWHERE),
         Next::End(end) => (0, ends_at(&plan.ends, &end.deparse) as u16 + 1),
     };
