@@ -2,6 +2,9 @@
 
 use super::Policy;
 
+/// How much of each resource is held with so many entries of each table.
+pub type Held<'a> = Box<dyn Fn(&[u32]) -> Vec<u32> + 'a>;
+
 /// What one tenant asks for.
 pub struct Claimant<'a> {
     /// His weight, 1 or more.
@@ -11,7 +14,7 @@ pub struct Claimant<'a> {
     /// Entries of each table that he asks for.
     pub most: Vec<u32>,
     /// How much of each resource he holds with so many entries of each table; more entries never hold less.
-    pub held: Box<dyn Fn(&[u32]) -> Vec<u32> + 'a>,
+    pub held: Held<'a>,
 }
 
 /// A part of a whole.

@@ -6,7 +6,7 @@
 mod fill;
 mod room;
 
-pub use fill::{Claimant, Fraction, dominant, fill};
+pub use fill::{Claimant, Fraction, Held, dominant, fill};
 pub use room::{Claim, Given, RESOURCES, share_out};
 
 use serde::{Deserialize, Serialize};
