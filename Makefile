@@ -78,7 +78,7 @@ fuzz: rust venv ## every fuzz target for a minute, into docs/fuzz.md
 
 # What runs at full length, and what of it on the bodies of synthesis, which there are plug-ins of for the tiny target only.
 LONG_TESTS := $(addsuffix ::,lockstep random_lockstep throughput hitless conformance control isolation priority shares endurance plugin l7_nic attack xdp_endurance xdp_equality xdp_tenants l7_places l7_lockstep \
-	l7_receive l7_sizes l7_update l7_nic_shares)
+	l7_receive l7_sizes l7_update l7_nic_shares regrant)
 SYNTHESIZED_TESTS := random_packets_agree_on_the_tiny_target random_packets_agree_on_the_bare_nic_of_the_tiny_target random_packets_agree_on_the_pipeline_alone_of_the_tiny_target \
 	conformance::the_rtl_keeps_the_contract_with_stalls_everywhere conformance::rtl_and_model_in_lockstep hitless::replacements_on_a_small_table
 

@@ -52,6 +52,7 @@ mod random_lockstep;
 mod regrant;
 mod rmt_published_faults;
 mod rmt_replacement;
+mod room;
 mod shares;
 mod smaller_nics;
 mod throughput;
