@@ -143,7 +143,10 @@ fn what_cannot_be_had_is_refused_as_a_whole() {
     large.rmt.as_mut().unwrap().stages.values_mut().for_each(|given| given.ternary = DEFAULT.ternary as u32);
     let mut more = spec.clone();
     more.rmt.as_mut().unwrap().stages.values_mut().for_each(|given| given.actions += 1);
+    let mut fewer = spec.clone();
+    fewer.queues.pop_first();
     for (spec, program, code, words) in [
+        (fewer, None, "E0229", "where there is a queue"),
         (large, Some(&program), "E0670", "ternary"),
         (more, None, "E0229", "the program too"),
         (TenantSpec { name: "blue".to_owned(), ..spec.clone() }, None, "E0226", "name"),
@@ -154,4 +157,28 @@ fn what_cannot_be_had_is_refused_as_a_whole() {
         assert!(error.code() == code && error.to_string().contains(words), "{error} [{}]", error.code());
         assert_eq!(format!("{:?}", linker.0), before, "{error}");
     }
+}
+
+/// A tenant who runs nothing gets other rows, those that he had are free again, and his first program has room there.
+#[test]
+fn who_runs_nothing_gets_other_rows() {
+    let mut rng = Rng::new(test_seed("rmt_regrant_idle"));
+    let part = RmtPart { keep_state: false, ..random_part(&mut rng, &DEFAULT, 1) };
+    let mut linker = Tenants::new(DEFAULT);
+    let mut device = Device::new(DEFAULT);
+    let empty = left(&linker);
+    let load = linker.admit(8, "red", Quota { destinations: 0xff, ..Quota::default() }).unwrap();
+    run(&mut device, &load, &mut rng, |_, _| {});
+    let spec = TenantSpec { rmt: Some(Quota::of(&part, 0xff)), ..linker.0.tenant(8).unwrap().spec.clone() };
+    let program = object("r", &DEFAULT, part.clone());
+    assert_eq!(linker.0.regrant(spec.clone(), Some(&program)).unwrap_err().code(), "E0229");
+    for load in [linker.0.regrant(spec, None).unwrap(), linker.load(8, &program).unwrap()] {
+        run(&mut device, &load, &mut rng, |_, _| {});
+    }
+    let module = linker.module(8).unwrap();
+    let there = part.moved(&linker.placer().stages_of(module));
+    check_rows(&device, &DEFAULT, module, linker.generation(8), &there);
+    let load = linker.remove(8).unwrap();
+    run(&mut device, &load, &mut rng, |_, _| {});
+    assert_eq!((device.places().count(), left(&linker)), (0, empty));
 }

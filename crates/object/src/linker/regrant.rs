@@ -17,7 +17,7 @@ const NO_ROOM: &str = "E0670";
 impl Linker {
     /// Gives a tenant what `spec` says in place of what he has, and loses no packet of his or of others: rows of the pipeline, queues, VLANs, rate, weight, share of the
     /// ports. `object` is what he runs from then on; it has to be said where rows of the pipeline change while he runs something, for his program is placed anew in the other
-    /// generation. So there has to be room for what he gets next to what he has, but for what stays as large as it is. What cannot be had is
+    /// generation, or where he loses a queue. So there has to be room for what he gets next to what he has, but for what stays as large as it is. What cannot be had is
     /// refused as a whole.
     ///
     /// ID, name, and what he has of the XDP and l7 engines stay.
@@ -26,9 +26,12 @@ impl Linker {
         self.check_stays(&before.spec, &spec)?;
         let quota = quota_of(self.target, &spec)?;
         let moves = quota != quota_of(self.target, &before.spec)?;
-        if let (true, Some(running), None) = (moves, &before.running, object) {
+        // Where its entries send is known of a program that is said.
+        let leaves = before.spec.queues.keys().any(|to| !spec.queues.contains_key(to));
+        if let (true, Some(running), None) = (moves || leaves, &before.running, object) {
             let found = format!("`{}` is running", running.object);
-            return Err(before.state("regrant", found, "the program too: its rows are placed anew"));
+            let allowed = "the program too: its rows are placed anew, and it sends where there is a queue then";
+            return Err(before.state("regrant", found, allowed));
         }
         if let (None, Some(_)) = (&before.running, object) {
             return Err(before.state("regrant", "nothing is running".to_owned(), "no program; load it after that"));
