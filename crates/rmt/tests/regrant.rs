@@ -3,9 +3,10 @@
 use crate::common::linker::Tenants;
 use crate::common::{check_rows, random_part};
 use crate::linker::{InFlight, object, rng_says, run};
+use sluice_formats::Table;
 use sluice_formats::random::{Rng, test_seed};
-use sluice_object::linker::rmt::Quota;
-use sluice_object::{Destinations, LinkError, Linker, Load, Object, RmtPart, TenantSpec};
+use sluice_object::linker::rmt::{Quota, StageQuota};
+use sluice_object::{Destinations, LinkError, Linker, Load, Object, RmtPart, Step, TenantSpec};
 use sluice_rmt::target::{DEFAULT, TINY, Target};
 use sluice_rmt::testing::device::Device;
 
@@ -181,4 +182,17 @@ fn who_runs_nothing_gets_other_rows() {
     let load = linker.remove(8).unwrap();
     run(&mut device, &load, &mut rng, |_, _| {});
     assert_eq!((device.places().count(), left(&linker)), (0, empty));
+}
+
+/// Rows that nobody had yet are zeroed before anything else is there: also the first ones of a memory, of which the tenant had none.
+#[test]
+fn new_rows_begin_with_zeros() {
+    let mut linker = Tenants::new(DEFAULT);
+    let stage = |ternary| StageQuota { exact: 4, ternary, actions: 1, numbers: 8, ..StageQuota::default() };
+    let quota = |ternary| Quota { stages: [(1, stage(ternary))].into(), destinations: 1, ..Quota::default() };
+    linker.admit(8, "red", quota(0)).unwrap();
+    let spec = TenantSpec { rmt: Some(quota(3)), ..linker.0.tenant(8).unwrap().spec.clone() };
+    let load = linker.0.regrant(spec, None).unwrap();
+    let zeroed = |step: &&Step| matches!(step, Step::Write { table: Table::Ternary, index: 0..6, words, .. } if words.iter().all(|word| *word == 0));
+    assert_eq!(load.steps.iter().filter(zeroed).count(), 6);
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::p4::{AllowArgs, WarnArgs};
+use crate::p4::{AllowArgs, WarnArgs, each_once};
 use crate::run::device::{self, Set};
 use crate::table::{Table, group};
 use clap::Args;
@@ -34,7 +34,7 @@ pub struct Admit {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// How rows for entries are shared: fixed, drf or utility
-    #[arg(long, default_value_t, value_parser = policy)]
+    #[arg(long, default_value_t)]
     policy: Policy,
     /// Tenants that run each file
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=63))]
@@ -57,10 +57,6 @@ pub struct Admit {
     json: bool,
 }
 
-fn policy(text: &str) -> Result<Policy, String> {
-    text.parse()
-}
-
 fn weight(text: &str) -> Result<(String, u16), String> {
     let found = text.split_once('=').and_then(|(name, number)| Some((name, number.parse().ok()?)));
     match found {
@@ -70,14 +66,16 @@ fn weight(text: &str) -> Result<(String, u16), String> {
 }
 
 /// A tenant who asks.
+#[derive(Clone)]
 struct Asking {
     file: PathBuf,
     spec: TenantSpec,
     object: Object,
     weight: u16,
-    /// What he is given, or why he does not fit.
-    given: Result<Given, LinkError>,
 }
+
+/// One who was tried: what he is given, or why he does not fit.
+type Tried = (Asking, Result<Given, LinkError>);
 
 impl Admit {
     /// Tries it and says what came of it.
@@ -92,21 +90,13 @@ impl Admit {
                 all.push(self.asking(file, object, &all));
             }
         }
-        self.share(&mut all);
-        let mut linker = self.linker();
-        for one in &mut all {
-            let given = self.admit(&mut linker, one);
-            one.given = given;
-        }
-        let next: Vec<(PathBuf, Option<LinkError>)> = self
-            .files
-            .iter()
-            .zip(&objects)
-            .enumerate()
-            .filter(|(at, (file, _))| !self.files[..*at].contains(file))
-            .map(|(_, (file, object))| (file.clone(), self.next(&linker, &all, self.asking(file, object, &all))))
-            .collect();
-        let fits = all.iter().all(|one| one.given.is_ok());
+        let files = self.files.iter().zip(&objects).enumerate();
+        let files = files.filter(|(at, (file, _))| !self.files[..*at].contains(file));
+        let more: Vec<Asking> = files.map(|(_, (file, object))| self.asking(file, object, &all)).collect();
+        let (all, linker) = self.tried(all);
+        let next: Vec<(PathBuf, Option<LinkError>)> =
+            more.into_iter().map(|one| (one.file.clone(), self.next(&all, one))).collect();
+        let fits = all.iter().all(|(_, given)| given.is_ok());
         match self.json {
             true => out.json(&self.document(&all, &linker, &next))?,
             false => out.text(&self.text(&all, &linker, &next))?,
@@ -128,17 +118,14 @@ impl Admit {
     }
 
     fn check_weights(&self) -> Result<(), Failure> {
-        for (at, (name, _)) in self.weight.iter().enumerate() {
-            if self.weight[..at].iter().any(|(other, _)| other == name) {
-                let what = format!("--weight: `{name}` is given twice, expected each name once");
-                return Err(Failure::input("E0502", what));
-            }
-            if !self.files.iter().any(|file| stem(file) == *name) {
+        let all = each_once("--weight", &self.weight)?;
+        match all.iter().find(|(name, _)| !self.files.iter().any(|file| stem(file) == *name)) {
+            Some((name, _)) => {
                 let what = format!("--weight {name}: expected the name of a file, without folder and ending");
-                return Err(Failure::input("E0502", what));
+                Err(Failure::input("E0502", what))
             }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// One more tenant with this program.
@@ -156,82 +143,44 @@ impl Admit {
         spec.queues = all.map(|to| (to, cells(&to))).collect();
         spec.make_room(object);
         let weight = self.weight.iter().find(|(name, _)| *name == own).map_or(1, |(_, weight)| *weight);
-        let rmt = spec.rmt.clone();
-        let given = Ok(Given { rmt, part: None, dominant: None });
-        Asking { file: file.to_owned(), spec, object: object.clone(), weight, given }
+        Asking { file: file.to_owned(), spec, object: object.clone(), weight }
     }
 
-    /// Rows for tables by the policy.
-    fn share(&self, all: &mut [Asking]) {
+    /// Rows by the policy, and each admitted with his program to a NIC that has no others.
+    fn tried(&self, all: Vec<Asking>) -> (Vec<Tried>, Linker) {
         let claims: Vec<Claim> =
             all.iter().map(|one| Claim { weight: one.weight, ..Claim::new(&one.spec, Some(&one.object)) }).collect();
         let given = share_out(self.target, self.policy, &claims);
-        all.iter_mut().zip(given).for_each(|(one, given)| one.given = given);
-    }
-
-    /// Admits a tenant with what the policy gives, and loads his program.
-    fn admit(&self, linker: &mut Linker, one: &mut Asking) -> Result<Given, LinkError> {
-        let given = one.given.clone()?;
-        given.clone().give(&mut one.spec, Some(&mut one.object));
-        let mut trial = linker.clone();
-        trial.admit(one.spec.clone())?;
-        trial.load(one.spec.id, &one.object)?;
-        *linker = trial;
-        Ok(given)
-    }
-
-    /// Why one more does not fit.
-    fn next(&self, linker: &Linker, all: &[Asking], mut next: Asking) -> Option<LinkError> {
-        if self.policy == Policy::Fixed {
-            return self.admit(&mut linker.clone(), &mut next).err();
-        }
-        let fits = all.iter().filter(|one| one.given.is_ok()).chain([&next]);
-        // What the others were given does not count: it is shared anew.
-        let objects: Vec<(Object, &Asking)> = fits.map(|one| (self.alone(&one.object), one)).collect();
-        let specs: Vec<TenantSpec> = objects
-            .iter()
-            .map(|(object, one)| {
-                let mut spec = TenantSpec { rmt: None, ..one.spec.clone() };
-                spec.make_room(object);
-                spec
-            })
-            .collect();
-        let claims: Vec<Claim> = objects
-            .iter()
-            .zip(&specs)
-            .map(|((object, one), spec)| Claim { weight: one.weight, ..Claim::new(spec, Some(object)) })
-            .collect();
         let mut linker = self.linker();
-        let mut failed = None;
-        for ((given, (object, _)), spec) in
-            share_out(self.target, self.policy, &claims).into_iter().zip(&objects).zip(&specs)
-        {
-            let (mut spec, mut object) = (spec.clone(), object.clone());
-            let admitted = given.and_then(|given| {
-                given.give(&mut spec, Some(&mut object));
-                linker.admit(spec.clone())?;
-                linker.load(spec.id, &object)
+        let mut admitted = |mut one: Asking, given: Result<Given, LinkError>| {
+            let given = given.and_then(|given| {
+                given.clone().give(&mut one.spec, Some(&mut one.object));
+                let mut trial = linker.clone();
+                trial.admit(one.spec.clone())?;
+                trial.load(one.spec.id, &one.object)?;
+                linker = trial;
+                Ok(given)
             });
-            failed = failed.or(admitted.err());
-        }
-        failed
+            (one, given)
+        };
+        let tried = all.into_iter().zip(given).map(|(one, given)| admitted(one, given)).collect();
+        (tried, linker)
     }
 
-    fn alone(&self, object: &Object) -> Object {
-        let mut object = object.clone();
-        if let Some(part) = object.parts.rmt.as_deref().and_then(sluice_object::RmtPart::with_entries_alone) {
-            object.parts.rmt = Some(Box::new(part));
-        }
-        object
+    /// Why one more does not fit with those that do; rows are shared anew.
+    fn next(&self, all: &[Tried], next: Asking) -> Option<LinkError> {
+        let fits = all.iter().filter(|(_, given)| given.is_ok()).map(|(one, _)| one.clone());
+        let (tried, _) = self.tried(fits.chain([next]).collect());
+        tried.into_iter().find_map(|(_, given)| given.err())
     }
 
-    fn text(&self, all: &[Asking], linker: &Linker, next: &[(PathBuf, Option<LinkError>)]) -> String {
+    fn text(&self, all: &[Tried], linker: &Linker, next: &[(PathBuf, Option<LinkError>)]) -> String {
         let mut tenants =
             Table::new(["tenant", "stages", "largest part", "table", "entries", "asked for"]).left(1).left(3);
         let mut refused = String::new();
-        for one in all {
+        for (one, given) in all {
             let name = &one.spec.name;
-            let given = match &one.given {
+            let given = match given {
                 Ok(given) => given,
                 Err(error) => {
                     refused += &format!("`{name}` ({}) does not fit: {error} [{}]\n", one.file.display(), error.code());
@@ -239,7 +188,7 @@ impl Admit {
                 }
             };
             let stages = stages(linker, one.spec.id).iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-            let part = given.dominant.map_or_else(String::new, |part| format!("{:.1} %", part.percent()));
+            let part = format!("{:.1} %", given.dominant.percent());
             let mut first = [name.clone(), stages, part];
             for table in growing(one) {
                 let entries = group(table.reserved.unwrap_or(0).into());
@@ -264,7 +213,7 @@ impl Admit {
             let numbers = [sets, largest_block, ternary, numbers, actions, pages].map(|n| group(n.into()));
             left.row([stage.to_string()].into_iter().chain(numbers));
         }
-        let fitting = all.iter().filter(|one| one.given.is_ok()).count();
+        let fitting = all.iter().filter(|(_, given)| given.is_ok()).count();
         let next = next.iter().map(|(file, why)| match why {
             None => format!("one more of {} fits\n", file.display()),
             Some(error) => format!("one more of {} does not fit: {error} [{}]\n", file.display(), error.code()),
@@ -276,20 +225,20 @@ impl Admit {
         )
     }
 
-    fn document(&self, all: &[Asking], linker: &Linker, next: &[(PathBuf, Option<LinkError>)]) -> Value {
+    fn document(&self, all: &[Tried], linker: &Linker, next: &[(PathBuf, Option<LinkError>)]) -> Value {
         let why = |error: &LinkError| json!({ "code": error.code(), "what": error.to_string() });
-        let tenant = |one: &Asking| {
-            let fits = one.given.is_ok();
+        let tenant = |(one, given): &Tried| {
+            let fits = given.is_ok();
             let table =
                 |table: &LogicalTable| json!({ "table": table.name, "entries": table.reserved, "asked": table.size });
             let tables: Vec<Value> = growing(one).filter(|_| fits).map(table).collect();
-            let part = one.given.as_ref().ok().and_then(|given| given.dominant);
+            let part = given.as_ref().ok().map(|given| given.dominant);
             json!({
                 "tenant": one.spec.name,
                 "file": one.file.display().to_string(),
                 "weight": one.weight,
                 "fits": fits,
-                "why": one.given.as_ref().err().map(why),
+                "why": given.as_ref().err().map(why),
                 "stages": stages(linker, one.spec.id),
                 "largest_part": part.map(|part| json!({ "part": part.part, "whole": part.whole })),
                 "tables": tables,

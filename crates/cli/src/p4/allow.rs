@@ -51,7 +51,8 @@ impl AllowArgs {
     }
 }
 
-pub(super) fn each_once<'a>(flag: &str, given: &'a [(String, u32)]) -> Result<&'a [(String, u32)], Failure> {
+/// What is given, if no name is given twice.
+pub fn each_once<'a, N>(flag: &str, given: &'a [(String, N)]) -> Result<&'a [(String, N)], Failure> {
     let twice = given.iter().enumerate().find(|(at, (name, _))| given[..*at].iter().any(|(other, _)| other == name));
     let what = |name: &String| format!("{flag}: `{name}` is given twice, expected each name once");
     twice.map_or(Ok(given), |(_, (name, _))| Err(Failure::input("E0502", what(name))))

@@ -12,7 +12,7 @@ pub mod run;
 pub mod test;
 mod warn;
 
-pub use allow::AllowArgs;
+pub use allow::{AllowArgs, each_once};
 pub use warn::WarnArgs;
 
 use crate::failure::Failure;

@@ -1,6 +1,6 @@
 //! Another grant for a tenant whose packets go on.
 
-use super::rmt::quota_of;
+use super::rmt::{RmtError, quota_of};
 use super::tenants::{Tenant, TenantSpec};
 use super::writer::Writer;
 use super::{LinkError, Linker};
@@ -10,9 +10,6 @@ use crate::object::Object;
 use sluice_formats::rows::{QuantumRow, VidsRow, VlanRow};
 use sluice_formats::{Node, Table};
 use std::collections::BTreeSet;
-
-/// Code of rows that are not there.
-const NO_ROOM: &str = "E0670";
 
 impl Linker {
     /// Gives a tenant what `spec` says in place of what he has, and loses no packet of his or of others: rows of the pipeline, queues, VLANs, rate, weight, share of the
@@ -99,13 +96,11 @@ impl Linker {
         }
         let alone = object.parts.rmt.as_ref().and_then(|part| part.with_entries_alone());
         match (self.regrant(spec, Some(object)), alone) {
-            (Err(error), Some(alone)) if error.code() == NO_ROOM => {
+            (Err(LinkError::Rmt(RmtError::NoRoom { .. })), Some(alone)) => {
                 let mut least = object.clone();
                 least.parts.rmt = Some(Box::new(alone));
-                match with(&least) == before {
-                    true => self.replace(id, object),
-                    false => self.regrant(with(&least), Some(object)),
-                }
+                let spec = with(&least);
+                if spec == before { self.replace(id, object) } else { self.regrant(spec, Some(object)) }
             }
             (done, _) => done,
         }

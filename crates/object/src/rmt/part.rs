@@ -1,6 +1,6 @@
 //! Relocatable rows of one program for the rmt pipeline.
 
-use super::logical::Logical;
+use super::logical::{Logical, LogicalTable};
 use crate::error::ObjectError;
 use serde::{Deserialize, Serialize};
 use sluice_formats::rmt::codes::StateKind;
@@ -67,12 +67,18 @@ impl RmtPart {
     /// The part with no rows but those of the entries that are there; none without tables.
     #[must_use]
     pub fn with_entries_alone(&self) -> Option<Self> {
+        self.logical.as_ref()?;
+        self.reserving(|_, table| table.entries.len() as u32).ok()
+    }
+
+    /// The part with rows for so many entries of each table that may get some, by its position.
+    pub fn reserving(&self, entries: impl Fn(usize, &LogicalTable) -> u32) -> Result<Self, ObjectError> {
         let mut part = self.clone();
-        let mut logical = part.logical.take()?;
-        for table in logical.tables.iter_mut().filter(|table| table.reserved.is_some()) {
-            table.reserved = Some(table.entries.len() as u32);
+        let Some(mut logical) = part.logical.take() else { return Ok(part) };
+        for (at, table) in logical.tables.iter_mut().enumerate().filter(|(_, table)| table.reserved.is_some()) {
+            table.reserved = Some(entries(at, table));
         }
-        part.with_tables(*logical).ok()
+        part.with_tables(*logical)
     }
 
     /// Bytes by which it makes a packet longer at most.

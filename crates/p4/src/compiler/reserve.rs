@@ -39,7 +39,7 @@ impl Compiled {
             let (reserved, size) = (table.reserved?, table.size);
             let why = if size > reserved { logical.short(at, &|_| share) } else { None };
             let why = why.map(|why| why + &self.lines_of(at));
-            Some(Reservation { reserved, table: table.name.clone(), size, said: self.is_said(&table.name), why })
+            Some(Reservation { reserved, table: table.name.clone(), size, said: self.is_said(table), why })
         };
         Ok(logical.tables.iter().enumerate().filter_map(of).collect())
     }
@@ -94,11 +94,8 @@ impl Compiled {
         Ok(tables)
     }
 
-    fn is_said(&self, table: &str) -> bool {
-        let ends = |name: &String| {
-            table.strip_suffix(name.as_str()).is_some_and(|front| front.is_empty() || front.ends_with('.'))
-        };
-        self.said.keys().any(ends)
+    fn is_said(&self, table: &LogicalTable) -> bool {
+        self.said.keys().any(|name| table.is_named(name))
     }
 
     /// Reserves what is said, if the tables can have it.
@@ -137,7 +134,7 @@ impl Compiled {
             if let Some((kind, asked, there)) = kinds.into_iter().find(|(_, asked, there)| asked > there) {
                 let said: Vec<String> = self.said.iter().map(|(name, n)| format!("{n} of table `{name}`")).collect();
                 let said = said.join(", ");
-                let table = tables.tables.iter().find(|table| self.is_said(&table.name));
+                let table = tables.tables.iter().find(|table| self.is_said(table));
                 let what =
                     format!("entries, {said}: stage {stage} has {there} {kind}, the program takes {asked} with these");
                 return Err(refused_at(table.map_or("", |table| &table.name), what));

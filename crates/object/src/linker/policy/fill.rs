@@ -34,7 +34,7 @@ impl Fraction {
         100.0 * self.part as f64 / self.whole as f64
     }
 
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+    pub(super) fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let cross = |a: &Self, b: &Self| u128::from(a.part) * u128::from(b.whole);
         cross(self, other).cmp(&cross(other, self))
     }

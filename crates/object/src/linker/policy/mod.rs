@@ -9,12 +9,12 @@ mod room;
 pub use fill::{Claimant, Fraction, Held, dominant, fill};
 pub use room::{Claim, Given, RESOURCES, share_out};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::fmt;
 use std::str::FromStr;
 
 /// How tenants share the pipeline's rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
     /// Each program gets what it was compiled with: of each stage a quarter, if it asks for so much.

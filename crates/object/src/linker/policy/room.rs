@@ -3,7 +3,7 @@
 use super::Policy;
 use super::fill::{Claimant, Fraction, dominant, fill};
 use crate::linker::LinkError;
-use crate::linker::rmt::{Placer, Quota, RmtError, StageQuota, Stages, quota_of, windows};
+use crate::linker::rmt::{Placer, Quota, StageQuota, Stages, quota_of, stages_of_tenants, windows};
 use crate::linker::spaces::Region;
 use crate::linker::tenants::TenantSpec;
 use crate::object::Object;
@@ -46,8 +46,8 @@ pub struct Given {
     pub rmt: Option<Quota>,
     /// His program with what is reserved for its tables; none if that is as it was compiled.
     pub part: Option<RmtPart>,
-    /// The largest part that he holds of a resource of a stage, if a policy worked it out.
-    pub dominant: Option<Fraction>,
+    /// The largest part that he holds of a resource of a stage.
+    pub dominant: Fraction,
 }
 
 impl Given {
@@ -93,6 +93,8 @@ struct Asking<'a> {
     target: &'static Target,
     claim: &'a Claim<'a>,
     growing: Option<Growing<'a>>,
+    /// What does not depend on entries: his table, and programs whose tables get none.
+    others: Quota,
     /// With the entries that he has in any event.
     least: Quota,
 }
@@ -112,15 +114,19 @@ impl<'a> Asking<'a> {
         let part = claim.object.and_then(|object| object.parts.rmt.as_deref());
         let decided = policy != Policy::Fixed && !claim.all_said;
         let growing = part.filter(|_| decided).map(|part| Growing::of(claim, part)).transpose()?.flatten();
-        let mut asking = Self { target, claim, growing, least: Quota::default() };
-        let entries = asking.growing.as_ref().map(|growing| growing.least.clone()).unwrap_or_default();
-        asking.least = asking.quota(&entries)?;
+        let rmt = if growing.is_some() { Some(Quota::default()) } else { claim.spec.rmt.clone() };
+        let others = quota_of(target, &TenantSpec { rmt, ..claim.spec.clone() })?;
+        let mut asking = Self { target, claim, growing, others, least: Quota::default() };
+        asking.least = asking.quota(asking.growing.as_ref().map_or(&[], |growing| &growing.least));
         Ok(asking)
     }
 
     /// All that he holds with so many entries.
-    fn quota(&self, entries: &[u32]) -> Result<Quota, LinkError> {
-        quota_of(self.target, &TenantSpec { rmt: self.rmt(entries), ..self.claim.spec.clone() })
+    fn quota(&self, entries: &[u32]) -> Quota {
+        match &self.growing {
+            Some(growing) => growing.quota(entries).or(&self.others),
+            None => self.others.clone(),
+        }
     }
 
     /// Rows for his programs.
@@ -131,23 +137,19 @@ impl<'a> Asking<'a> {
 
     fn claimant(&'a self, at: &'a Stages) -> Claimant<'a> {
         let (least, most) = self.growing.as_ref().map(|g| (g.least.clone(), g.most.clone())).unwrap_or_default();
-        // What was right once is right with other numbers of entries.
-        let held = move |entries: &[u32]| {
-            let quota = self.quota(entries).unwrap_or_else(|_| self.least.clone());
-            held(self.target, &quota, at)
-        };
+        let held = move |entries: &[u32]| held(self.target, &self.quota(entries), at);
         Claimant { weight: self.claim.weight.max(1).into(), least, most, held: Box::new(held) }
     }
 
     fn given(&self, entries: &[u32], at: &Stages, capacity: &[u32]) -> Result<Given, LinkError> {
-        let all = held(self.target, &self.quota(entries)?, at);
+        let all = held(self.target, &self.quota(entries), at);
         let mut rmt = self.rmt(entries);
         if let Some(quota) = &mut rmt {
             quota.chosen = at.clone();
         }
         let part = self.growing.as_ref().map(|growing| growing.with(entries)).transpose();
         let part = part.map_err(|error| LinkError::Object { object: self.claim.spec.name.clone(), error })?;
-        Ok(Given { rmt, part, dominant: Some(dominant(&all, capacity)) })
+        Ok(Given { rmt, part, dominant: dominant(&all, capacity) })
     }
 }
 
@@ -187,12 +189,8 @@ impl<'a> Growing<'a> {
 
     /// The program that reserves them.
     fn with(&self, entries: &[u32]) -> Result<RmtPart, crate::ObjectError> {
-        let mut part = self.part.clone();
-        let Some(mut logical) = part.logical.take() else { return Ok(part) };
-        for (at, reserved) in self.tables.iter().zip(entries) {
-            logical.tables[*at].reserved = Some(*reserved);
-        }
-        part.with_tables(*logical)
+        let of = |at: usize| self.tables.iter().position(|own| *own == at);
+        self.part.reserving(|at, table| of(at).map_or(table.entries.len() as u32, |of| entries[of]))
     }
 }
 
@@ -239,9 +237,9 @@ impl Space {
         };
         if policy != Policy::Fixed {
             let mut space = new();
-            let size = |one: &Asking| dominant(&held(target, &one.least, &Stages::new()), &space.capacity).percent();
+            let size = |at: &usize| dominant(&held(target, &asking[*at].least, &Stages::new()), &space.capacity);
             let mut order: Vec<usize> = (0..asking.len()).collect();
-            order.sort_by(|a, b| size(asking[*b]).total_cmp(&size(asking[*a])));
+            order.sort_by(|a, b| size(b).cmp(&size(a)));
             let mut found = BTreeMap::new();
             for at in order {
                 let chosen = space.emptiest(asking[at]).ok_or(());
@@ -261,8 +259,8 @@ impl Space {
         if one.claim.spec.id == SYSTEM_TENANT {
             return Some(asked.iter().map(|stage| (*stage, *stage)).collect());
         }
-        let is_system = |stage: &u8| self.target.rmt.is_system((*stage).into());
-        let own: Vec<u8> = (0..self.target.rmt.stages as u8).filter(|stage| !is_system(stage)).collect();
+        let own = stages_of_tenants(&self.target.rmt);
+        let is_system = |stage: &u8| !own.contains(stage);
         // An empty quota of a stage of the system's stays there.
         let moving: Vec<u8> = asked.iter().copied().filter(|stage| !is_system(stage)).collect();
         let after = |at: &Stages| {
@@ -270,14 +268,14 @@ impl Space {
             let used: Vec<u32> = self.used.iter().zip(&held).map(|(used, held)| used.saturating_add(*held)).collect();
             let fits = used.iter().zip(&self.capacity).all(|(used, all)| used <= all);
             let parts = held.iter().zip(&used).map(|(held, used)| if *held > 0 { *used } else { 0 });
-            fits.then(|| dominant(&parts.collect::<Vec<_>>(), &self.capacity).percent())
+            fits.then(|| dominant(&parts.collect::<Vec<_>>(), &self.capacity))
         };
         let all = windows(&own, moving.len()).into_iter().map(|window| {
             let stays = asked.iter().filter(|stage| is_system(stage)).map(|stage| (*stage, *stage));
             moving.iter().copied().zip(window).chain(stays).collect::<Stages>()
         });
         let scored = all.filter_map(|at| Some((after(&at)?, at)));
-        scored.reduce(|best, one| if one.0 < best.0 { one } else { best }).map(|(_, at)| at)
+        scored.reduce(|best, one| if one.0.cmp(&best.0).is_lt() { one } else { best }).map(|(_, at)| at)
     }
 
     fn place(&mut self, one: &Asking, chosen: Stages) -> Result<Stages, LinkError> {
@@ -289,8 +287,7 @@ impl Space {
             return Err(LinkError::NoRoom { resource, asked: 1, left, holders: Vec::new() });
         };
         let quota = Quota { chosen, ..one.least.clone() };
-        let placed: Result<_, RmtError> = self.placer.admit(module, &spec.name, quota);
-        placed?;
+        self.placer.admit(module, &spec.name, quota)?;
         let at = self.placer.stages_of(module);
         for (used, held) in self.used.iter_mut().zip(held(self.target, &one.least, &at)) {
             *used += held;

@@ -26,8 +26,8 @@ pub use hits::EntryHits;
 pub use place::{Placed, RowWrite};
 pub use placer::{Placer, StageLeft};
 pub use quota::{Quota, StageQuota};
-pub(in crate::linker) use window::windows;
 pub use window::{Stages, Window};
+pub(in crate::linker) use window::{stages_of_tenants, windows};
 
 use crate::rmt::part::RmtKey;
 

@@ -3,7 +3,7 @@
 use super::error::RmtError;
 use super::placer::{Bank, Holding, Placer, StageHolding, packed};
 use super::quota::StageQuota;
-use crate::linker::spaces::Slot;
+use crate::linker::spaces::{Region, Slot};
 use crate::rmt::part::RmtData;
 use crate::rmt::{RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};
 use sluice_formats::rmt::rows::{
@@ -14,6 +14,7 @@ use sluice_formats::row::Row;
 use sluice_formats::rows::GenerationRow;
 use sluice_formats::{Node, Table};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A row to write.
@@ -215,13 +216,8 @@ impl Placer {
         }
         let Some(holding) = self.holders.get(&module) else { return writes };
         for (&stage, held) in &holding.stages {
-            let (node, quota) = (Node::Stage(stage), &holding.quota.stages[&stage]);
-            for way in 0..4 {
-                let sets = held.region.map_or(0..0, |r| r.base..r.base + r.sets());
-                writes.extend(sets.map(|i| RowWrite::new(node, Table::Exact(way), i, &ExactRow::default())));
-            }
-            let rows = held.ternary..held.ternary + 2 * quota.ternary;
-            writes.extend(rows.map(|i| RowWrite::new(node, Table::Ternary, i, &TernaryRow::default())));
+            let rows = held.ternary..held.ternary + 2 * holding.quota.stages[&stage].ternary;
+            writes.extend(blank_entries(stage, held.region, rows));
         }
         writes
     }
@@ -386,6 +382,15 @@ impl Placer {
         let row = RowWrite::new(Node::Stage(stage), Table::Ternary, index, &entry.row);
         [data_write(stage, data, entry.data), row]
     }
+}
+
+/// Zeros in these rows for entries of a stage.
+pub(super) fn blank_entries(stage: u8, region: Option<Region>, ternary: Range<u32>) -> impl Iterator<Item = RowWrite> {
+    let node = Node::Stage(stage);
+    let sets = region.map_or(0..0, |region| region.base..region.base + region.sets());
+    let exact = (0..4).flat_map(move |way| sets.clone().map(move |set| (Table::Exact(way), set)));
+    let exact = exact.map(move |(table, set)| RowWrite::new(node, table, set, &ExactRow::default()));
+    exact.chain(ternary.map(move |row| RowWrite::new(node, Table::Ternary, row, &TernaryRow::default())))
 }
 
 fn data_write(stage: u8, index: u32, data: RmtData) -> RowWrite {

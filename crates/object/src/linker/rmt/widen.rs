@@ -2,14 +2,12 @@
 //! generation that no packet uses, and what it had goes back when no packet uses that any more.
 
 use super::error::RmtError;
-use super::place::RowWrite;
+use super::place::{RowWrite, blank_entries};
 use super::placer::{Holding, Placer, StageHolding};
 use super::quota::{Quota, StageQuota};
 use super::space::StageFree;
-use super::window::{Stages, windows};
+use super::window::{Stages, stages_of_tenants, windows};
 use crate::linker::spaces::Region;
-use sluice_formats::rmt::rows::{ExactRow, TernaryRow};
-use sluice_formats::{Node, Table};
 use std::collections::BTreeMap;
 
 /// What is free in some stages, and what is held there, by stage.
@@ -39,16 +37,15 @@ impl Placer {
             return Err(refused(found, "groups within the numbers that it has"));
         }
         let (at, found) = self.beside(module, &old, &quota, keeps)?;
+        let quota = Quota { growth: quota.growth.max(old.quota.growth), ..quota }.moved(&at);
         let mut stages = BTreeMap::new();
         let mut blank = Vec::new();
         for (stage, (free, held)) in found {
-            let asked =
-                &quota.stages.iter().find(|(own, _)| at[*own] == stage).map(|(_, quota)| *quota).unwrap_or_default();
-            blank.extend(fresh_rows(stage, asked, &held, old.stages.get(&stage)));
+            let before = old.quota.stages.get(&stage).zip(old.stages.get(&stage));
+            blank.extend(fresh_rows(stage, (&quota.stages[&stage], &held), before));
             self.stages[usize::from(stage)].free = free;
             stages.insert(stage, held);
         }
-        let quota = Quota { growth: quota.growth.max(old.quota.growth), ..quota }.moved(&at);
         let (name, names, banks) = (old.name.clone(), old.names.clone(), old.banks.clone());
         let widened = Holding { name, quota, stages, at, names, banks, before: Some(Box::new(old)) };
         self.holders.insert(module, widened);
@@ -85,8 +82,7 @@ impl Placer {
     /// Stages for a quota next to what is held: the choice in which most stages stay, of those with room.
     fn beside(&self, module: u8, old: &Holding, quota: &Quota, keeps: bool) -> Result<(Stages, Found), RmtError> {
         let own: Vec<u8> = quota.stages.keys().copied().collect();
-        let is_system = |stage: u8| self.target.is_system(stage.into());
-        let may: Vec<u8> = (0..self.target.stages as u8).filter(|stage| module == 0 || !is_system(*stage)).collect();
+        let may = stages_of_tenants(&self.target);
         let all: Vec<Stages> = match module {
             0 => vec![own.iter().map(|stage| (*stage, *stage)).collect()],
             _ => windows(&may, own.len()).into_iter().map(|window| own.iter().copied().zip(window).collect()).collect(),
@@ -188,19 +184,13 @@ fn keep_pages(
     }
 }
 
+/// What a module holds in a stage, and what it was given there.
+type Held<'a> = (&'a StageQuota, &'a StageHolding);
+
 /// Zeros in rows for entries that the module did not have before.
-fn fresh_rows(stage: u8, asked: &StageQuota, held: &StageHolding, before: Option<&StageHolding>) -> Vec<RowWrite> {
-    let node = Node::Stage(stage);
-    let mut writes = Vec::new();
-    if let Some(region) = held.region.filter(|region| before.is_none_or(|before| before.region != Some(*region))) {
-        for way in 0..4 {
-            let sets = region.base..region.base + region.sets();
-            writes.extend(sets.map(|set| RowWrite::new(node, Table::Exact(way), set, &ExactRow::default())));
-        }
-    }
-    if before.is_none_or(|before| before.ternary != held.ternary) {
-        let rows = held.ternary..held.ternary + 2 * asked.ternary;
-        writes.extend(rows.map(|row| RowWrite::new(node, Table::Ternary, row, &TernaryRow::default())));
-    }
-    writes
+fn fresh_rows(stage: u8, (quota, held): Held, before: Option<Held>) -> Vec<RowWrite> {
+    let rows = |(quota, held): Held| held.ternary..held.ternary + 2 * quota.ternary;
+    let region = held.region.filter(|region| before.is_none_or(|(_, before)| before.region != Some(*region)));
+    let is_new = before.is_none_or(|before| rows(before) != rows((quota, held)));
+    blank_entries(stage, region, if is_new { rows((quota, held)) } else { 0..0 }).collect()
 }

@@ -5,6 +5,7 @@ use super::error::RmtError;
 use super::placer::{Holding, Placer};
 use super::quota::{Quota, StageQuota};
 use crate::rmt::RmtPart;
+use sluice_formats::rmt::target::Target;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -77,7 +78,7 @@ impl Placer {
             return Err(error);
         }
         // The system program's visits are before and after all others.
-        let own: Vec<u8> = (0..self.target.stages as u8).filter(|stage| module != 0 && !is_system(*stage)).collect();
+        let own = if module == 0 { Vec::new() } else { stages_of_tenants(&self.target) };
         // What each stage lacks for each that is asked for.
         let short: Vec<BTreeMap<u8, RmtError>> = asked
             .iter()
@@ -103,6 +104,11 @@ impl Placer {
         }
         Err(error)
     }
+}
+
+/// Stages that are not the system module's.
+pub(in crate::linker) fn stages_of_tenants(target: &Target) -> Vec<u8> {
+    (0..target.stages as u8).filter(|stage| !target.is_system((*stage).into())).collect()
 }
 
 /// All choices of so many stages in their order.

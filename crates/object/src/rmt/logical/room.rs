@@ -199,7 +199,7 @@ impl Logical {
     /// exact ones have room in both.
     fn present(&self, stage: u8) -> Result<LogicalRoom, ObjectError> {
         let cases = &self.stages[&stage];
-        let whole = self.whole(cases);
+        let whole = LogicalCase::whole(cases);
         let mut room = LogicalRoom::default();
         for (at, row) in self.rows_of_cases(stage, &Slots::of(self))?.0 {
             let is_whole = row.mask == whole;
@@ -219,21 +219,11 @@ impl Logical {
         Ok(room)
     }
 
-    /// Bits of a stage's key that any row can ask for, also of entries to come, or that are hashed.
-    fn whole(&self, cases: &[LogicalCase]) -> RmtKey {
-        let asked = cases.iter().map(|case| match case {
-            LogicalCase::Leads(leads) => leads.mask,
-            LogicalCase::Looks(lookup) => self.asked(lookup),
-            LogicalCase::Hashes(bits) => bits.0,
-        });
-        asked.fold(RmtKey::default(), |all, one| join(&all, &one))
-    }
-
     /// What one more entry of each table takes that may get some.
     fn costs(&self) -> Costs {
         let mut costs = Costs::new();
         for (stage, cases) in &self.stages {
-            let whole = self.whole(cases);
+            let whole = LogicalCase::whole(cases);
             for (at, lookup) in cases.iter().enumerate().filter_map(|(at, case)| Some((at, lookup_of(case)?))) {
                 let guard = (lookup.value, lookup.mask);
                 let is_taken = before(&cases[..at], &whole).any(|other| agree(&guard, &other));
@@ -289,12 +279,25 @@ impl Logical {
         let keys = &self.tables[usize::from(lookup.table)].keys;
         keys.iter().all(|key| key.kind == LogicalKind::Exact) && self.is_whole(lookup, whole)
     }
+}
 
-    /// Bits that an entry of all ones in its masks asks for.
-    fn asked(&self, lookup: &LogicalLookup) -> RmtKey {
-        let outcomes = lookup.outcomes.iter().flat_map(|outcome| &outcome.leads);
-        let asked = outcomes.fold(lookup.mask, |all, leads| join(&all, &leads.mask));
-        lookup.keys.iter().flatten().fold(asked, with_piece)
+impl LogicalCase {
+    /// Bits of a stage's key that any row of these cases can ask for, also of entries to come, or that are hashed.
+    pub fn whole(cases: &[Self]) -> RmtKey {
+        cases.iter().map(Self::asked).fold(RmtKey::default(), |all, one| join(&all, &one))
+    }
+
+    /// Bits that it asks for, with an entry of all ones in its masks.
+    fn asked(&self) -> RmtKey {
+        match self {
+            Self::Leads(leads) => leads.mask,
+            Self::Hashes(bits) => bits.0,
+            Self::Looks(lookup) => {
+                let outcomes = lookup.outcomes.iter().flat_map(|outcome| &outcome.leads);
+                let asked = outcomes.fold(lookup.mask, |all, leads| join(&all, &leads.mask));
+                lookup.keys.iter().flatten().fold(asked, with_piece)
+            }
+        }
     }
 }
 

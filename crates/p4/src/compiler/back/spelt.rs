@@ -4,14 +4,16 @@
 //! `back/verify/rows.rs`, as for all rows.
 
 use sluice_object::rmt::LogicalValue;
-use sluice_object::rmt::logical::{LogicalCase, LogicalLeads, LogicalLookup};
+use sluice_object::rmt::logical::{LogicalCase, LogicalLeads};
 
+/// Bits of a stage's key, in whole bytes.
+const KEY_BITS: u32 = 200;
 /// Bits that are spelt out at most.
 const MOST_BITS: usize = 2;
 
 /// The cases with those that leave out few bits spelt out.
 pub(super) fn spelt(cases: Vec<LogicalCase>) -> Vec<LogicalCase> {
-    let whole = cases.iter().map(asked).fold(LogicalValue::default(), |all, one| joined(&all, &one));
+    let whole = LogicalValue(LogicalCase::whole(&cases));
     let mut all: Vec<LogicalCase> = Vec::new();
     for case in cases {
         let LogicalCase::Leads(leads) = &case else {
@@ -19,7 +21,7 @@ pub(super) fn spelt(cases: Vec<LogicalCase>) -> Vec<LogicalCase> {
             continue;
         };
         let mask = LogicalValue(leads.mask);
-        let out: Vec<u32> = (0..200).filter(|bit| whole.bit(*bit) && !mask.bit(*bit)).collect();
+        let out: Vec<u32> = (0..KEY_BITS).filter(|bit| whole.bit(*bit) && !mask.bit(*bit)).collect();
         if out.is_empty() || out.len() > MOST_BITS {
             all.push(case);
             continue;
@@ -39,24 +41,4 @@ pub(super) fn spelt(cases: Vec<LogicalCase>) -> Vec<LogicalCase> {
 
 fn is_of(case: &LogicalCase, one: &LogicalLeads) -> bool {
     matches!(case, LogicalCase::Leads(other) if (&other.value, &other.mask) == (&one.value, &one.mask))
-}
-
-/// Bits of the key that a case asks for at most.
-fn asked(case: &LogicalCase) -> LogicalValue {
-    match case {
-        LogicalCase::Leads(leads) => LogicalValue(leads.mask),
-        LogicalCase::Looks(lookup) => looked(lookup),
-        LogicalCase::Hashes(bits) => *bits,
-    }
-}
-
-fn looked(lookup: &LogicalLookup) -> LogicalValue {
-    let leads = lookup.outcomes.iter().flat_map(|outcome| &outcome.leads);
-    let asked = leads.fold(LogicalValue(lookup.mask), |all, leads| joined(&all, &LogicalValue(leads.mask)));
-    let pieces = lookup.keys.iter().flatten().filter_map(|piece| Some((u32::from(piece.at?), u32::from(piece.bits))));
-    pieces.flat_map(|(at, bits)| at..at + bits).fold(asked, LogicalValue::with)
-}
-
-fn joined(one: &LogicalValue, other: &LogicalValue) -> LogicalValue {
-    (0..200).filter(|bit| other.bit(*bit)).fold(*one, LogicalValue::with)
 }
