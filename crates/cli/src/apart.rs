@@ -3,6 +3,7 @@
 use crate::captures;
 use crate::failure::Failure;
 use crate::files::identity;
+use sluice_frontends::p4_files;
 use sluice_packet::script::{Command, Script};
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,7 @@ pub fn of_script(script: &Script) -> Vec<PathBuf> {
             Command::Xdp(xdp) => [&xdp.file].into_iter().chain(xdp.rmt.as_ref().map(|rmt| &rmt.file)).collect(),
             _ => Vec::new(),
         };
-        all.extend(named.into_iter().map(|file| folder.join(file)));
+        all.extend(named.into_iter().flat_map(|file| p4_files(&folder.join(file))));
     }
     all
 }

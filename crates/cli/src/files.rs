@@ -2,6 +2,7 @@
 
 use crate::captures;
 use crate::failure::Failure;
+use sluice_frontends::p4_files;
 use sluice_object::Object;
 use sluice_packet::bounded;
 use sluice_packet::capture::output::{make_folders, unmake_folders};
@@ -131,9 +132,10 @@ fn or_here(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
-/// Refuses an output that is the file that it is made from.
+/// Refuses an output that is the file that it is made from, or one of them.
 pub fn check_other(source: &Path, output: &Path) -> Result<(), Failure> {
-    if identity(source) != identity(output) {
+    let output_identity = identity(output);
+    if p4_files(source).iter().all(|source| identity(source) != output_identity) {
         return Ok(());
     }
     let what = format!("--output: {} is read, expected a file of its own", output.display());

@@ -6,7 +6,7 @@
 //! | binary object | its first bytes, `SLOB` |
 //! | text of an rmt module | the ending `.rmt` |
 //! | rules of message dispatch | the ending `.l7` |
-//! | P4-16 program for the rmt pipeline | the ending `.p4` |
+//! | P4-16 program for the rmt pipeline | the ending `.p4`; `A.p4+B.p4` are several in sequence |
 //! | object in JSON | anything else |
 //!
 //! `nic.toml`, `--replace`, packet scripts and commands read programs here and nowhere else. Devices do not know it.
@@ -15,7 +15,7 @@ mod clones;
 mod p4;
 
 pub use p4::{P4Told, TableChange, Tables, fill};
-pub use sluice_p4::{Allowed, CounterCells, P4Warning};
+pub use sluice_p4::{Allowed, CounterCells, P4Warning, files as p4_files};
 
 use sluice_ebpf::tenant;
 use sluice_formats::Target;
@@ -121,9 +121,16 @@ pub struct ProgramFileError {
 
 /// Reads a file.
 pub fn read(path: &Path, reading: &Reading) -> Result<Object, ProgramFileError> {
-    let bytes = bounded::read(path, bounded::MOST_OBJECT)
-        .map_err(|e| ProgramFileError { code: "E0305", what: format!("{}: {e}", path.display()) })?;
-    decode(path, &bytes, reading)
+    decode(path, &bytes_of(path)?, reading)
+}
+
+/// Bytes of a program file; none of P4 programs in sequence, whose files are read one by one.
+pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, ProgramFileError> {
+    if p4_files(path).len() > 1 {
+        return Ok(Vec::new());
+    }
+    let unread = |e| ProgramFileError { code: "E0305", what: format!("{}: {e}", path.display()) };
+    bounded::read(path, bounded::MOST_OBJECT).map_err(unread)
 }
 
 /// The same from the file's bytes.
@@ -165,8 +172,7 @@ pub fn successor(
     target: &Target,
 ) -> Result<Object, ProgramFileError> {
     let file = path.display();
-    let bytes = bounded::read(path, bounded::MOST_OBJECT)
-        .map_err(|e| ProgramFileError { code: "E0305", what: format!("{file}: {e}") })?;
+    let bytes = bytes_of(path)?;
     let Some(running) = running else { return first(path, &bytes, sizes, p4, target) };
     let name = &running.name;
     let object = match Kind::of(path, &bytes) {

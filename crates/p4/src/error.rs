@@ -101,6 +101,8 @@ problems! {
     Assertion "E0744" "static_assert does not hold{text}" { text }
     /// Two with one name for the control plane.
     ControlName "E0745" "{what}: {why}" { what, why }
+    /// Programs that are no sequence.
+    Sequence "E0746" "programs in sequence: {what}" { what }
     /// What the pipeline does not have.
     NotThere "E0750" "not on the pipeline: {what}" { what }
     /// What does not fit.

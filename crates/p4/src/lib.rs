@@ -25,13 +25,14 @@ pub use error::{MOST_ERRORS, Note, P4Error, P4Errors, Problem};
 pub use front::info::Info;
 pub use front::interpret::Sent;
 pub use front::reference::{Entries, Reference, Undefined};
+pub use front::sequence::files;
 pub use front::stf;
 pub use front::warn::{Level, Levels, P4Warning, Warned};
 
 use error::Notes;
 use front::source::{Define, Settings, Sources};
 use front::syntax::ast::{self, DeclarationKind};
-use front::{check, interpret, source, syntax};
+use front::{check, interpret, sequence, source, syntax};
 use std::path::{Path, PathBuf};
 
 /// How programs are read: where `#include` looks, and which macros are there from the beginning.
@@ -67,14 +68,28 @@ impl Reader {
         self
     }
 
-    /// Reads and checks a program.
+    /// Reads and checks a program, or several in sequence that are one ([`files`]).
     pub fn check(&self, path: &Path) -> Result<Program, P4Errors> {
-        self.read(path, true)
+        self.read_all(path, true)
     }
 
-    /// Reads a program, and no more: its names and types may be wrong.
+    /// Reads a program, and no more: its names and types may be wrong. Programs in sequence are checked.
     pub fn parse(&self, path: &Path) -> Result<Program, P4Errors> {
-        self.read(path, false)
+        self.read_all(path, false)
+    }
+
+    fn read_all(&self, path: &Path, check: bool) -> Result<Program, P4Errors> {
+        let files = files(path);
+        let [first, others @ ..] = &files[..] else { unreachable!("a path is one file at least") };
+        let mut program = self.read(first, check || !others.is_empty())?;
+        let mut names = sequence::Words::default();
+        let mut name = names.of(first);
+        for (at, file) in others.iter().enumerate() {
+            let second = (self.read(file, true)?, names.of(file));
+            program = sequence::join((program, name), second, path, at > 0)?;
+            name = names.joined();
+        }
+        Ok(program)
     }
 
     fn read(&self, path: &Path, check: bool) -> Result<Program, P4Errors> {
@@ -89,7 +104,7 @@ impl Reader {
             facts = Some(check::check(&tree, &sources, &mut notes));
         }
         if notes.is_empty() {
-            Ok(Program { tree, facts, sources, allowed: Allowed::default() })
+            Ok(Program { tree, facts, sources, allowed: Allowed::default(), warned: None })
         } else {
             Err(notes.into_errors(&sources))
         }
@@ -104,6 +119,8 @@ pub struct Program {
     facts: Option<check::Facts>,
     sources: Sources,
     allowed: Allowed,
+    /// Warnings of the programs that a sequence is made of.
+    warned: Option<Vec<P4Warning>>,
 }
 
 impl PartialEq for Program {
@@ -139,8 +156,11 @@ impl Program {
 
     /// What is right in it and hardly meant, in the order of the places; nothing of a program that was only parsed.
     pub fn warnings(&self) -> Vec<P4Warning> {
-        let facts = self.facts.as_ref();
-        facts.map_or_else(Vec::new, |facts| front::warn::warnings(&self.tree, facts, &self.sources))
+        match (&self.warned, &self.facts) {
+            (Some(warned), _) => warned.clone(),
+            (None, Some(facts)) => front::warn::warnings(&self.tree, facts, &self.sources),
+            (None, None) => Vec::new(),
+        }
     }
 
     /// Has parts of what it asks for be enough.

@@ -176,10 +176,8 @@ impl Run {
         let mut first = if waits { None } else { Some(Source::open(&inputs, nic.target)?) };
         let packets = self.packets(&nic, &inputs, !outputs.is_empty())?;
         let changes = self.changes(&nic, packets)?;
-        let read = inputs
-            .iter()
-            .map(|i| i.file.as_path())
-            .chain(self.replace.iter().flat_map(|r| [Some(r.file.as_path()), r.entries.as_deref()]).flatten());
+        let replaced: Vec<PathBuf> = self.replace.iter().flat_map(Replacement::files).collect();
+        let read = inputs.iter().map(|i| i.file.as_path()).chain(replaced.iter().map(PathBuf::as_path));
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(&outputs, read)?;
         rehearse(&nic, &changes)?;
@@ -289,10 +287,8 @@ impl Run {
     fn check_apart(&self, nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<(), Failure> {
         let inputs = inputs.iter().map(|input| &input.file);
         let others = inputs.chain(outputs.iter().map(|output| &output.file));
-        let others = others
-            .chain(self.replace.iter().flat_map(|r| [Some(&r.file), r.entries.as_ref()]).flatten())
-            .chain(&nic.config.files)
-            .chain([&self.config]);
+        let replaced: Vec<PathBuf> = self.replace.iter().flat_map(Replacement::files).collect();
+        let others = others.chain(&replaced).chain(&nic.config.files).chain([&self.config]);
         let others: Vec<&Path> = others.map(PathBuf::as_path).collect();
         apart::check_named("--socket", self.socket.as_deref())?;
         apart::check_waves(self.waves.as_deref(), others.iter().copied().chain(self.events.as_deref()))?;

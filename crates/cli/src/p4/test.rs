@@ -15,6 +15,7 @@ use crate::run::device::{self, Choice};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sluice_control::scripts::run_script;
+use sluice_frontends::p4_files;
 use sluice_nic::engines;
 use sluice_p4::stf::{Report, Script};
 use sluice_p4::{Model, PortMap, Program, Traffic, Undefined};
@@ -193,8 +194,9 @@ impl Test {
             }
         };
         let script = packet::Script::read(path).map_err(|e| Failure::input(e.code(), e))?;
-        let program = files::identity(&self.program);
-        if !apart::of_script(&script).iter().any(|file| files::identity(file) == program) {
+        let named = apart::of_script(&script);
+        let is_named = |own: &PathBuf| named.iter().any(|file| files::identity(file) == files::identity(own));
+        if !p4_files(&self.program).iter().all(is_named) {
             let what = format!("{} does not run {}", path.display(), self.program.display());
             return Err(Failure::input("E0502", what).help("rmt TENANT FILE.p4 loads a program"));
         }

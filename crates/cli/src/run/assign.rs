@@ -1,6 +1,7 @@
 //! `port0=FILE`, `host0=FILE` and `red=FILE@50%` as arguments.
 
 use sluice_frontends::NO_FILE;
+use sluice_frontends::p4_files;
 use sluice_object::Destination;
 use std::path::PathBuf;
 
@@ -35,6 +36,13 @@ pub struct Replacement {
     pub entries_go: bool,
     /// When.
     pub at: Moment,
+}
+
+impl Replacement {
+    /// Files that are read for it.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
+        p4_files(&self.file).into_iter().chain(self.entries.clone())
+    }
 }
 
 /// A moment of a run.

@@ -81,7 +81,7 @@ impl Resolver<'_> {
         let tenants = self.tenants(&file, target, engines, &settings)?;
         let inputs = file.port.iter().filter_map(|port| Some(port.input.as_ref()?.get_ref().as_path()));
         let named = file.tenant.iter().flat_map(TenantTable::files).chain(inputs);
-        let files = named.map(|named| self.folder.join(named)).collect();
+        let files = named.flat_map(|named| frontends::p4_files(&self.folder.join(named))).collect();
         let seed = file.device.seed;
         let (file, p4) = (self.file.to_owned(), self.p4.borrow().clone());
         Ok(NicConfig { file, target, seed, engines, settings, tenants, ports, hosts, files, p4 })

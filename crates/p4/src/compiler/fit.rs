@@ -180,7 +180,7 @@ fn each(list: &[St], all: &mut Vec<(Span, usize)>) -> usize {
                 continue;
             }
             St::If(_, yes, no) => 1 + each(yes, all) + each(no, all),
-            St::Block(inner) => each(inner, all),
+            St::Block(inner) | St::Program(inner) => each(inner, all),
             St::Switch(_, cases) => 1 + cases.iter().map(|Case { body, .. }| each(body, all)).sum::<usize>(),
             St::For { body, .. } | St::ForRange { body, .. } | St::ForEach { body, .. } => 1 + each(body, all),
             St::Assign(..) | St::Update(..) | St::Evaluate(_) => 1,

@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod info;
 pub(crate) mod interpret;
 pub(crate) mod reference;
+pub(crate) mod sequence;
 pub(crate) mod source;
 pub mod stf;
 pub(crate) mod syntax;

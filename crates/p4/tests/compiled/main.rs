@@ -19,6 +19,7 @@ mod products;
 mod random;
 mod refusals;
 mod room;
+mod sequence;
 mod signs;
 mod system;
 mod varbit;

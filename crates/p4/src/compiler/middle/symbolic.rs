@@ -331,6 +331,10 @@ impl<'c> Follower<'c> {
                 return Ok(flow);
             }
             St::Block(all) => return self.statements(all),
+            St::Program(all) => match self.statements(all) {
+                Err(Stop::Exit) => return Ok(Flow::Next),
+                flow => return flow,
+            },
             St::Return(value) => {
                 self.returned = match value {
                     Some(value) => self.value(value)?,

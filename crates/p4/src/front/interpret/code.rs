@@ -159,6 +159,8 @@ pub(crate) enum St {
     Set(usize, Ex, Shape),
     If(Ex, Vec<St>, Vec<St>),
     Block(Vec<St>),
+    /// One program of a sequence: `exit` ends it, and not those after it.
+    Program(Vec<St>),
     Return(Option<Ex>),
     Exit,
     Break,

@@ -16,7 +16,7 @@ mod v1model;
 pub(crate) mod value;
 
 pub(crate) use code::{Code, Entry, Key, Match, MatchKind, ObjectKind, System, Table};
-pub(crate) use lower::{SYSTEM, lower};
+pub(crate) use lower::{SYSTEM, key_name, lower};
 pub(crate) use police::Police;
 pub(crate) use run::Event;
 pub(crate) use shape::{Fields, Shape};

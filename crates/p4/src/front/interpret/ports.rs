@@ -64,7 +64,7 @@ fn statements(all: &[St], into: &mut BTreeSet<u16>) {
                 statements(yes, into);
                 statements(no, into);
             }
-            St::Block(inner) => statements(inner, into),
+            St::Block(inner) | St::Program(inner) => statements(inner, into),
             St::Switch(value, cases) => {
                 calls(value, into);
                 cases.iter().for_each(|case| statements(&case.body, into));

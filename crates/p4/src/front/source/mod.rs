@@ -81,6 +81,18 @@ impl Sources {
         self.texts.len() as u32 - 1
     }
 
+    /// Takes all texts of another program; the index of its first one.
+    pub fn append(&mut self, others: Sources) -> u32 {
+        let by = self.texts.len() as u32;
+        self.texts.extend(others.texts.into_iter().map(|mut text| {
+            if let Some((span, _)) = &mut text.from {
+                span.text += by;
+            }
+            text
+        }));
+        by
+    }
+
     /// The text of that index.
     pub fn text(&self, index: u32) -> &Text {
         &self.texts[index as usize]

@@ -1,6 +1,7 @@
 //! From words to a tree, and back to text.
 
 pub(crate) mod ast;
+pub(crate) mod change;
 mod number;
 mod parser;
 mod print;

@@ -2,6 +2,7 @@
 //! be well typed, and of a size that the pipeline may hold.
 
 mod blocks;
+mod chained;
 mod clones;
 mod entries;
 mod expressions;
@@ -15,6 +16,8 @@ mod statements;
 mod tables;
 mod whole;
 
+#[allow(unused_imports, reason = "each test that includes this makes programs of some kinds")]
+pub use chained::{Chained, chained, chained_packet};
 pub use guarded::{guarded, guarded_packet};
 pub use shrink::shrunk;
 

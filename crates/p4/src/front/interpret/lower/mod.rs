@@ -15,6 +15,7 @@ mod tables;
 mod tell;
 
 pub(crate) use package::SYSTEM;
+pub(crate) use tables::key_name;
 
 use super::code::{Code, Ex};
 use super::shape::Shape;

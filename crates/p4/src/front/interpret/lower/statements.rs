@@ -34,7 +34,10 @@ impl<'p> Lowerer<'p> {
                 };
                 St::If(self.value(condition, None)?, one(self, yes)?, no)
             }
-            StatementKind::Block(_, all) => St::Block(self.statements(all)?),
+            StatementKind::Block(annotations, all) => {
+                let all = self.statements(all)?;
+                if annotations.iter().any(|a| &*a.name.text == "program") { St::Program(all) } else { St::Block(all) }
+            }
             StatementKind::Return(value) => St::Return(match value {
                 Some(value) => {
                     let result = self.results.last().cloned();

@@ -303,7 +303,7 @@ impl<'p> Lowerer<'p> {
 }
 
 /// The name of a key for the control plane, as it is written.
-fn key_name(key: &Expr) -> String {
+pub(crate) fn key_name(key: &Expr) -> String {
     match &key.kind {
         ExprKind::Name { name, .. } => name.text.to_string(),
         ExprKind::Member(owner, member) => format!("{}.{}", key_name(owner), member.text),

@@ -43,6 +43,10 @@ impl Machine {
                 return self.statements(code, branch);
             }
             St::Block(all) => return self.statements(code, all),
+            St::Program(all) => match self.statements(code, all) {
+                Err(super::Stop::Exit) => return Ok(Flow::Next),
+                flow => return flow,
+            },
             St::Return(value) => {
                 self.returned = match value {
                     Some(value) => self.value(code, value)?,

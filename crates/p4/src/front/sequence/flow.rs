@@ -1,0 +1,202 @@
+//! A parser as steps, each of which takes bytes of the packet once at most, and does so first.
+
+use super::names::Taken;
+use super::part::{PARSER, Part};
+use super::rewrite::named;
+use super::{Conflict, Joined};
+use crate::front::source::Span;
+use crate::front::syntax::ast::{
+    Body, Declaration, DeclarationKind, Expr, ExprKind, Name, State, Statement, StatementKind, Transition,
+};
+use crate::front::syntax::change::{self, Change, Role};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Where a step leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum To {
+    Step(usize),
+    Accept,
+    Reject,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    Direct(To),
+    /// Keys, and for each case a value for each of them, or one for all.
+    Select {
+        keys: Vec<Expr>,
+        cases: Vec<(Vec<Expr>, To)>,
+        span: Span,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// Of the state that it comes from.
+    pub name: Rc<str>,
+    /// What takes bytes.
+    pub mover: Option<Statement>,
+    /// What is done then.
+    pub body: Vec<Statement>,
+    pub next: Next,
+    pub span: Span,
+}
+
+/// Steps, of which the first is the beginning, and variables of the parser.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub steps: Vec<Step>,
+    pub start: To,
+    pub locals: Vec<Declaration>,
+}
+
+impl Flow {
+    /// The parser of a program. Variables of states become the parser's, with names of their own.
+    pub fn of(part: &Part, taken: &mut Taken) -> Joined<Flow> {
+        let used = &part.blocks[PARSER];
+        let (body, packet) = (used.body()?, used.parameter(0)?.name.text.clone());
+        let mut locals = body.locals.clone();
+        let mut first = HashMap::new();
+        let mut steps: Vec<Step> = Vec::new();
+        let mut last = Vec::new();
+        for state in &body.states {
+            let state = hoisted(state, taken, &mut locals);
+            first.insert(state.name.text.clone(), steps.len());
+            let mut step = Step {
+                name: state.name.text.clone(),
+                mover: None,
+                body: Vec::new(),
+                next: Next::Direct(To::Reject),
+                span: state.name.span,
+            };
+            for statement in state.statements {
+                if moves(&statement, &packet) {
+                    if step.mover.is_some() || !step.body.is_empty() {
+                        let next = Next::Direct(To::Step(steps.len() + 1));
+                        let done = std::mem::replace(
+                            &mut step,
+                            Step {
+                                name: state.name.text.clone(),
+                                mover: None,
+                                body: Vec::new(),
+                                next: next.clone(),
+                                span: statement.span,
+                            },
+                        );
+                        steps.push(Step { next, ..done });
+                    }
+                    step.mover = Some(statement);
+                } else {
+                    step.body.push(statement);
+                }
+            }
+            last.push((steps.len(), state.transition));
+            steps.push(step);
+        }
+        let to = |name: &Name| match (&*name.text, first.get(&name.text)) {
+            ("accept", _) => To::Accept,
+            (_, Some(at)) => To::Step(*at),
+            _ => To::Reject,
+        };
+        for (at, transition) in last {
+            steps[at].next = match transition {
+                None => Next::Direct(To::Reject),
+                Some(Transition::Direct(name)) => Next::Direct(to(&name)),
+                Some(Transition::Select { keys, cases, span }) => {
+                    let cases = cases.into_iter().map(|case| (case.values, to(&case.state))).collect();
+                    Next::Select { keys, cases, span }
+                }
+            };
+        }
+        let Some(start) = first.get("start") else {
+            return Err(Conflict::new(used.block.name.span, format!("parser `{}` without a state `start`", used.name)));
+        };
+        let start = To::Step(*start);
+        let mut flow = Flow { steps, start, locals };
+        (0..flow.steps.len()).for_each(|at| flow.draw_near(at));
+        Ok(flow)
+    }
+
+    /// A step that always leads to one that takes no bytes does what that one does, too.
+    fn draw_near(&mut self, at: usize) {
+        for _ in 0..self.steps.len() {
+            let Next::Direct(To::Step(next)) = self.steps[at].next else { return };
+            if next == at || self.steps[next].mover.is_some() {
+                return;
+            }
+            let Step { body, next, .. } = self.steps[next].clone();
+            self.steps[at].body.extend(body);
+            self.steps[at].next = next;
+        }
+    }
+}
+
+/// Whether a statement takes bytes of the packet, or gives the packet to something that may.
+fn moves(statement: &Statement, packet: &Rc<str>) -> bool {
+    struct Moves<'a>(&'a Rc<str>, bool);
+    impl Change for Moves<'_> {
+        fn expression(&mut self, value: &mut Expr) {
+            let is_packet = |value: &Expr| matches!(&value.kind, ExprKind::Name { name, .. } if name.text == *self.0);
+            match &value.kind {
+                ExprKind::Member(owner, method) if is_packet(owner) => {
+                    self.1 |= !matches!(&*method.text, "lookahead" | "length");
+                }
+                _ => {
+                    self.1 |= is_packet(value);
+                    change::expression(self, value);
+                }
+            }
+        }
+    }
+    let mut found = Moves(packet, false);
+    found.statement(&mut statement.clone());
+    found.1
+}
+
+/// Another name for a variable of a state.
+struct Rename(HashMap<Rc<str>, Rc<str>>);
+
+impl Change for Rename {
+    fn name(&mut self, name: &mut Name, role: Role) {
+        if let Some(found) = self.0.get(&name.text).filter(|_| role != Role::Part) {
+            name.text = found.clone();
+        }
+    }
+}
+
+/// A state without variables of its own.
+fn hoisted(state: &State, taken: &mut Taken, locals: &mut Vec<Declaration>) -> State {
+    let mut state = state.clone();
+    let mut rename = Rename(HashMap::new());
+    for statement in &state.statements {
+        let StatementKind::Declaration(declaration) = &statement.kind else { continue };
+        if let Some(name) = super::names::declared(declaration) {
+            rename.0.insert(name.text.clone(), taken.fresh(&format!("{}_{}", state.name.text, name.text)));
+        }
+    }
+    if rename.0.is_empty() {
+        return state;
+    }
+    change::state(&mut rename, &mut state);
+    let mut kept = Vec::with_capacity(state.statements.len());
+    for statement in std::mem::take(&mut state.statements) {
+        let Statement { kind: StatementKind::Declaration(mut declaration), span } = statement else {
+            kept.push(statement);
+            continue;
+        };
+        if let DeclarationKind::Variable { name, value, .. } = &mut declaration.kind
+            && let Some(value) = value.take()
+        {
+            kept.push(Statement { kind: StatementKind::Assign(named(&name.text, name.span), None, value), span });
+        }
+        locals.push(*declaration);
+    }
+    state.statements = kept;
+    state
+}
+
+/// The body of a parser with these states.
+pub(super) fn body(locals: Vec<Declaration>, states: Vec<State>, end: Span) -> Body {
+    Body { locals, states, apply: Vec::new(), end }
+}

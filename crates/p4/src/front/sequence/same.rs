@@ -1,0 +1,167 @@
+//! Headers of two programs that are one.
+
+use super::part::Part;
+use super::rewrite::Rewrite;
+use super::{Conflict, Joined};
+use crate::front::check::Type;
+use crate::front::source::Span;
+use crate::front::syntax::ast::{Expr, ExprKind, Statement, StatementKind};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+/// Fields of the second program's type by their names in the first one's.
+pub(super) type FieldNames = HashMap<Rc<str>, Rc<str>>;
+
+/// What of the second program is what of the first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Same {
+    /// Its types by name, with the name in the first and its fields.
+    pub types: HashMap<Rc<str>, (Rc<str>, FieldNames)>,
+    /// Fields of its headers, and where each was met.
+    pub fields: BTreeMap<Rc<str>, (Rc<str>, Span, Span)>,
+}
+
+impl Same {
+    /// Two types are one, if they have the same bits in the same fields.
+    fn types(&mut self, first: (&Part, &Type), second: (&Part, &Type)) -> Result<(), String> {
+        let ((one, a), (two, b)) = (first, second);
+        match (a, b) {
+            (Type::Stack(a, size), Type::Stack(b, other)) => match size == other {
+                true => self.types((one, a), (two, b)),
+                false => Err(format!("a stack of {other} is met with one of {size}")),
+            },
+            (Type::Named(a_id, _), Type::Named(b_id, _)) => {
+                let (name, other) = (&one.facts.definition(*a_id).name, &two.facts.definition(*b_id).name);
+                if let Some((known, _)) = self.types.get(other) {
+                    return match known == name {
+                        true => Ok(()),
+                        false => Err(format!("`{other}` is `{known}` at another place, and `{name}` here")),
+                    };
+                }
+                let (Some((kind, fields)), Some((other_kind, others))) = (one.facts.fields(a), two.facts.fields(b))
+                else {
+                    return if name == other { Ok(()) } else { Err(format!("`{other}` is met with `{name}`")) };
+                };
+                if kind != other_kind || fields.len() != others.len() {
+                    return Err(format!(
+                        "`{other}` with {} fields is met with `{name}` with {}",
+                        others.len(),
+                        fields.len()
+                    ));
+                }
+                let names = others.iter().zip(&fields).map(|((b, _), (a, _))| (b.clone(), a.clone())).collect();
+                self.types.insert(other.clone(), (name.clone(), names));
+                for ((field, a), (other_field, b)) in fields.iter().zip(&others) {
+                    self.types((one, a), (two, b)).map_err(|why| {
+                        format!("`{other}` is met with `{name}`, field `{other_field}` with `{field}`: {why}")
+                    })?;
+                }
+                Ok(())
+            }
+            _ if a == b => Ok(()),
+            _ => Err(format!("{} is met with {}", shown(b), shown(a))),
+        }
+    }
+
+    /// Takes note that both programs take the same bytes here: they have to be one header.
+    pub fn meet(&mut self, one: (&Part, &Statement), two: (&Part, &Statement)) -> Joined<()> {
+        let ((first, a), (second, b)) = (one, two);
+        let (Some(x), Some(y)) = (extracted(a), extracted(b)) else {
+            let seen = self.view(first, second, b);
+            return if *a == seen { Ok(()) } else { Err(differ(a, b, "two different steps through the packet")) };
+        };
+        let roots = (root(x, first), root(y, second));
+        if let (Some(field), Some(other)) = &roots {
+            self.pair(first, second, (field, a.span), (other, b.span))?;
+        }
+        match *a == self.view(first, second, b) {
+            true => Ok(()),
+            false => Err(differ(a, b, "bytes that the other program takes in another way")),
+        }
+    }
+
+    /// A field of the second headers is one of the first.
+    fn pair(
+        &mut self,
+        first: &Part,
+        second: &Part,
+        (field, at): (&Rc<str>, Span),
+        (other, span): (&Rc<str>, Span),
+    ) -> Joined<()> {
+        if let Some((known, met, _)) = self.fields.get(other) {
+            return match known == field {
+                true => Ok(()),
+                false => {
+                    let what =
+                        format!("`{other}` is extracted with `{field}` here, and with `{known}` at another place");
+                    Err(Conflict::with(span, what, *met))
+                }
+            };
+        }
+        if let Some((another, (_, met, _))) = self.fields.iter().find(|(_, (known, ..))| known == field) {
+            let what = format!(
+                "`{field}` of the other program is extracted with `{other}` here, and with `{another}` at another place"
+            );
+            return Err(Conflict::with(span, what, *met));
+        }
+        let ty = |part: &Part, name: &Rc<str>| part.fields().into_iter().find(|(own, _)| own == name).map(|(_, ty)| ty);
+        let (Some(a), Some(b)) = (ty(first, field), ty(second, other)) else {
+            return Err(Conflict::with(span, format!("`{other}` is no header"), at));
+        };
+        self.types((first, &a), (second, &b)).map_err(|why| {
+            Conflict::with(
+                span,
+                format!("`{other}` takes the bytes that are `{field}` of the other program: {why}"),
+                at,
+            )
+        })?;
+        self.fields.insert(other.clone(), (field.clone(), at, span));
+        Ok(())
+    }
+
+    /// A statement of the second program's parser as the first would write it.
+    fn view(&self, first: &Part, second: &Part, statement: &Statement) -> Statement {
+        let mut seen = statement.clone();
+        Rewrite::parser(self, first, second).statement_of(&mut seen);
+        seen
+    }
+}
+
+fn shown(ty: &Type) -> String {
+    match ty {
+        Type::Bit(width) => format!("bit<{width}>"),
+        Type::Signed(width) => format!("int<{width}>"),
+        Type::Varbit(width) => format!("varbit<{width}>"),
+        Type::Bool => "bool".to_string(),
+        Type::Stack(..) => "a stack".to_string(),
+        _ => "another type".to_string(),
+    }
+}
+
+fn differ(a: &Statement, b: &Statement, what: &str) -> Conflict {
+    Conflict::with(b.span, what, a.span)
+}
+
+/// What is extracted by a statement that is nothing but an `extract`.
+pub(super) fn extracted(statement: &Statement) -> Option<&Expr> {
+    let StatementKind::Call(Expr { kind: ExprKind::Call(callee, _, arguments), .. }) = &statement.kind else {
+        return None;
+    };
+    match &callee.kind {
+        ExprKind::Member(_, method) if &*method.text == "extract" => arguments.first().map(|argument| &argument.value),
+        _ => None,
+    }
+}
+
+/// The field of the headers that a value is, or a part of.
+pub(super) fn root(value: &Expr, part: &Part) -> Option<Rc<str>> {
+    match &value.kind {
+        ExprKind::Member(owner, member) => {
+            let is_headers =
+                matches!(&part.facts.types[owner.at.id as usize], Type::Named(id, _) if *id == part.headers);
+            if is_headers { Some(member.text.clone()) } else { root(owner, part) }
+        }
+        ExprKind::Index(owner, _) => root(owner, part),
+        _ => None,
+    }
+}
