@@ -28,7 +28,7 @@ PROOF_RESULT = re.compile(r"^formal: (\d+) passed, (\d+) failed$", re.MULTILINE)
 BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 # Programs of programs/p4 that the compiler takes, and with which flags.
 P4_COMPILED = {
-    "access": (), "atoms": (), "basic": (), "calc": (), "ecn": (), "label": (),
+    "access": (), "atoms": (), "basic": (), "calc": (), "ecn": (), "gate": (), "gate.p4+basic": (), "label": (),
     "load_balance": ("--hash", "target", "--power-of-two"), "link_monitor": ("--bound", "data=2", "--bound", "way=2"),
     "mirror": (), "mri": ("--bound", "traces=8"), "multicast": (), "options": (), "qos": (),
     "source_routing": (), "tunnel": (),

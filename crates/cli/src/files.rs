@@ -142,6 +142,15 @@ pub fn check_other(source: &Path, output: &Path) -> Result<(), Failure> {
     Err(Failure::input("E0502", what))
 }
 
+/// A name for what a program file holds: the file's without its folder and its ending, of letters that a tenant's name may have; those of all files of a sequence.
+pub fn name_of(file: &Path) -> String {
+    let stem = |file: &PathBuf| file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stems = p4_files(file).iter().map(stem).collect::<Vec<_>>().join("-");
+    let good = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let name: String = stems.chars().map(good).take(50).collect();
+    if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') { name } else { format!("p{name}") }
+}
+
 /// An object as the file that it goes to is named: JSON in one that ends in .json, else binary.
 pub fn form(object: &Object, output: &Path) -> Vec<u8> {
     if output.extension().is_some_and(|ending| ending == "json") {

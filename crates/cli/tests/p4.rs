@@ -413,3 +413,62 @@ fn graph_draws_what_compiles_and_exits_with_3_otherwise() {
     assert!(called.code == 3 && called.err.contains("E0750"), "{}", called.err);
     assert_eq!(f.sluice(&["p4", "graph", "no.p4"]).code, 2);
 }
+
+#[test]
+fn programs_in_sequence_may_stand_wherever_one_may() {
+    let f = Folder::new();
+    let both = "programs/p4/gate.p4+basic.p4";
+    let passed = "programs/p4/gate.p4+basic.stf: passed, packets in 7, out 2, expectations 2\n";
+    assert_eq!(f.sluice(&["p4", "test", both]).ok(), passed);
+    assert_eq!(f.sluice(&["p4", "test", both, "--device", "model"]).ok(), passed);
+    assert!(f.sluice(&["p4", "check", both]).ok().starts_with(&format!("{both}: OK, parsers 1")));
+    assert!(f.sluice(&["p4", "info", both]).ok().contains("name: \"basic.Forward.routes\""));
+    // What is printed is a program, and says the same.
+    f.write("printed.p4", f.sluice(&["p4", "print", both]).ok());
+    let script = std::fs::read_to_string(root().join("programs/p4/gate.p4+basic.stf")).unwrap();
+    f.write("printed.stf", &script);
+    assert!(f.sluice(&["p4", "test", "printed.p4", "printed.stf", "--device", "model"]).ok().contains("passed"));
+    f.sluice(&["p4", "compile", both, "-o", "both.slob"]).ok();
+    assert!(f.sluice(&["object", "show", "both.slob"]).ok().contains("gate-basic"));
+    let admitted = f.sluice(&["object", "admit", both, "programs/p4/basic.p4"]).ok();
+    assert!(admitted.contains("gate-basic") && admitted.contains("basic.Forward.routes"), "{admitted}");
+    f.sluice(&["script", "programs/p4/gate.pkt"]).ok();
+    assert!(f.sluice(&["p4", "test", both, "programs/p4/gate.pkt", "--device", "model"]).ok().contains("ok on model"));
+    // In nic.toml, and in the place of a program that runs.
+    let text = std::fs::read_to_string(root().join("programs/p4/nic.toml")).unwrap();
+    let text = text.replace("../nic/", "").replace("host0 = 160", "port3 = 160");
+    let folder = root().join("programs/p4").display().to_string();
+    let nic = |program: &str, entries: &str| {
+        let text = text
+            .replace("\"qos.p4\"", &format!("\"{folder}/{program}\""))
+            .replace("\"qos.entries\"", &format!("\"{folder}/{entries}\""));
+        text.replace("red.json", &format!("{folder}/../nic/red.json"))
+            .replace("green.json", &format!("{folder}/../nic/green.json"))
+    };
+    f.write("nic.toml", nic("gate.p4+basic.p4", "gate.entries"));
+    let run = ["run", "--config", "nic.toml", "--in", "programs/nic/mixed.pcapng"];
+    f.sluice(&run).ok();
+    f.write("nic.toml", nic("basic.p4", "routes.entries"));
+    let replace = ["--grow", "--replace", "blue=programs/p4/gate.p4+basic.p4,programs/p4/gate.entries@50%"];
+    f.sluice(&[&run[..], &replace].concat()).ok();
+    // No output is one of the files that are read, whichever.
+    for name in ["one.p4", "two.p4"] {
+        f.write(name, std::fs::read_to_string(root().join("programs/p4/basic.p4")).unwrap());
+    }
+    let called = f.sluice(&["p4", "compile", "one.p4+two.p4", "-o", "two.p4"]);
+    assert!(called.code == 2 && called.err.contains("E0502"), "{}", called.err);
+    for (words, code) in [
+        (&["p4", "check", "one.p4+nobody.p4"][..], "E0700"),
+        (&["p4", "check", "one.p4+programs/p4/system.p4"], "E0746"),
+    ] {
+        let called = f.sluice(words);
+        assert!(called.code == 2 && called.err.contains(code), "{}", called.err);
+    }
+    f.write("script.pkt", "tenant a id=1 vlan=1\nrmt a one.p4+nobody.p4\n");
+    let called = f.sluice(&["script", "script.pkt"]);
+    assert!(called.code != 0 && called.out.contains("nobody.p4 cannot be read"), "{}{}", called.out, called.err);
+    if has_plugin("rmt_default") {
+        assert_eq!(f.sluice(&["p4", "test", both, "--device", "all"]).ok(), passed);
+        f.sluice(&["p4", "test", both, "programs/p4/gate.pkt", "--device", "both"]).ok();
+    }
+}

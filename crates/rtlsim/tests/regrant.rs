@@ -4,13 +4,14 @@
 //! `SLUICE_LONG=1` does 1,000 operations on the RTL and 10,000 on the software NIC.
 
 use crate::pipeline::Pipeline;
-use crate::replacing::{Version, answer, asked, module, question};
+use crate::replacing::{self, Version, asked, question};
 use crate::support;
 use sluice_device::{Device, Verdict};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::{Node, Table, Target, target};
+use sluice_frontends::Reading;
 use sluice_nic::SoftwareNic;
-use sluice_object::{LinkError, Load, Rate, TenantSpec, VlanGrant};
+use sluice_object::{LinkError, Load, Object, Rate, TenantSpec, VlanGrant};
 use sluice_rtlsim::{RtlNic, RtlOptions, Variant, top};
 use std::collections::BTreeMap;
 
@@ -18,8 +19,58 @@ use std::collections::BTreeMap;
 const TENANTS: u8 = 3;
 /// One who comes and goes.
 const GUEST: u8 = 4;
+/// One of them, who has two P4 programs in sequence.
+const SEQUENCE: u8 = 3;
+/// What each of both writes, by version: the first to the address of the receiver, the second to that of the sender.
+const MARKS: [[u64; 2]; 2] = [[0x0a0a_0a0a_0a0a, 0x0b0b_0b0b_0b0b], [0x1a1a_1a1a_1a1a, 0x1b1b_1b1b_1b1b]];
 /// Packets that are offered with each operation.
 const PACKETS: usize = 120;
+
+/// The program of a tenant.
+fn module(version: Version, tenant: u8, target: &Target) -> Object {
+    if tenant != SEQUENCE {
+        return replacing::module(version, tenant, target);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let marks = MARKS[usize::from(version == Version::New)];
+    for (name, field, mark) in [("first.p4", "to", marks[0]), ("second.p4", "from", marks[1])] {
+        std::fs::write(folder.path().join(name), marking(field, mark)).expect("it is written");
+    }
+    let files = folder.path().join("first.p4+second.p4");
+    sluice_frontends::read(&files, &Reading::new(target, "sequence")).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A program that writes a mark to a field, and sends to port 0.
+fn marking(field: &str, mark: u64) -> String {
+    format!(
+        "#include <core.p4>
+#include <v1model.p4>
+header e_t {{ bit<48> to; bit<48> from; bit<16> kind; }}
+struct headers_t {{ e_t e; }}
+struct meta_t {{ }}
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
+    state start {{ packet.extract(hdr.e); transition accept; }}
+}}
+control V(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{
+    apply {{ hdr.e.{field} = {mark}; standard.egress_spec = 0; }}
+}}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {{ apply {{ }} }}
+control C(inout headers_t hdr, inout meta_t meta) {{ apply {{ }} }}
+control D(packet_out packet, in headers_t hdr) {{ apply {{ packet.emit(hdr.e); }} }}
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"
+    )
+}
+
+/// What comes back, worked out apart from any model.
+fn answer(question: &[u8], version: Version, tenant: u8) -> Vec<u8> {
+    if tenant != SEQUENCE {
+        return replacing::answer(question, version, tenant);
+    }
+    let marks = MARKS[usize::from(version == Version::New)].map(|mark| mark.to_be_bytes());
+    [&marks[0][2..], &marks[1][2..], &question[12..]].concat()
+}
 
 /// What is known of one of the tenants.
 struct Known {

@@ -1,6 +1,7 @@
 //! `sluice object admit`: whether programs fit one NIC together, without a NIC.
 
 use crate::failure::Failure;
+use crate::files;
 use crate::output::Output;
 use crate::p4::{AllowArgs, WarnArgs, each_once};
 use crate::run::device::{self, Set};
@@ -110,7 +111,7 @@ impl Admit {
     }
 
     fn read(&self, file: &Path, told: &RefCell<P4Told>) -> Result<Object, Failure> {
-        let name = stem(file);
+        let name = files::name_of(file);
         let allowed = if is_p4(file) { self.allow.allowed()? } else { Allowed::default() };
         let p4 = P4Options { told: Some(told), allowed, ..P4Options::default() };
         let reading = Reading { p4, ..Reading::new(self.target, &name) };
@@ -119,7 +120,7 @@ impl Admit {
 
     fn check_weights(&self) -> Result<(), Failure> {
         let all = each_once("--weight", &self.weight)?;
-        match all.iter().find(|(name, _)| !self.files.iter().any(|file| stem(file) == *name)) {
+        match all.iter().find(|(name, _)| !self.files.iter().any(|file| files::name_of(file) == *name)) {
             Some((name, _)) => {
                 let what = format!("--weight {name}: expected the name of a file, without folder and ending");
                 Err(Failure::input("E0502", what))
@@ -130,7 +131,7 @@ impl Admit {
 
     /// One more tenant with this program.
     fn asking(&self, file: &Path, object: &Object, others: &[Asking]) -> Asking {
-        let own = stem(file);
+        let own = files::name_of(file);
         let number = others.len() as u16 + 1;
         let is_taken = |name: &str| others.iter().any(|other| other.spec.name == name);
         let name = (1..).map(|n| if n == 1 { own.clone() } else { format!("{own}_{n}") }).find(|name| !is_taken(name));
@@ -270,14 +271,6 @@ impl Admit {
         let stages = linker.left().stages.into_iter().enumerate();
         stages.filter(|(stage, _)| !self.target.rmt.is_system(*stage))
     }
-}
-
-/// The name of a file without its folder and its ending, of letters that a tenant's name may have.
-fn stem(file: &Path) -> String {
-    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let good = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    let name: String = stem.chars().map(good).take(50).collect();
-    if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') { name } else { format!("p{name}") }
 }
 
 /// What may be had in part is said for all P4 programs, and not for others.

@@ -129,8 +129,7 @@ impl Compile {
     fn bytes(&self, entries: &Reference, compiled: &Compiled, times: &mut Times) -> Result<Made, Failure> {
         let ending = self.output.as_deref().and_then(Path::extension).and_then(|e| e.to_str());
         let bytes = if let Some(ending @ ("json" | "slob")) = ending {
-            let name = self.program.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-            let object = compiled.object(&name, entries).map_err(|errors| failure(&errors))?;
+            let object = compiled.object(&files::name_of(&self.program), entries).map_err(|errors| failure(&errors))?;
             if ending == "json" { object.to_json().into_bytes() } else { object.to_binary() }
         } else {
             let unit = compiled.unit(entries).map_err(|errors| failure(&errors))?;

@@ -228,7 +228,18 @@ fn what_leaves_in_no_order_is_refused() {
     };
     let one = with("", "packet.emit(hdr.a);\npacket.emit(hdr.b); // there\npacket.emit(hdr.c);");
     let two = with("", "packet.emit(hdr.a); packet.emit(hdr.c);\npacket.emit(hdr.b); // here\n");
-    refused(&one, &two, "E0746", &["emits in another order"]);
+    // No packet has both, so that their order does not matter; it does if one may follow the other.
+    assert!(joined(&one, &two).is_ok());
+    let follow =
+        |text: &str| text.replace("packet.extract(hdr.b); transition accept;", "packet.extract(hdr.b); transition c;");
+    let error = joined(&follow(&one), &follow(&two)).unwrap_err();
+    assert!(error.to_string().contains("emits in another order"), "{error}");
+    refused(
+        &follow(&one).replace("// there", ""),
+        &follow(&two).replace("// here", ""),
+        "E0746",
+        &["emits in another order", "one.p4:", "two.p4:"],
+    );
     let two = with("", "packet.emit(hdr.a);\nif (hdr.b.isValid()) { packet.emit(hdr.b); } // here\n");
     refused(&one.replace("// there", ""), &two, "E0746", &["emits headers, and does nothing else"]);
     // One adds its header behind `a`, the other may add its own there or have extracted it.

@@ -165,7 +165,7 @@ impl Assembly<'_> {
         declarations.extend(rest);
         let mut parser = Some(parser);
         for mut declaration in glue {
-            self.fill(&mut declaration, &mut parser, &same, &names)?;
+            self.fill(&mut declaration, (&mut parser, &flows), &same, &names)?;
             declarations.push(declaration);
         }
         Ok(ast::Program { declarations, expressions: 0 })
@@ -264,14 +264,20 @@ impl Assembly<'_> {
     }
 
     /// States, arguments of constructors, and emitted headers.
-    fn fill(&self, of: &mut Declaration, parser: &mut Option<ast::Body>, same: &Same, names: &Names) -> Joined<()> {
+    fn fill(
+        &self,
+        of: &mut Declaration,
+        (parser, flows): (&mut Option<ast::Body>, &[Flow; 2]),
+        same: &Same,
+        names: &Names,
+    ) -> Joined<()> {
         let (one, two) = (self.one, self.two);
         let DeclarationKind::Block(block) = &mut of.kind else { return Ok(()) };
         let Some(body) = &mut block.body else { return Ok(()) };
         if block.kind == ast::BlockKind::Parser {
             *body = parser.take().unwrap_or_else(|| body.clone());
         } else if block.parameters[0].direction == ast::Direction::None {
-            body.apply = deparse::merged(one, two, &mut Rewrite::second(same, two, names))?;
+            body.apply = deparse::merged(one, two, flows, &mut Rewrite::second(same, two, names))?;
         } else {
             let is_instance = |local: &&mut Declaration| matches!(local.kind, DeclarationKind::Instance(_));
             for (local, part) in body.locals.iter_mut().filter(is_instance).zip([one, two]) {

@@ -1,14 +1,15 @@
 //! The order in which headers of two programs leave.
 
+use super::flow::{Flow, Next, To};
 use super::part::{DEPARSER, Part};
 use super::rewrite::{Rewrite, named};
-use super::same::root;
+use super::same::{extracted, root};
 use super::{Conflict, Joined};
 use crate::front::check::Type;
 use crate::front::source::Span;
 use crate::front::syntax::ast::{Argument, At, Expr, ExprKind, Fields, Name, Statement, StatementKind};
 use crate::front::syntax::change::{self, Change};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
 /// A header that leaves.
@@ -28,52 +29,131 @@ pub(super) struct Made {
 }
 
 /// Statements that emit the headers of both, as the first program's deparser would have them.
-pub(super) fn merged(first: &Part, second: &Part, rewrite: &mut Rewrite) -> Joined<Vec<Statement>> {
-    let one = emits(first)?;
-    let mut two = emits(second)?;
+pub(super) fn merged(first: &Part, second: &Part, flows: &[Flow; 2], rewrite: &mut Rewrite) -> Joined<Vec<Statement>> {
+    let (one, mut two) = (emits(first)?, emits(second)?);
     rewrite.parameters(first, second, DEPARSER, &[0, 1]);
     for emit in &mut two {
         rewrite.expression(&mut emit.value);
         rewrite.statement(&mut emit.statement);
     }
-    let (made_one, made_two) = (Made::of(first), Made::of(second));
-    let mut all = Vec::with_capacity(one.len() + two.len());
-    let (mut a, mut b) = (0, 0);
-    loop {
-        // The next header that both emit.
-        let both = (b..two.len()).find_map(|at| Some((one.iter().position(|emit| emit.value == two[at].value)?, at)));
-        let (end, other_end) = both.unwrap_or((one.len(), two.len()));
-        if end < a {
-            let what = "headers that the other program emits in another order";
-            return Err(Conflict::with(two[other_end].statement.span, what, one[end].statement.span));
-        }
-        between(&one[a..end], &two[b..other_end], (&made_one, &made_two), &mut all)?;
-        let Some((end, other_end)) = both else { break };
-        all.push(one[end].statement.clone());
-        (a, b) = (end + 1, other_end + 1);
+    // All headers, and which of them each program emits, in its order.
+    let mut all = one.clone();
+    let of_one: Vec<usize> = (0..one.len()).collect();
+    let mut of_two = Vec::with_capacity(two.len());
+    for emit in &two {
+        of_two.push(all.iter().position(|other| other.value == emit.value).unwrap_or_else(|| {
+            all.push(emit.clone());
+            all.len() - 1
+        }));
     }
-    Ok(all)
+    let (made_one, made_two) = (Made::of(first), Made::of(second));
+    let mut before = ordered(&of_one, &one, &made_one, &together(first, &flows[0]));
+    before.extend(ordered(&of_two, &two, &made_two, &together(second, &flows[1])));
+    added(&one, (&of_two, &two), (&made_one, &made_two), &mut before)?;
+    let mut left: Vec<usize> = (0..all.len()).collect();
+    let mut order = Vec::with_capacity(all.len());
+    while !left.is_empty() {
+        let is_free = |at: &usize| !left.iter().any(|other| before.contains(&(*other, *at)));
+        let Some(next) = left.iter().copied().find(is_free) else {
+            // Two of them are in one order here and in the other there.
+            let pairs = left.iter().flat_map(|a| left.iter().map(move |b| (*a, *b)));
+            let place = |order: &[usize], at: usize| order.iter().position(|own| *own == at);
+            let turned = |(a, b): &(usize, usize)| {
+                let earlier = |order: &[usize], a, b| place(order, a).zip(place(order, b)).is_some_and(|(a, b)| a < b);
+                earlier(&of_one, *a, *b) && earlier(&of_two, *b, *a)
+            };
+            let (a, b) = pairs.clone().find(turned).unwrap_or((left[0], left[left.len() - 1]));
+            let span = place(&of_two, b).map_or(all[b].statement.span, |at| two[at].statement.span);
+            let what = "headers that the other program emits in another order";
+            return Err(Conflict::with(span, what, all[a].statement.span));
+        };
+        left.retain(|at| *at != next);
+        order.push(all[next].statement.clone());
+    }
+    Ok(order)
 }
 
-/// Headers between two that both have. What a program adds comes right after the header before it, and what the second adds before what the first has
-/// added; two headers that are only extracted are never there together.
-fn between(one: &[Emit], two: &[Emit], (first, second): (&Made, &Made), all: &mut Vec<Statement>) -> Joined<()> {
+/// Headers of one program that have an order: those that a packet may have both, and those that it adds.
+fn ordered(
+    places: &[usize],
+    emits: &[Emit],
+    made: &Made,
+    together: &HashSet<(Rc<str>, Rc<str>)>,
+) -> HashSet<(usize, usize)> {
+    let is_added = |emit: &Emit| emit.field.as_ref().is_none_or(|field| made.added.contains(field));
+    let pairs = (0..emits.len()).flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
+    let matter = |(earlier, later): &(usize, usize)| {
+        let (a, b) = (&emits[*earlier], &emits[*later]);
+        let both = a.field.clone().zip(b.field.clone());
+        is_added(a)
+            || is_added(b)
+            || both.is_none_or(|(a, b)| together.contains(&(a.clone(), b.clone())) || together.contains(&(b, a)))
+    };
+    pairs.filter(matter).map(|(earlier, later)| (places[earlier], places[later])).collect()
+}
+
+/// What a program adds comes right after the header before it, and what the second adds before what the first has added.
+fn added(
+    one: &[Emit],
+    (places, two): (&[usize], &[Emit]),
+    (first, second): (&Made, &Made),
+    before: &mut HashSet<(usize, usize)>,
+) -> Joined<()> {
     let has = |set: &BTreeSet<Rc<str>>, emit: &Emit| emit.field.as_ref().is_some_and(|field| set.contains(field));
-    let added = one.iter().find(|emit| has(&first.added, emit));
-    let mut behind = Vec::new();
-    for emit in two {
-        let (is_extracted, is_added) = (has(&second.extracted, emit), has(&second.added, emit));
-        let is_behind = added.is_some() && is_extracted && !is_added;
-        let undecided = added.filter(|_| is_added && (is_extracted || !behind.is_empty()));
-        if let Some(other) = undecided {
-            let what = "a header that may have to leave before or after one that the other program adds";
-            return Err(Conflict::with(emit.statement.span, what, other.statement.span));
+    // The last header of both before one of a program's own.
+    let anchor = |order: &[usize], at: usize, is_both: &dyn Fn(usize) -> bool| {
+        order[..at].iter().rev().copied().find(|place| is_both(*place))
+    };
+    let of_one: Vec<usize> = (0..one.len()).collect();
+    let in_two = |place: usize| places.contains(&place);
+    let in_one = |place: usize| place < one.len();
+    for (x, own) in one.iter().enumerate().filter(|(x, _)| !in_two(*x)) {
+        for (y, other) in two.iter().enumerate().filter(|(y, _)| !in_one(places[*y])) {
+            if anchor(&of_one, x, &in_two) != anchor(places, y, &in_one) {
+                continue;
+            }
+            let (is_extracted, is_added) = (has(&second.extracted, other), has(&second.added, other));
+            match (has(&first.added, own), is_added, is_extracted) {
+                (true, true, true) => {
+                    let what = "a header that may have to leave before or after one that the other program adds";
+                    return Err(Conflict::with(other.statement.span, what, own.statement.span));
+                }
+                (_, true, _) => drop(before.insert((places[y], x))),
+                (true, false, _) => drop(before.insert((x, places[y]))),
+                (false, false, _) => {}
+            }
         }
-        if is_behind { behind.push(emit.statement.clone()) } else { all.push(emit.statement.clone()) }
     }
-    all.extend(one.iter().map(|emit| emit.statement.clone()));
-    all.extend(behind);
     Ok(())
+}
+
+/// Headers that a program may extract from one packet, the earlier one first.
+fn together(part: &Part, flow: &Flow) -> HashSet<(Rc<str>, Rc<str>)> {
+    let extracted: Vec<Option<Rc<str>>> =
+        flow.steps.iter().map(|step| root(extracted(step.mover.as_ref()?)?, part)).collect();
+    // What may have been extracted before a step.
+    let mut before: Vec<BTreeSet<Rc<str>>> = vec![BTreeSet::new(); flow.steps.len()];
+    let mut left: Vec<usize> = (0..flow.steps.len()).collect();
+    while let Some(at) = left.pop() {
+        let mut then = before[at].clone();
+        then.extend(extracted[at].clone());
+        let next: Vec<To> = match &flow.steps[at].next {
+            Next::Direct(to) => vec![*to],
+            Next::Select { cases, .. } => cases.iter().map(|(_, to)| *to).collect(),
+        };
+        for to in next {
+            let To::Step(to) = to else { continue };
+            if !then.is_subset(&before[to]) {
+                before[to].extend(then.iter().cloned());
+                left.push(to);
+            }
+        }
+    }
+    let pair = |(at, field): (usize, &Option<Rc<str>>)| {
+        let field = field.clone()?;
+        Some(before[at].iter().map(move |earlier| (earlier.clone(), field.clone())).collect::<Vec<_>>())
+    };
+    extracted.iter().enumerate().filter_map(pair).flatten().collect()
 }
 
 fn emits(part: &Part) -> Joined<Vec<Emit>> {

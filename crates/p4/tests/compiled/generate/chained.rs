@@ -101,7 +101,11 @@ impl Maker<'_> {
         let parser = self.parser();
         let (ingress, entries) = self.ingress();
         let egress = self.egress();
-        let known: Vec<&str> = HEADERS.iter().zip(self.with).filter(|(_, known)| *known).map(|(h, _)| h.0).collect();
+        let mut known: Vec<&str> =
+            HEADERS.iter().zip(self.with).filter(|(_, known)| *known).map(|(h, _)| h.0).collect();
+        if let Some(at) = known.iter().position(|letter| *letter == "y").filter(|_| self.rng.below(2) == 0) {
+            known[1..=at].rotate_right(1);
+        }
         let emits: String = known.iter().map(|letter| format!("packet.emit(hdr.{}); ", self.header(letter))).collect();
         let emits = if self.rng.below(4) == 0 { "packet.emit(hdr);".to_string() } else { emits };
         let program = format!(

@@ -2,6 +2,7 @@
 //! be well typed, and of a size that the pipeline may hold.
 
 mod blocks;
+#[allow(dead_code, reason = "each test that includes this makes programs of some kinds")]
 mod chained;
 mod clones;
 mod entries;
