@@ -11,6 +11,7 @@ module core
   import sluice_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_stages_pkg::*;
 (
     input logic                                   clk_i,
     input logic                                   rst_ni,
@@ -64,8 +65,7 @@ module core
   xdp_event_t unused_abandon;
 
   sluice_xdp_core #(
-      .Contexts(2),
-      .Lanes   (2)
+      .Contexts(2)
   ) u_dut (
       .clk_i,
       .rst_ni,
@@ -166,18 +166,18 @@ module core
   logic [3:0] reads_none_q, reads_frame_q;
   logic [DepthBits-1:0] read_depth_q;
   always_ff @(posedge clk_i) begin
-    read_depth_q <= u_dut.u_registers.read_depth_i;
+    read_depth_q <= u_dut.u_read.u_registers.read_depth_i;
     for (int unsigned p = 0; p < 4; p++) begin
-      reads_none_q[p]  <= u_dut.u_registers.read_none_i[p];
-      reads_frame_q[p] <= u_dut.u_registers.read_register_i[p] == 4'd10;
+      reads_none_q[p]  <= u_dut.u_read.u_registers.read_none_i[p];
+      reads_frame_q[p] <= u_dut.u_read.u_registers.read_register_i[p] == 4'd10;
     end
   end
   always_comb begin
     for (int unsigned p = 0; p < 4; p++) begin
       if (reads_none_q[p])
-        assume (u_dut.u_registers.read_o[p] == '0);
+        assume (u_dut.u_read.u_registers.read_o[p] == '0);
         else if (reads_frame_q[p])
-          assume (u_dut.u_registers.read_o[p] == 64'(FrameAddress) + {51'd0, read_depth_q, 10'd0});
+          assume (u_dut.u_read.u_registers.read_o[p] == 64'(FrameAddress) + {51'd0, read_depth_q, 10'd0});
     end
   end
 
@@ -186,16 +186,16 @@ module core
   logic [3:0] foreign_q, stopped_q, called_q, clears_q, bundle_q, known_q;
   // A pass that restores registers has no bundle.
   logic is_bundle;
-  assign is_bundle = row_q && u_dut.d_turn_q.pass == 2'd0;
+  assign is_bundle = row_q && u_dut.fetched.turn.pass == 2'd0;
   always_ff @(posedge clk_i) begin
     // A context that never had a packet runs nothing (ready without having asked is not excluded here).
-    row_q <= fetch_valid && rst_ni && started_q[u_dut.f_context_q];
-    context_q <= u_dut.f_context_q;
+    row_q <= fetch_valid && rst_ni && started_q[u_dut.picked_context];
+    context_q <= u_dut.picked_context;
     foreign_q <= rst_ni ? {foreign_q[2:0], is_bundle && (!page_i.valid || page_i.module_id != module_q[context_q])} : '0;
-    stopped_q <= rst_ni ? {stopped_q[2:0], is_bundle && stops(code_i.lanes[0], u_dut.d_turn_q.depth)} : '0;
+    stopped_q <= rst_ni ? {stopped_q[2:0], is_bundle && stops(code_i.lanes[0], u_dut.fetched.turn.depth)} : '0;
     called_q <= rst_ni ? {called_q[2:0], is_bundle && code_i.lanes[0].op == XdpOpCall} : '0;
     // Behind a tail call in a function its frame is cleared.
-    clears_q <= rst_ni ? {clears_q[2:0], row_q && u_dut.d_turn_q.pass == 2'd3} : '0;
+    clears_q <= rst_ni ? {clears_q[2:0], row_q && u_dut.fetched.turn.pass == 2'd3} : '0;
     bundle_q <= rst_ni ? {bundle_q[2:0], rows_q} : '0;
     rows_q <= fetch_valid && rst_ni;
     known_q <= rst_ni ? {known_q[2:0], row_q} : '0;
@@ -207,14 +207,14 @@ module core
   AForeignBundleAsksNothing_A :
   assert property (@(posedge clk_i) !rst_ni || !foreign_q[2] || silent);
   AForeignBundleWritesNoRegister_A :
-  assert property (@(posedge clk_i) !rst_ni || !foreign_q[3] || u_dut.u_registers.write_valid_i == '0);
+  assert property (@(posedge clk_i) !rst_ni || !foreign_q[3] || u_dut.u_read.u_registers.write_valid_i == '0);
   AForeignBundleEndsItsProgram_A :
   assert property (@(posedge clk_i) !rst_ni || !foreign_q[3] || (end_valid && finished.verdict == 3'(VerdictAborted)));
   WhatIsBehindAStopAsksNothing_A :
   assert property (@(posedge clk_i) !rst_ni || !stopped_q[2] || silent);
   WhatIsBehindAStopWritesNoRegister_A :
   // An exit with a value writes r0 in its own lane.
-  assert property (@(posedge clk_i) !rst_ni || !(stopped_q[3] || called_q[3]) || !u_dut.u_registers.write_valid_i[1]);
+  assert property (@(posedge clk_i) !rst_ni || !(stopped_q[3] || called_q[3]) || !u_dut.u_read.u_registers.write_valid_i[1]);
   ACallAsksForItsFrame_A :
   assert property (@(posedge clk_i) !rst_ni || !called_q[2] || (!read_valid && !write_valid && !request_valid && !map_call_valid &&
       (!call_valid || call.enters)));
@@ -240,8 +240,8 @@ module core
     for (int unsigned c = 0; c < 2; c++)
       taken_q[c] <= {taken_q[c][3:0], start_valid_i && start_ready && u_dut.free_context == 1'(c)};
   FramesAreThePackets_A :
-  assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || clears_q[2] || taken_q[u_dut.m_context_q] != '0 ||
-      call.depth != frames_q[u_dut.m_context_q]);
+  assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || clears_q[2] || taken_q[u_dut.second_context] != '0 ||
+      call.depth != frames_q[u_dut.second_context]);
 
   AStoreIsMade_C :
   cover property (@(posedge clk_i) rst_ni && bundle_q[2] && write_valid && !foreign_q[2]);
@@ -251,19 +251,19 @@ module core
   cover property (@(posedge clk_i) rst_ni && stopped_q[2] && !foreign_q[2]);
 
   // Strengthening for the induction.
+  xdp_fixed_t [1:0] fixed;
   for (genvar c = 0; c < 2; c++) begin : gen_context
+    assign fixed[c] = u_dut.u_contexts.u_fixed.mem[c];
     ContextsKeepTheirModule_A :
-    assert property (@(posedge clk_i) !rst_ni || !started_q[c] || ((u_dut.taken_valid_q && u_dut.taken_context_q == 1'(c)) ? u_dut.taken_q.module_id == module_q[c] :
-        u_dut.u_fixed.mem[c][$bits(
-        xdp_regions_t
-    )+DepthBits+32+:ModuleBits] == module_q[c]));
-  end
-  for (genvar c = 0; c < 2; c++) begin : gen_frames
+    assert property (@(posedge clk_i) !rst_ni || !started_q[c] ||
+        ((u_dut.u_contexts.taken_valid_q && u_dut.u_contexts.taken_context_q == 1'(c)) ? u_dut.u_contexts.taken_q.module_id :
+         fixed[c].module_id) == module_q[c]);
     ContextsKeepTheirFrames_A :
-    assert property (@(posedge clk_i) !rst_ni || !started_q[c] || ((u_dut.taken_valid_q && u_dut.taken_context_q == 1'(c)) ? u_dut.taken_q.frames :
-        u_dut.u_fixed.mem[c][DepthBits-1:0]) == frames_q[c]);
+    assert property (@(posedge clk_i) !rst_ni || !started_q[c] ||
+        ((u_dut.u_contexts.taken_valid_q && u_dut.u_contexts.taken_context_q == 1'(c)) ? u_dut.u_contexts.taken_q.frames :
+         fixed[c].frames) == frames_q[c]);
   end
   ATakenPacketHasStarted_A :
-  assert property (@(posedge clk_i) !rst_ni || !u_dut.taken_valid_q || (started_q[u_dut.taken_context_q] && u_dut.taken_q.module_id == module_q[u_dut.taken_context_q]));
+  assert property (@(posedge clk_i) !rst_ni || !u_dut.u_contexts.taken_valid_q || (started_q[u_dut.u_contexts.taken_context_q] && u_dut.u_contexts.taken_q.module_id == module_q[u_dut.u_contexts.taken_context_q]));
 
 endmodule

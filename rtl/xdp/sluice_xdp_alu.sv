@@ -9,7 +9,7 @@
 /// Throughput: 1 a cycle. Never stalls.
 module sluice_xdp_alu
   import sluice_xdp_rows_pkg::*;
-  import sluice_xdp_pkg::*;
+  import sluice_xdp_instructions_pkg::*;
 (
     input logic clk_i,
 

@@ -1,22 +1,29 @@
 // The XDP engine, sluice_xdp: its folder alone. A top reads rtl/shell/sluice_shell.f and what it has of rtl/common
 // first. Paths are relative to this file: read it with -F.
 ../gen/sluice_xdp_rows_pkg.sv
+sluice_xdp_instructions_pkg.sv
 sluice_xdp_pkg.sv
+sluice_xdp_stages_pkg.sv
 sluice_xdp.sv
+sluice_xdp_access.sv
 sluice_xdp_accounts.sv
 sluice_xdp_alu.sv
 sluice_xdp_atomic.sv
 sluice_xdp_bounds.sv
 sluice_xdp_bytes.sv
 sluice_xdp_cluster.sv
+sluice_xdp_contexts.sv
 sluice_xdp_events.sv
 sluice_xdp_frame.sv
 sluice_xdp_random.sv
 sluice_xdp_records.sv
 sluice_xdp_jiffies.sv
 sluice_xdp_core.sv
+sluice_xdp_cost.sv
+sluice_xdp_finish.sv
 sluice_xdp_hash.sv
 sluice_xdp_helper.sv
+sluice_xdp_launch.sv
 sluice_xdp_load.sv
 sluice_xdp_locks.sv
 sluice_xdp_maps.sv
@@ -34,7 +41,15 @@ sluice_xdp_reader.sv
 sluice_xdp_registers.sv
 sluice_xdp_sender.sv
 sluice_xdp_spent.sv
+sluice_xdp_stage_pick.sv
+sluice_xdp_stage_fetch.sv
+sluice_xdp_stage_read.sv
+sluice_xdp_stage_first.sv
+sluice_xdp_stage_second.sv
+sluice_xdp_stage_memory.sv
+sluice_xdp_stage_write.sv
 sluice_xdp_tables.sv
+sluice_xdp_units.sv
 sluice_xdp_unload.sv
 sluice_xdp_value_turns.sv
 sluice_xdp_values.sv

@@ -1,0 +1,123 @@
+/// Ends packets: what a program said of its packet, where and as what it faulted; gives back what it held.
+///
+/// A fault ends it as aborted. Of a late result that faults the bundle that launched it is told.
+///
+/// Latency: 1 cycle. Throughput: an end a cycle. Never stalls.
+module sluice_xdp_finish
+  import sluice_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+  import sluice_xdp_stages_pkg::*;
+#(
+    parameter int unsigned Contexts = 8,
+    localparam int unsigned ContextBits = $clog2(Contexts)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic [ClockBits-1:0] now_i,
+
+    // The memory stage's bundle, and what was decided of it.
+    // "Bits of signal are not used": of a bundle and its context what ends a packet.
+    // verilator lint_off UNUSEDSIGNAL
+    input xdp_second_t                    bundle_i,
+    input xdp_decided_t                   decided_i,
+    input xdp_fixed_t                     fixed_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input logic         [ContextBits-1:0] context_i,
+    input cost_t                          cost_i,
+    // What its helper has left of a record.
+    input xdp_record_t                    record_i,
+
+    output logic     end_valid_o,
+    output xdp_end_t end_o,
+
+    // Its lock is free.
+    output logic                   free_valid_o,
+    output logic [ContextBits-1:0] free_context_o,
+
+    // Room of its record's event.
+    output logic       abandon_valid_o,
+    output xdp_event_t abandon_o
+);
+
+  always_ff @(posedge clk_i) begin
+    free_valid_o   <= decided_i.ends && rst_ni;
+    free_context_o <= context_i;
+  end
+
+  // A helper may have changed what is held.
+  // "Bits of signal are not used": which ring it is in.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_record_t record;
+  // verilator lint_on UNUSEDSIGNAL
+  assign record = decided_i.helped ? record_i : bundle_i.kept.record;
+  always_ff @(posedge clk_i) begin
+    abandon_valid_o <= decided_i.ends && record.held && rst_ni;
+    abandon_o <= '{
+        op: EventReturn,
+        module_id: fixed_i.module_id,
+        reserved: 1'b0,
+        words: record_words(record.bytes),
+        data: '0
+    };
+  end
+
+  // Of the bundle that was launched last: where its late result faults, and as what.
+  xdp_outcome_t launching, launched;
+  assign launching = '{
+          fault: bundle_i.helps ? XdpFaultArgument : XdpFaultAccess,
+          row: bundle_i.row,
+          lane: bundle_i.long_behind
+      };
+  sluice_ram_lut #(
+      .Width($bits(xdp_outcome_t)),
+      .Depth(Contexts)
+  ) u_launched (
+      .clk_i,
+      .we_i   (decided_i.launches),
+      .waddr_i(context_i),
+      .wdata_i(launching),
+      .raddr_i(context_i),
+      .rdata_o(launched)
+  );
+
+  xdp_fault_e fault;
+  always_comb begin
+    fault = XdpFaultNone;
+    if (decided_i.out_of_work) fault = XdpFaultWork;
+    if (bundle_i.fault) begin
+      if (bundle_i.foreign) fault = XdpFaultBundle;
+      else if (bundle_i.frames) fault = XdpFaultDepth;
+      else if (bundle_i.holds) fault = decided_i.out_of_work ? XdpFaultWork : XdpFaultLock;
+      else if (bundle_i.wrong) fault = XdpFaultBundle;
+      else fault = bundle_i.helps ? XdpFaultArgument : XdpFaultAccess;
+    end
+  end
+
+  xdp_outcome_t outcome;
+  always_comb begin
+    outcome = '{fault: fault, row: bundle_i.row, lane: bundle_i.behind};
+    if (bundle_i.late_fault) outcome = launched;
+  end
+
+  // A verdict that there is not is none.
+  logic aborted;
+  assign aborted = bundle_i.fault || decided_i.out_of_work || bundle_i.verdict > VerdictRedirect;
+
+  always_ff @(posedge clk_i) begin
+    end_valid_o <= decided_i.ends && rst_ni;
+    end_o <= '{
+        slot: fixed_i.slot,
+        verdict: aborted ? 3'd0 : bundle_i.verdict[2:0],
+        bounds: bundle_i.kept.bounds,
+        redirected: bundle_i.kept.redirected,
+        to_host: bundle_i.kept.to_host,
+        ifindex: bundle_i.kept.redirect,
+        cost: cost_i,
+        outcome: outcome,
+        ended: now_i
+    };
+  end
+
+endmodule

@@ -1,0 +1,182 @@
+/// Fourth stage of a core: arithmetic begins; the address of the bundle's access, or a helper's second argument.
+///
+/// Latency: 1 cycle; results of arithmetic come behind the register, beside the bundle. Throughput: a bundle a cycle. Never stalls.
+module sluice_xdp_stage_first
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+  import sluice_xdp_instructions_pkg::*;
+  import sluice_xdp_stages_pkg::*;
+#(
+    parameter int unsigned Contexts = 8,
+    // Of the core whose stage it is.
+    parameter int unsigned Core = 0,
+    localparam int unsigned ContextBits = $clog2(Contexts)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input xdp_read_t                         bundle_i,
+    input logic      [ContextBits-1:0]       context_i,
+    input logic      [   XdpLanes-1:0][63:0] a_i,
+    input logic      [   XdpLanes-1:0][63:0] b_i,
+
+    // What its context has kept, and what its unit has answered.
+    input xdp_fixed_t                   fixed_i,
+    input xdp_caller_t                  caller_i,
+    input logic        [StackWords-1:0] written_i,
+    input xdp_result_t                  result_i,
+
+    output xdp_first_t                         bundle_o,
+    output logic       [ContextBits-1:0]       context_o,
+    // Of each lane's arithmetic.
+    output logic       [   XdpLanes-1:0][63:0] sum_o,
+    output logic       [   XdpLanes-1:0][63:0] result_o,
+    output logic       [   XdpLanes-1:0]       holds_o
+);
+
+  localparam int unsigned Lanes = XdpLanes;
+
+  // "Bits of signal are not used": the first stage takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_fixed_t fixed;
+  // verilator lint_on UNUSEDSIGNAL
+  assign fixed = fixed_i;
+
+  // A 64-bit constant; of a per-CPU array's value the distance of copies is above its address.
+  logic [Lanes-1:0][63:0] constant;
+  logic [4:0] processor;
+  assign processor = 5'(Core * Contexts) + 5'(context_i);
+  always_comb begin
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      constant[l] = {
+        bundle_i.lanes[l].high,
+        bundle_i.lanes[l].imm,
+        bundle_i.lanes[l].off,
+        bundle_i.lanes[l].spare,
+        bundle_i.lanes[l].extra,
+        bundle_i.lanes[l].wide,
+        bundle_i.lanes[l].immediate,
+        bundle_i.lanes[l].b
+      };
+    end
+  end
+
+  // What others have made of a lane's register: its unit, or the function that it has called, behind whose exit it comes back.
+  logic [Lanes-1:0][63:0] given;
+  always_comb begin
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      given[l] = result_i.fault ? '0 : result_i.value;
+      if (bundle_i.lanes[l].op == XdpOpHelper && bundle_i.lanes[l].imm[15:0] == HelperTailCall && bundle_i.kept.tails == MostTailCalls)
+        given[l] = ErrorPermission;
+      if (bundle_i.turn.pass inside {PassLower, PassUpper} && l < 2)
+        given[l] = caller_i.registers[((bundle_i.turn.pass==PassLower)?0 : 2)+l];
+    end
+  end
+
+  for (genvar l = 0; l < int'(Lanes); l++) begin : gen_alu
+    sluice_xdp_alu u_alu (
+        .clk_i,
+        .op_i       (bundle_i.lanes[l].op),
+        .subtracts_i(bundle_i.subtracts[l]),
+        .wide_i     (bundle_i.wide[l]),
+        .a_i        (a_i[l]),
+        .b_i        (b_i[l]),
+        .constant_i (constant[l]),
+        .given_i    (given[l]),
+        .sum_o      (sum_o[l]),
+        .result_o   (result_o[l]),
+        .holds_o    (holds_o[l])
+    );
+  end
+
+  // The one lane that accesses memory or calls a helper or function, and the one that multiplies or divides: the first of them.
+  logic [Lanes-1:0] accesses, muldivs, access_lane, muldiv_lane;
+  logic [63:0] base, data, left, right;
+  // "Bits of signal are not used": a lane is chosen whole.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_lane_t access, muldiv;
+  // verilator lint_on UNUSEDSIGNAL
+
+  always_comb begin
+    base   = '0;
+    data   = '0;
+    access = '0;
+    left   = '0;
+    right  = '0;
+    muldiv = '0;
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      accesses[l] = is_access(bundle_i.lanes[l].op) || is_atomic(bundle_i.lanes[l].op) ||
+          bundle_i.lanes[l].op inside {XdpOpHelper, XdpOpCall};
+      muldivs[l] = is_muldiv(bundle_i.lanes[l].op);
+    end
+    access_lane = accesses & (~accesses + Lanes'(1));
+    muldiv_lane = muldivs & (~muldivs + Lanes'(1));
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      if (access_lane[l]) begin
+        base   = base | a_i[l];
+        data   = data | b_i[l];
+        access = access | bundle_i.lanes[l];
+      end
+      // A call's lane reads r6 and r7.
+      if (muldiv_lane[l] || bundle_i.lanes[l].op == XdpOpCall) begin
+        left  = left | a_i[l];
+        right = right | b_i[l];
+      end
+      if (muldiv_lane[l]) muldiv = muldiv | bundle_i.lanes[l];
+    end
+  end
+
+  logic [3:0] bytes;
+  always_comb begin
+    bytes = bytes_of(access.op[2:0]);
+    if (is_atomic(access.op)) bytes = access.op[3] ? 4'd8 : 4'd4;
+    // A lookup reads its key.
+    if (access.op == XdpOpHelper) bytes = 4'd4;
+  end
+
+  // A late result was a fault: its context's next pass ends the packet.
+  logic late_fault;
+  assign late_fault = bundle_i.resume && result_i.fault && result_i.late;
+
+  always_ff @(posedge clk_i) begin
+    context_o            <= context_i;
+    bundle_o.valid       <= bundle_i.valid && rst_ni;
+    bundle_o.start       <= bundle_i.start;
+    bundle_o.resume      <= bundle_i.resume;
+    bundle_o.row         <= bundle_i.row;
+    bundle_o.turn        <= bundle_i.turn;
+    bundle_o.kept        <= bundle_i.kept;
+    bundle_o.foreign     <= bundle_i.foreign || late_fault;
+    bundle_o.late_fault  <= late_fault;
+    bundle_o.next_page   <= bundle_i.next_page;
+    bundle_o.lanes       <= bundle_i.lanes;
+    bundle_o.access_lane <= access_lane;
+    bundle_o.muldiv_lane <= muldiv_lane;
+    bundle_o.access      <= access;
+    bundle_o.muldiv_op   <= muldiv.op;
+    bundle_o.muldiv_wide <= muldiv.wide;
+    bundle_o.address     <= base + {{48{access.off[15]}}, access.off};
+    bundle_o.data        <= data;
+    bundle_o.left        <= left;
+    bundle_o.right       <= right;
+    // A third and fourth argument, what compare-and-exchange expects, and r8 and r9 of a call are read by the last lane: nothing
+    // else is in the bundle.
+    bundle_o.third       <= a_i[Lanes-1];
+    bundle_o.fourth      <= b_i[Lanes-1];
+    bundle_o.bytes       <= bytes;
+    bundle_o.last        <= $signed({2'd0, bundle_i.kept.bounds.past}) - $signed({12'd0, bytes});
+    bundle_o.base        <= fixed.base;
+    bundle_o.place       <= fixed.place;
+    bundle_o.ifindex     <= fixed.ifindex;
+    bundle_o.caller_row  <= caller_i.row;
+    bundle_o.frames      <= fixed.frames;
+    bundle_o.written     <= bundle_i.start ? '0 : written_i;
+    bundle_o.result      <= result_i;
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      bundle_o.low[l]  <= b_i[l][31:0];
+      bundle_o.copy[l] <= constant[l][31:0] + constant[l][63:32] * 32'(processor);
+      if (bundle_i.lanes[l].op != XdpOpElement) bundle_o.copy[l] <= '0;
+    end
+  end
+
+endmodule

@@ -1,0 +1,329 @@
+/// What travels between the stages of a core, and what its contexts keep (docs/design/hxdp-core.md).
+///
+/// A stage's struct is what it hands to the next one, behind registers; whose bundle it is stands beside it.
+package sluice_xdp_stages_pkg;
+
+  import sluice_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+
+  // Who executes a lane's instruction.
+  typedef enum logic [2:0] {
+    UnitNone,
+    UnitMuldiv,
+    UnitHelper,
+    UnitValues,
+    UnitMaps
+  } xdp_unit_e;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // What a context keeps.
+
+  // From its packet's start on.
+  typedef struct packed {
+    logic [7:0]            slot;
+    logic [RowBits-1:0]    place;
+    logic [RowBits-1:0]    base;
+    logic [1:0]            records;
+    logic                  generation;
+    logic [ModuleBits-1:0] module_id;
+    logic [31:0]           ifindex;
+    xdp_regions_t          regions;
+    depth_t                frames;
+    logic [OffsetBits-1:0] most;
+  } xdp_fixed_t;
+
+  // What changes: bounds, work left, redirect.
+  typedef struct packed {
+    xdp_bounds_t           bounds;
+    logic [OffsetBits-1:0] low;
+    logic [WorkBits-1:0]   work;
+    logic [5:0]            tails;       // tail calls so far
+    xdp_record_t           record;      // that is reserved
+    logic                  locked;      // it holds a spin lock
+    logic                  redirected;
+    logic                  to_host;     // the redirect is to a destination
+    logic [31:0]           redirect;
+    logic [31:0]           aim;         // what the last redirect was asked for: an interface, or an index
+  } xdp_kept_t;
+
+  // The frame that runs, and what its context's next pass is.
+  typedef enum logic [1:0] {
+    PassBundle,
+    PassLower,   // r6 and r7 of the caller come back
+    PassUpper,   // r8 and r9, and the row behind the call
+    PassClear    // a tail call in a function: the frame is cleared
+  } xdp_turn_e;
+
+  typedef struct packed {
+    xdp_turn_e pass;
+    depth_t    depth;
+  } xdp_turn_t;
+
+  // What a caller finds again, by its depth.
+  typedef struct packed {
+    logic [CodeBits-1:0] row;
+    logic [3:0][63:0]    registers;  // r6 to r9
+  } xdp_caller_t;
+
+  // What the memory stage writes of it.
+  typedef struct packed {
+    logic                  row_valid;
+    logic [CodeBits-1:0]   row;
+    logic                  turn_valid;
+    xdp_turn_t             turn;
+    logic                  kept_valid;
+    xdp_kept_t             kept;
+    logic                  written_valid;
+    logic [StackWords-1:0] written;
+    logic                  caller_valid;
+    xdp_caller_t           caller;
+  } xdp_keep_t;
+
+  // A unit's result.
+  typedef struct packed {
+    logic        late;      // its bundle was done when it was launched
+    logic        fault;
+    logic [63:0] value;
+    logic        failed;    // of a reference to a map's entry
+    logic        refers;
+    logic        to_host;
+    logic [31:0] referent;
+  } xdp_result_t;
+
+  // What of a launched bundle is still to be done: a register is written late, or a reference is told from its flags.
+  typedef struct packed {
+    logic       late;
+    logic       writes;
+    logic [3:0] target;
+    logic       refers;
+    logic       plain;     // flags that lead to one entry
+    logic       several;   // flags that lead to all
+    logic       excludes;  // but not back
+    logic [1:0] verdict;
+  } xdp_waits_t;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Between stages.
+
+  // Pick to fetch.
+  typedef struct packed {
+    logic valid;
+    logic start;  // a packet's first pass
+  } xdp_picked_t;
+
+  // Fetch to read.
+  typedef struct packed {
+    logic                  valid;
+    logic                  start;
+    logic                  resume;     // its unit has answered
+    logic [CodeBits-1:0]   row;
+    logic [ModuleBits-1:0] module_id;
+    xdp_turn_t             turn;
+    logic [OffsetBits-1:0] past;       // of a start: its frame's end, and its work
+    logic [WorkBits-1:0]   work;
+  } xdp_fetched_t;
+
+  // Read to first; what its registers hold stands beside it.
+  typedef struct packed {
+    logic                     valid;
+    logic                     start;
+    logic                     resume;
+    logic [CodeBits-1:0]      row;
+    xdp_turn_t                turn;
+    xdp_kept_t                kept;
+    logic                     foreign;    // its page is not its module's
+    logic [6:0]               next_page;
+    xdp_lane_t [XdpLanes-1:0] lanes;
+    // Of its operation: whether arithmetic subtracts, has 64 bits.
+    logic [XdpLanes-1:0]      subtracts;
+    logic [XdpLanes-1:0]      wide;
+  } xdp_read_t;
+
+  // First to second; what arithmetic has made stands beside it.
+  typedef struct packed {
+    logic valid;
+    logic start;
+    logic resume;
+    logic [CodeBits-1:0] row;
+    xdp_turn_t turn;
+    xdp_kept_t kept;
+    logic foreign;
+    logic late_fault;  // a late result was a fault
+    logic [6:0] next_page;
+    xdp_lane_t [XdpLanes-1:0] lanes;
+    logic [XdpLanes-1:0][31:0] low;  // of the second operand
+    logic [XdpLanes-1:0][31:0] copy;  // of a per-CPU array's value: where this processor's lies
+    logic [XdpLanes-1:0] access_lane;  // the one that accesses memory or calls
+    logic [XdpLanes-1:0] muldiv_lane;  // the one that multiplies or divides
+    xdp_lane_t access;
+    logic [7:0] muldiv_op;
+    logic muldiv_wide;
+    logic [63:0] address;
+    logic [63:0] data;
+    logic [63:0] left;
+    logic [63:0] right;
+    logic [63:0] third;
+    logic [63:0] fourth;
+    logic [3:0] bytes;
+    logic signed [OffsetBits+1:0] last;  // offset of the last place where so many bytes fit in front of the frame's end
+    logic [RowBits-1:0] base;
+    logic [RowBits-1:0] place;  // of its record
+    logic [31:0] ifindex;
+    logic [CodeBits-1:0] caller_row;
+    depth_t frames;
+    logic [StackWords-1:0] written;  // words that were written
+    xdp_result_t result;  // of its unit
+  } xdp_first_t;
+
+  // What the one access of a bundle is, and may.
+  typedef struct packed {
+    logic       redirects;
+    logic       is_reference;
+    logic       is_lookup;
+    logic       is_lock;
+    logic       is_map;
+    logic       is_tail;
+    logic       is_atomic;
+    logic       is_store;
+    logic       is_load;
+    logic       in_values;
+    logic       in_context;
+    logic       in_first;      // in the program's own frame
+    logic       allowed;
+    logic       faults;
+    logic       waits;         // it is asked of the unit of values
+    xdp_place_t place;
+  } xdp_access_t;
+
+  // Second to memory.
+  typedef struct packed {
+    logic                  valid;
+    logic                  start;
+    logic                  waited;     // its bundle had waited for a unit
+    logic [CodeBits-1:0]   row;
+    logic [6:0]            next_page;
+    xdp_turn_t             turn;
+    xdp_kept_t             kept;
+    logic [StackWords-1:0] written;
+
+    // What stops it.
+    logic                fault;
+    logic                late_fault;
+    logic                foreign;
+    logic                helps;        // its access is a helper
+    logic                behind;       // the lane that stops it is not the first
+    logic                long_behind;  // nor the one that waits
+    logic                frames;       // a call, which may be one too many
+    logic                holds;        // a record or lock that it holds, or a lock that it may not take
+    logic                wrong;        // something of which a bundle has one
+    logic                workless;
+    logic                taken;
+    logic                back;
+    logic                exit;
+    logic                enters;       // a function
+    logic                tail;
+    logic [CodeBits-1:0] target;
+    logic [31:0]         verdict;
+
+    // What it launches.
+    logic         launch;
+    xdp_unit_e    unit;
+    logic         late;           // it is done with its launch
+    logic         late_writes;
+    logic [3:0]   late_register;
+    xdp_request_e kind;
+    logic [2:0]   code;
+    logic [15:0]  map;
+    logic         handle;         // the map is the first argument's
+    logic [15:0]  helper;
+    logic [7:0]   muldiv_op;
+    logic         muldiv_wide;
+    logic [63:0]  data;
+    logic [63:0]  left;
+    logic [63:0]  right;
+    logic [63:0]  address;
+    logic [63:0]  third;
+    logic [63:0]  fourth;
+
+    // What a unit has said.
+    logic        locks;
+    logic        redirects;
+    logic        failed;
+    logic        refers;
+    logic        to_host;
+    logic [31:0] referent;
+
+    // What it reads and stores in packet memory.
+    logic        load;
+    logic        store;
+    logic        reads_late;     // for a unit
+    xdp_place_t  place;
+    logic [2:0]  byte_number;
+    logic [3:0]  bytes;
+    logic        sign;
+    logic        nothing;
+    logic        in_first;
+    logic        in_context;
+    logic [31:0] context_value;
+    logic [5:0]  stack_word;
+    logic [1:0]  words_unset;    // words of the stack that nobody wrote
+
+    // What it writes.
+    logic [XdpLanes-1:0]       write;
+    logic [XdpLanes-1:0]       load_lane;
+    logic [XdpLanes-1:0][3:0]  registers;
+    logic [XdpLanes-1:0][63:0] value;
+  } xdp_second_t;
+
+  // What the memory stage has decided of its bundle.
+  typedef struct packed {
+    logic launches;
+    logic retries;
+    logic parks;
+    logic commits;      // the bundle is over, but for what it launched
+    logic completes;    // and altogether
+    logic ends;
+    logic stops;        // its context is not picked again for now
+    logic helped;       // its helper is taken up again
+    logic out_of_work;
+  } xdp_decided_t;
+
+  // Memory to write.
+  typedef struct packed {
+    logic                      clear;
+    logic [XdpLanes-1:0]       write;
+    logic [XdpLanes-1:0][3:0]  registers;
+    logic [XdpLanes-1:0]       load_lane;
+    logic [XdpLanes-1:0][63:0] value;
+    logic                      in_context;
+    logic                      nothing;
+    logic                      sign;
+    logic [1:0]                words_unset;
+    logic [2:0]                byte_number;
+    logic [3:0]                bytes;
+    logic [31:0]               context_value;
+    logic                      mark;           // a register is written late
+    logic [3:0]                marked;
+    logic                      late;           // one is written so now, by the last lane's port
+  } xdp_done_t;
+
+  // A late result that is written.
+  typedef struct packed {
+    logic        valid;
+    logic [3:0]  target;
+    logic [63:0] value;
+  } xdp_late_t;
+
+  // What is written into registers.
+  typedef struct packed {
+    logic                      clear;
+    logic [XdpLanes-1:0]       valid;
+    logic [XdpLanes-1:0][3:0]  registers;
+    logic [XdpLanes-1:0][63:0] data;
+    logic                      mark;
+    logic [3:0]                marked;
+    logic                      late;
+  } xdp_write_t;
+
+endpackage
