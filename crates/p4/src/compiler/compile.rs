@@ -8,6 +8,7 @@ use crate::compiler::room::Choice;
 use crate::compiler::traffic::{Traffic, numbered};
 use crate::compiler::verify::{self, Effort};
 use crate::error::{Note, Notes, P4Errors, Problem, place};
+use crate::front::interpret::tables::Rows;
 use crate::front::interpret::{Cells, Code, Node as Copies, Sent, System, TICK, lower};
 use crate::front::source::{Sources, Span};
 use crate::front::stf::{Carrier, CarrierError, GIVEN_UP};
@@ -117,7 +118,7 @@ impl Program {
         let plan = plan(&code, graph, target, (first, last), &choice.wishes, effort.as_mut())
             .map_err(|refusal| errors(refusal, &self.sources))?;
         ended("place");
-        let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), ports).chosen(choice);
+        let compiled = Compiled::new(plan, &code, self.sources.clone(), target, (first, last), ports).chosen(choice);
         self.check_rows(&compiled, &met, effort)?;
         ended("rows, checked");
         Ok(compiled)
@@ -157,7 +158,7 @@ impl Program {
         let stages = which.iter().map(|which| [first, last][*which]).collect();
         let plan = plan_system(code, system, graph, stages, target, effort.as_mut()).map_err(refused)?;
         ended("place");
-        let compiled = Compiled::new(plan, self.sources.clone(), target, (first, last), Ports::default());
+        let compiled = Compiled::new(plan, code, self.sources.clone(), target, (first, last), Ports::default());
         self.check_rows(&compiled, &met, effort)?;
         ended("rows, checked");
         Ok(compiled)
@@ -167,13 +168,14 @@ impl Program {
 impl Compiled {
     pub(crate) fn new(
         plan: Plan,
+        code: &Code,
         sources: Sources,
         target: &Target,
         (first, last): (usize, usize),
         ports: Ports,
     ) -> Compiled {
         let system = (first..=last).any(|stage| target.is_system(stage));
-        Compiled {
+        let mut compiled = Compiled {
             plan,
             sources,
             role: if system { Role::System } else { Role::Tenant },
@@ -181,7 +183,12 @@ impl Compiled {
             ports,
             said: BTreeMap::new(),
             choice: Choice::default(),
+        };
+        // Entries that do not fit are refused where they are put in.
+        if let Ok(own) = compiled.tables_with(code, &code.tables.iter().map(Rows::new).collect::<Vec<_>>()) {
+            compiled.plan.lessen(&own);
         }
+        compiled
     }
 
     pub(super) fn chosen(self, choice: Choice) -> Self {
@@ -397,9 +404,11 @@ impl Compiled {
                 return Err(self.refused(span, RefusalKind::NotThere, what.to_string()));
             }
         }
-        let switch = &entries.switch;
-        let tables = self.plan.tables(&switch.code, &switch.machine.tables);
-        let mut tables = tables.map_err(|refusal| errors(refusal, &self.sources))?;
+        self.tables_with(&entries.switch.code, &machine.tables)
+    }
+
+    fn tables_with(&self, code: &Code, rows: &[Rows]) -> Result<Logical, P4Errors> {
+        let mut tables = self.plan.tables(code, rows).map_err(|refusal| errors(refusal, &self.sources))?;
         let translated = self.ports.translate(&mut tables);
         translated.map_err(|what| self.refused(Span::default(), RefusalKind::NotThere, what))?;
         Ok(tables)

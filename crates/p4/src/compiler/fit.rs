@@ -119,7 +119,7 @@ impl Tries<'_> {
         let refused = |refusal| errors(refusal, &self.program.sources);
         let ports = numbered(&mut graph, self.code, None).map_err(refused)?;
         let plan = plan(self.code, graph, target, stages, &Wishes::default(), None).map_err(refused)?;
-        let compiled = Compiled::new(plan, self.program.sources.clone(), target, stages, ports);
+        let compiled = Compiled::new(plan, self.code, self.program.sources.clone(), target, stages, ports);
         compiled.unit(&self.entries).map(drop)
     }
 
@@ -140,7 +140,7 @@ fn placed(
     let plan = graph.and_then(|graph| plan(code, graph, target, stages, &Wishes::default(), None));
     match plan {
         Ok(plan) => {
-            let compiled = Compiled::new(plan, program.sources.clone(), target, stages, Ports::default());
+            let compiled = Compiled::new(plan, code, program.sources.clone(), target, stages, Ports::default());
             compiled.unit(entries).map(drop).map_err(|_| Vec::new())
         }
         Err(refusal) => {

@@ -2,7 +2,7 @@
 //! once, and what other visits of its stage look at makes rows of an exact key ternary. So a program is followed with visits that end before
 //! or behind its tables, and placed with visits that wait for a later stage; of all that fits, that is taken which gives the tables most.
 
-use crate::compiler::back::{ALIKE, Delays, SHARED, Wishes, has_ways, plan};
+use crate::compiler::back::{ALIKE, Delays, FEWER, SHARED, Wishes, has_ways, plan};
 use crate::compiler::compile::{Compiled, errors};
 use crate::compiler::ir::Graph;
 use crate::compiler::middle::{Ends, MOST_WAYS, NO_ENDS, Refusal, explore_within};
@@ -43,6 +43,7 @@ impl Compiled {
         let all = [
             (fewer.contains(&ALIKE), "visits that do the same are one"),
             (fewer.contains(&SHARED), "ways to a table share its rows"),
+            (fewer.contains(&FEWER), "what several rows say is said by one, or by exact ones"),
             (!before.is_empty(), "what is decided before a table is a visit of its own"),
             (!behind.is_empty(), "what is decided behind a table is a visit of its own"),
             (!found.is_empty(), "the action of an entry is a visit of its own"),
@@ -139,7 +140,7 @@ impl Tries<'_> {
         self.tries = self.tries.saturating_sub(1);
         let plan = plan(self.code, graph.clone(), self.target, self.stages, &choice.wishes, None)?;
         let sources = self.program.sources.clone();
-        let compiled = Compiled::new(plan, sources, self.target, self.stages, ports.clone()).chosen(choice);
+        let compiled = Compiled::new(plan, self.code, sources, self.target, self.stages, ports.clone()).chosen(choice);
         let gives = self.gives(&compiled);
         Ok(Tried { compiled, gives })
     }

@@ -5,6 +5,7 @@ mod blocks;
 mod clones;
 mod compare;
 mod features;
+mod fewer;
 mod flags;
 mod fuzz;
 mod generate;

@@ -88,9 +88,10 @@ fn tables_with_something_beside_them_give_the_references_packets() {
     }
 }
 
-const CUTS: [&str; 6] = [
+const CUTS: [&str; 7] = [
     "visits that do the same are one",
     "ways to a table share its rows",
+    "what several rows say is said by one, or by exact ones",
     "what is decided before a table is a visit of its own",
     "what is decided behind a table is a visit of its own",
     "the action of an entry is a visit of its own",

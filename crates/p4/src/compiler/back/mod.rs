@@ -9,6 +9,7 @@ mod chain;
 mod deparse;
 mod draw;
 mod factors;
+mod fewer;
 mod hash;
 mod join;
 mod live;
@@ -67,7 +68,7 @@ pub(crate) struct Plan {
     /// Tables without entries, and what stages do with them; actions of each stage.
     pub(super) logical: Logical,
     actions: Vec<Vec<Action>>,
-    /// Passes that left fewer visits.
+    /// Passes that left fewer visits, or fewer rows.
     pub fewer: Vec<&'static str>,
     target: Target,
 }
@@ -85,9 +86,10 @@ const MOST_SPLITS: usize = 200;
 /// Stages of visits, behind the first, that they are not before.
 pub(crate) type Delays = BTreeMap<usize, usize>;
 
-/// Names of passes that leave fewer visits.
+/// Names of passes that leave fewer visits, and of the one that leaves fewer rows.
 pub(crate) const ALIKE: &str = "alike";
 pub(crate) const SHARED: &str = "shared";
+pub(crate) const FEWER: &str = "fewer";
 
 /// What is asked of placing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -29,7 +29,7 @@ pub(super) fn check(plan: &Plan, live: &Live, mut rng: Rng, times: usize) -> Res
 }
 
 /// A packet of a way, with parts of other ways, and one bit or its end damaged.
-fn packet(all: &[ParserPath], path: &ParserPath, rng: &mut Rng) -> Vec<u8> {
+pub(super) fn packet(all: &[ParserPath], path: &ParserPath, rng: &mut Rng) -> Vec<u8> {
     let length = 1 + path.least as usize + rng.below(BEHIND) as usize;
     let mut bytes = rng.bytes(length);
     let mut put = |path: &ParserPath| {

@@ -1,10 +1,12 @@
-//! Verifier of `keys`, `logical` and the rows of entries: with any containers, those too that entries ask for, the rows of a visit's stage lead to
-//! the action and the data to which its tree leads by its own tests and by the entries one after the other.
+//! Verifier of `keys`, `logical`, `fewer` and the rows of entries: with any containers, those too that entries ask for, the rows of a visit's stage
+//! lead to the action and the data to which its tree leads by its own tests and by the entries one after the other; the rows of other stages lead it
+//! nowhere. What holds nothing behind the parser holds nothing in visits to which only the parser leads.
 
-use super::super::Plan;
+use super::super::{Plan, all_leaves};
 use super::Containers;
 use super::action::data;
-use crate::compiler::ir::{Alt, Array, Loc, Src, Test, Tree};
+use super::parser::packet;
+use crate::compiler::ir::{Alt, Array, Loc, Next, Src, Test, Tree};
 use crate::compiler::verify::entries::hash;
 use crate::compiler::verify::run::{Stop, Store, World, decide};
 use crate::compiler::verify::value::{Value, number, of, slice};
@@ -12,9 +14,12 @@ use sluice_formats::random::Rng;
 use sluice_object::rmt::logical::{LogicalMatch, LogicalTable};
 use sluice_object::rmt::{Logical, LogicalValue};
 use sluice_rmt::Program;
+use sluice_rmt::phv::{Container, Phv};
 
 /// Bits of an entry's position.
 const POSITION: u32 = 16;
+/// Packets that are to come to a visit, for one try.
+const PACKETS: usize = 8;
 
 /// Tables, looked up entry by entry.
 struct Listed<'l> {
@@ -76,7 +81,48 @@ pub(super) fn check(
         let mut leaves = 0;
         node.tree.each_leaf(&mut |_| leaves += 1);
         for _ in 0..(4 + 2 * leaves) * times {
-            one(plan, tables, program, at, &mut rng).map_err(|what| (at, format!("visit {at}: {what}")))?;
+            let all = one(plan, tables, program, at, &mut rng);
+            let all = all.and_then(|()| elsewhere(plan, program, at, &mut rng));
+            all.map_err(|what| (at, format!("visit {at}: {what}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// What containers hold as packets of some way of the parser come to a visit, if nothing else leads to it.
+fn parsed(plan: &Plan, at: usize, rng: &mut Rng) -> Option<Vec<Phv>> {
+    let next = Next::Node(at);
+    if plan.graph.is_system || all_leaves(&plan.graph).iter().any(|leaf| leaf.next == next) {
+        return None;
+    }
+    let ways: Vec<_> = plan.graph.paths.iter().filter(|path| path.next == next).collect();
+    let (mut came, mut taken) = (Vec::new(), None);
+    for _ in 0..PACKETS {
+        let Some(way) = rng.choose(&ways) else { break };
+        let (mut phv, packet) = (Phv::default(), packet(&plan.graph.paths, way, rng));
+        let Ok(path) = plan.parser.parse(&packet, rng.below(8) as u8, &mut phv) else { continue };
+        let number = phv.get(Container(plan.homes.node)) & plan.homes.number_mask();
+        if number == at as u64 + 1 && *taken.get_or_insert(path) == path {
+            came.push(phv);
+        }
+    }
+    Some(came)
+}
+
+/// A packet on its way to a visit finds no row in other stages, and neither does one that has left.
+fn elsewhere(plan: &Plan, program: &Program, at: usize, rng: &mut Rng) -> Result<(), String> {
+    let is_other = |number: usize| !plan.graph.is_system && number != plan.stages[at];
+    let others = program.stages.iter().enumerate().filter(|(number, _)| is_other(*number));
+    for (number, stage) in others.filter_map(|(number, stage)| Some((number, stage.as_ref()?))) {
+        let mut containers = Containers::random(&plan.homes, &plan.graph.locs, rng);
+        let node = Container(plan.homes.node);
+        match rng.chance(1, 4) {
+            true => containers.phv.set(node, containers.phv.get(node) & !plan.homes.number_mask()),
+            false => containers.set_number(at),
+        }
+        let conditions = stage.key.conditions(&containers.phv);
+        if let (_, Some(leads)) = stage.tables.find(&stage.key.key(&containers.phv, conditions)) {
+            return Err(format!("rows of stage {number} lead it to action {}", leads.action));
         }
     }
     Ok(())
@@ -88,6 +134,14 @@ fn one(plan: &Plan, tables: &Logical, program: &Program, at: usize, rng: &mut Rn
     let tree = &plan.graph.nodes[at].tree;
     let mut containers = Containers::random(&plan.homes, &plan.graph.locs, rng);
     steer(tree, &mut containers, tables, rng);
+    if let Some(came) = parsed(plan, at, rng) {
+        // One that is hardly met.
+        let Some(first) = came.first() else { return Ok(()) };
+        let is_empty = |container: &Container| came.iter().all(|phv| phv.get(*container) == 0);
+        (0..24).map(Container).filter(is_empty).for_each(|container| containers.phv.set(container, 0));
+        let node = Container(plan.homes.node);
+        containers.phv.set(node, first.get(node));
+    }
     match plan.graph.is_system {
         false => containers.set_number(at),
         // Whoever was there before may have written any word.
