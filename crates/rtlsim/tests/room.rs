@@ -189,3 +189,73 @@ fn what_a_policy_gives_goes_in_and_is_found() {
         (specs, programs)
     });
 }
+
+/// What an operator makes of two numbers.
+type Computes = fn(u32, u32) -> u32;
+
+/// Numbers that tenants compute with, of which each has its own.
+fn numbers(tenant: u8) -> (u32, u32) {
+    (u32::from(tenant) << 24 | 0x0012_3456, u32::from(tenant) * 0x0101 + 7)
+}
+
+/// As many tenants as there are, each with the calculator: what they ask for is computed, and what is no request is dropped.
+fn computed<D: Device>(nic: D, what: &str) {
+    let target = &target::DEFAULT;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/p4/calc.p4");
+    let tables = Tables::read(&path, &Reading::new(target, "calc"), None).unwrap_or_else(|e| panic!("{e}"));
+    let tables = tables.expect("it is a P4 program");
+    let object = tables.object().unwrap_or_else(|e| panic!("{e}"));
+    let mut pipeline = Pipeline::new(nic);
+    for tenant in 1..target.modules as u8 {
+        let mut spec = spec(target, tenant, &tables);
+        // Its packets go back to port 0.
+        spec.queues = spec.queues.into_iter().take(1).collect();
+        let load = pipeline.linker.admit(spec).unwrap_or_else(|e| panic!("{what}, tenant {tenant}: {e}"));
+        pipeline.run(&load);
+        pipeline.load(tenant, &object);
+    }
+    let asked: [(u8, Computes); 5] = [
+        (0x2b, u32::wrapping_add),
+        (0x2d, u32::wrapping_sub),
+        (0x26, |one, two| one & two),
+        (0x7c, |one, two| one | two),
+        (0x5e, |one, two| one ^ two),
+    ];
+    // Of the last two one has no such operator, and the other is no request.
+    let kinds = asked.len() + 2;
+    let all: Vec<(u8, usize)> =
+        (1..target.modules as u8).flat_map(|tenant| (0..kinds).map(move |kind| (tenant, kind))).collect();
+    let frame = |&(tenant, kind): &(u8, usize)| {
+        let (one, two) = numbers(tenant);
+        let version = if kind == kinds - 1 { 2 } else { 1 };
+        let operator = asked.get(kind).map_or(0, |(operator, _)| *operator);
+        let head = [&[2; 6][..], &[4; 6], &[0x12, 0x34, b'P', b'4', version, operator]].concat();
+        let mut bytes = [&head[..], &one.to_be_bytes(), &two.to_be_bytes(), &[0; 4]].concat();
+        bytes.resize(64, 5);
+        (tenant, bytes, 0)
+    };
+    pipeline.offer(all.iter().map(frame));
+    pipeline.nic.quiesce().expect("packets end");
+    let mut ended = 0;
+    for outcome in pipeline.take() {
+        let (tenant, kind) = all[outcome.id as usize];
+        let is_sent = matches!(outcome.verdict, sluice_device::Verdict::Forwarded { .. });
+        let meant = asked.get(kind).map(|(_, compute)| {
+            let (one, two) = numbers(tenant);
+            compute(one, two).to_be_bytes()
+        });
+        let found = outcome.bytes.get(26..30).filter(|_| is_sent);
+        assert_eq!(found, meant.as_ref().map(|bytes| &bytes[..]), "{what}: tenant {tenant}, packet {kind}");
+        ended += 1;
+    }
+    assert_eq!(ended, all.len(), "{what}");
+}
+
+#[test]
+fn sixty_three_tenants_compute() {
+    computed(SoftwareNic::new(target::DEFAULT), "model");
+    if BARE_DEFAULT.is_there() {
+        let nic = RtlNic::open(target::DEFAULT.name, BARE_DEFAULT.options(1)).unwrap_or_else(|e| panic!("{e}"));
+        computed(nic, "RTL");
+    }
+}
