@@ -16,6 +16,7 @@ pub mod insn;
 pub mod kernel;
 pub mod load;
 pub mod map;
+mod named;
 pub mod plugin;
 pub mod state;
 pub mod tenant;

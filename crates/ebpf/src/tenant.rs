@@ -126,25 +126,23 @@ pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, Te
     for (name, value) in &options.variables {
         sized.set_variable(name, value).map_err(TenantError::Load)?;
     }
-    let mut maps = sized.maps;
-    if let Some(map) = options.keep.iter().find(|map| !maps.iter().any(|spec| spec.name == **map)) {
+    if let Some(map) = options.keep.iter().find(|map| image.map(map).is_none()) {
         return Err(no_such("--keep-maps (`keep_maps` in nic.toml)", map, names()));
     }
+    let is_asked = |map: &str| options.keep.iter().chain(options.files.iter().map(|(name, _)| name)).any(|n| n == map);
+    let Image { programs, mut maps, .. } = sized.of_program(main, &is_asked);
     // As libbpf creates them, so that what is compared on a replacement is what was made.
     for spec in &mut maps {
         *spec = as_libbpf_creates(spec, CPUS);
     }
     let entries = first_entries(&maps, &options.files)?;
-    let mut programs = vec![&image.programs[main]];
-    programs
-        .extend(image.programs.iter().enumerate().filter(|(i, p)| *i != main && image.calls(&p.name)).map(|(_, p)| p));
     for program in &programs {
         validate_program(program, &maps, Checks::default())?;
     }
     let mut object = Object::new(name, KeySpec::NONE, Action::to([options.pass]));
     object.parts.xdp = Some(Box::new(Xdp {
         main: 0,
-        programs: programs.into_iter().map(plain_program).collect(),
+        programs: programs.iter().map(plain_program).collect(),
         maps: maps.iter().map(plain_map).collect(),
         keep: options.keep.clone(),
         entries,

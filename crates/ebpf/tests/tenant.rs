@@ -2,7 +2,7 @@
 
 use sluice_ebpf::image::Initial;
 use sluice_ebpf::tenant::{self, Options};
-use sluice_ebpf::{Image, MapSpec, MapType, Program, load};
+use sluice_ebpf::{Image, Insn, MapSpec, MapType, Program, insn, load};
 use std::path::Path;
 
 fn read(path: &str) -> Vec<u8> {
@@ -84,9 +84,14 @@ fn a_program_is_picked_by_name_or_section_and_maps_are_named_as_in_the_file() {
         assert_eq!(error.code(), "E0471");
         assert!(error.to_string().contains(words), "{error}");
     }
+    // It is one of those that the tenant says something of, so it stays.
+    let no_room = |o: &mut Options| {
+        o.keep.push("named".to_owned());
+        o.max_entries.push(("named".to_owned(), 0));
+    };
     // A program array is no state.
     assert_eq!(pick(|o| o.keep.push("calls".to_owned())).code(), "E0205");
-    assert_eq!(pick(|o| o.max_entries.push(("named".to_owned(), 0))).code(), "E0430");
+    assert_eq!(pick(no_room).code(), "E0430");
 }
 
 #[test]
@@ -115,4 +120,81 @@ fn an_object_with_an_unknown_type_of_map_is_refused_by_the_device() {
     let error = tenant::image(&xdp).unwrap_err();
     assert!(error.to_string().contains("found 99") && error.to_string().contains("27 (ringbuf)"), "{error}");
     assert!(MapType::from_number(99).is_none());
+}
+
+/// A program that looks at these maps.
+fn naming(name: &str, maps: &[i32]) -> Program {
+    let wide = |map: &i32| {
+        let first = Insn { op: insn::LD_IMM64, dst: 1, src: insn::pseudo::MAP, off: 0, imm: *map };
+        // The second half says nothing of maps, whatever it looks like.
+        [first, Insn { op: 0, dst: 0, src: 0, off: 0, imm: 0 }]
+    };
+    let end = [(0xb7, 2), (0x95, 0)].map(|(op, imm)| Insn { op, dst: 0, src: 0, off: 0, imm });
+    let insns = maps.iter().flat_map(wide).chain(end).collect();
+    Program { section: format!("xdp/{name}"), ..Program::from_insns(name, insns) }
+}
+
+#[test]
+fn only_maps_that_a_program_names_are_its_tenants() {
+    let map = |name: &str, kind, value, entries| MapSpec::new(name.to_owned(), kind, 4, value, entries);
+    let inner = map("fits", MapType::Array, 8, 2);
+    let image = Image {
+        programs: vec![
+            naming("other", &[0, 7]),
+            naming("main", &[3, 1, 3]),
+            naming("called", &[2]),
+            naming("far", &[7]),
+        ],
+        maps: vec![
+            map("huge", MapType::Array, 64, 33_000_000),
+            MapSpec {
+                initial: vec![(1, Initial::Program("called".to_owned()))],
+                ..map("calls", MapType::ProgArray, 4, 4)
+            },
+            MapSpec {
+                initial: vec![(0, Initial::Map(5))],
+                inner: Some(Box::new(inner.clone())),
+                ..map("outer", MapType::ArrayOfMaps, 4, 2)
+            },
+            map("counts", MapType::Array, 8, 4),
+            map("pinned", MapType::Hash, 8, 4),
+            MapSpec { name: "first".to_owned(), ..inner.clone() },
+            inner,
+            MapSpec {
+                initial: vec![(0, Initial::Program("far".to_owned()))],
+                ..map("others", MapType::ProgArray, 4, 4)
+            },
+        ],
+        ..Image::default()
+    };
+    let of = |change: fn(&mut Options)| {
+        let options = options(|o| {
+            o.program = Some("main".to_owned());
+            change(o);
+        });
+        let object = tenant::object("red", &image, &options).unwrap_or_else(|e| panic!("{e}"));
+        let back = tenant::image(object.parts.xdp.as_deref().unwrap()).unwrap();
+        let names = |all: Vec<&str>| all.join(" ");
+        let maps = names(back.maps.iter().map(|map| &*map.name).collect());
+        let programs = names(back.programs.iter().map(|program| &*program.name).collect());
+        (programs, maps, back)
+    };
+    let (programs, maps, back) = of(|_| ());
+    assert_eq!((&*programs, &*maps), ("main called", "calls outer counts first fits"));
+    // Instructions and first entries name the same maps as before, by their places now.
+    assert_eq!(back.programs.iter().map(|p| p.maps()).collect::<Vec<_>>(), [[0, 2].into(), [1].into()]);
+    assert_eq!(back.programs[0].insns[0].imm, 2);
+    assert_eq!(back.maps[1].initial, [(0, Initial::Map(3))]);
+    // What the tenant says something of stays.
+    assert_eq!(of(|o| o.keep = vec!["pinned".to_owned()]).1, "calls outer counts pinned first fits");
+    assert_eq!(of(|o| o.files = vec![("pinned".to_owned(), String::new())]).1, "calls outer counts pinned first fits");
+    assert_eq!(of(|o| o.max_entries = vec![("pinned".to_owned(), 9)]).1, maps);
+    // A name that is asked for stays another program's if nobody names it.
+    let other = tenant::object("red", &image, &options(|o| o.program = Some("far".to_owned()))).unwrap();
+    let xdp = other.parts.xdp.unwrap();
+    assert_eq!(xdp.programs.iter().map(|p| &*p.name).collect::<Vec<_>>(), ["far"]);
+    assert_eq!(xdp.maps.iter().map(|map| &*map.name).collect::<Vec<_>>(), ["others"]);
+    // A map that is not there is refused as ever.
+    let broken = Image { programs: vec![naming("main", &[9])], ..image.clone() };
+    assert!(tenant::object("red", &broken, &Options::default()).is_err());
 }

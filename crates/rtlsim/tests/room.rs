@@ -190,6 +190,9 @@ fn what_a_policy_gives_goes_in_and_is_found() {
     });
 }
 
+/// What an operator makes of two numbers.
+type Computes = fn(u32, u32) -> u32;
+
 /// Numbers that tenants compute with, of which each has its own.
 fn numbers(tenant: u8) -> (u32, u32) {
     (u32::from(tenant) << 24 | 0x0012_3456, u32::from(tenant) * 0x0101 + 7)
@@ -211,7 +214,7 @@ fn computed<D: Device>(nic: D, what: &str) {
         pipeline.run(&load);
         pipeline.load(tenant, &object);
     }
-    let asked: [(u8, fn(u32, u32) -> u32); 5] = [
+    let asked: [(u8, Computes); 5] = [
         (0x2b, u32::wrapping_add),
         (0x2d, u32::wrapping_sub),
         (0x26, |one, two| one & two),

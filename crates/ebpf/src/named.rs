@@ -1,0 +1,68 @@
+//! What of an object file a program needs: programs that it may call, and maps that they name.
+
+use crate::Image;
+use crate::image::Initial;
+use crate::insn::pseudo;
+use crate::map::file::unlike;
+use std::collections::BTreeSet;
+
+impl Image {
+    /// One program first, those that it may call through program arrays, and the maps that these name; maps for which `is_asked` answers yes stay, too.
+    ///
+    /// A map of maps names those that it begins with, and all that fit it, for a host may put them in. What a section has for other
+    /// programs alone takes no room on a NIC.
+    pub fn of_program(&self, main: usize, is_asked: &dyn Fn(&str) -> bool) -> Image {
+        let mut programs = vec![main];
+        let mut maps: BTreeSet<usize> = (0..self.maps.len()).filter(|at| is_asked(&self.maps[*at].name)).collect();
+        let (mut seen_programs, mut seen_maps) = (0, BTreeSet::new());
+        while seen_programs < programs.len() || seen_maps.len() < maps.len() {
+            for program in &programs[seen_programs..] {
+                maps.extend(self.programs[*program].maps());
+            }
+            seen_programs = programs.len();
+            let new: Vec<usize> = maps.difference(&seen_maps).copied().filter(|at| *at < self.maps.len()).collect();
+            seen_maps.clone_from(&maps);
+            for spec in new.iter().map(|at| &self.maps[*at]) {
+                let called = |name: &str| self.program(name).filter(|at| !programs.contains(at));
+                let begins = spec.initial.iter().filter_map(|(_, initial)| match initial {
+                    Initial::Map(index) => Some(Ok(*index)),
+                    Initial::Program(name) => called(name).map(Err),
+                });
+                for found in begins.collect::<Vec<_>>() {
+                    match found {
+                        Ok(map) => drop(maps.insert(map)),
+                        Err(program) if !programs.contains(&program) => programs.push(program),
+                        Err(_) => {}
+                    }
+                }
+                if let Some(template) = spec.inner.as_deref() {
+                    maps.extend((0..self.maps.len()).filter(|at| unlike(&self.maps[*at], template).is_none()));
+                }
+            }
+        }
+        programs[1..].sort_unstable();
+        let place = |index: usize| maps.iter().position(|map| *map == index);
+        let mut image = Image { programs: Vec::new(), maps: Vec::new(), ..self.clone() };
+        for mut program in programs.iter().map(|at| self.programs[*at].clone()) {
+            let mut is_second = false;
+            for insn in &mut program.insns {
+                let is_first = !is_second;
+                is_second = is_first && insn.is_wide();
+                if is_second && matches!(insn.src, pseudo::MAP | pseudo::MAP_VALUE) {
+                    // A map that is not there is refused where the program is checked.
+                    insn.imm = place(insn.imm as usize).map_or(i32::MAX, |at| at as i32);
+                }
+            }
+            image.programs.push(program);
+        }
+        for mut spec in maps.iter().filter_map(|at| self.maps.get(*at)).cloned() {
+            for (_, initial) in &mut spec.initial {
+                if let Initial::Map(index) = initial {
+                    *index = place(*index).unwrap_or(*index);
+                }
+            }
+            image.maps.push(spec);
+        }
+        image
+    }
+}
