@@ -4,6 +4,7 @@
 sluice_xdp_instructions_pkg.sv
 sluice_xdp_pkg.sv
 sluice_xdp_stages_pkg.sv
+sluice_xdp_walk_pkg.sv
 sluice_xdp.sv
 sluice_xdp_access.sv
 sluice_xdp_accounts.sv
@@ -27,9 +28,19 @@ sluice_xdp_launch.sv
 sluice_xdp_load.sv
 sluice_xdp_locks.sv
 sluice_xdp_maps.sv
+sluice_xdp_maps_answer.sv
 sluice_xdp_maps_back.sv
+sluice_xdp_maps_changes.sv
+sluice_xdp_maps_control.sv
+sluice_xdp_maps_decide.sv
 sluice_xdp_maps_front.sv
+sluice_xdp_maps_hash.sv
+sluice_xdp_maps_lru.sv
 sluice_xdp_maps_marks.sv
+sluice_xdp_maps_next.sv
+sluice_xdp_maps_trie.sv
+sluice_xdp_maps_value.sv
+sluice_xdp_maps_walker.sv
 sluice_xdp_memory.sv
 sluice_xdp_muldiv.sv
 sluice_xdp_order.sv

@@ -1,0 +1,154 @@
+/// A trie: goes down from its root while a node's prefix covers the operation's address, and takes the longest that has a value.
+///
+/// A node's first row has children, length and value; bits of the address that its prefix covers are compared row by row.
+///
+/// Latency: 2 cycles to the root, 4 for each node, 4 for each further row of its prefix. Never stalls.
+module sluice_xdp_maps_trie
+  import sluice_xdp_pkg::*;
+  import sluice_xdp_walk_pkg::*;
+(
+    input logic clk_i,
+    input logic rst_ni,
+
+    // "Bits of signal are not used": of an operation its key, and where its map's rows are.
+    // verilator lint_off UNUSEDSIGNAL
+    input walk_operation_t operation_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input logic            takes_i,
+    input walk_go_e        go_i,
+
+    // "Bits of signal are not used": which node it is, and how many there were.
+    // verilator lint_off UNUSEDSIGNAL
+    input walk_cursor_t             cursor_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input logic         [3:0][31:0] search_i,
+
+    output walk_go_e   go_o,
+    output walk_move_t move_o,
+    output walk_look_t look_o
+);
+
+  typedef enum logic [2:0] {
+    Rest,
+    Root,
+    RootRow,
+    Node,
+    NodeRow,
+    NodeCheck,
+    NodeStep
+  } state_e;
+
+  state_e state_q, state_next;
+  logic [8:0] prefix_q;
+  logic real_q, differs_q, side_q, best_valid_q;
+  slot_t value_slot_q, best_q;
+  link_t [  1:0] children_q;
+  logic  [127:0] node_q;
+
+  logic  [ 62:0] node;
+  logic  [511:0] key;
+  logic  [479:0] address;
+  logic  [ 31:0] length;
+  logic [127:0] node_mask, node_address;
+  logic covered, covers, ends;
+
+  assign node = 63'({search_i[1], search_i[0]});
+  assign key = operation_i.key;
+  assign length = key[31:0];
+  assign address = key[511:32];
+  assign covered = 32'(prefix_q) <= 64 + 128 * 32'(cursor_i.rest);
+  always_comb begin
+    // The first row has its 8 bytes in the upper half.
+    case (cursor_i.rest)
+      3'd0: node_address = {address[63:0], 64'd0};
+      3'd1: node_address = address[191:64];
+      3'd2: node_address = address[319:192];
+      3'd3: node_address = address[447:320];
+      default: node_address = 128'(address[479:448]);
+    endcase
+    for (int unsigned i = 0; i < 16; i++) begin
+      for (int unsigned b = 0; b < 8; b++) begin
+        node_mask[8*i+7-b] = 32'(prefix_q) + 64 > 128 * 32'(cursor_i.rest) + 8 * i + b && (cursor_i.rest != '0 || i >= 8);
+      end
+    end
+  end
+
+  // The prefix is the address's, and has a value; nothing below it is longer.
+  assign covers = !differs_q && real_q;
+  assign ends   = differs_q || 32'(prefix_q) == length || children_q[side_q] == '0 || cursor_i.too_far;
+
+  always_comb begin
+    state_next = state_q;
+    go_o = GoStay;
+    move_o = '0;
+    look_o = '0;
+    case (state_q)
+      Root: begin
+        state_next   = RootRow;
+        look_o.valid = 1'b1;
+        look_o.row   = LookState;
+      end
+      RootRow: begin
+        state_next = Node;
+        move_o.at_valid = 1'b1;
+        move_o.at = slot_t'(search_i[3] - 32'd1);
+        if (search_i[3] == '0 || length > {22'd0, operation_i.map.key_bytes, 3'd0} - 32'd32) go_o = GoMiss;
+      end
+      Node: begin
+        state_next   = NodeRow;
+        look_o.valid = 1'b1;
+        move_o.step  = cursor_i.rest == '0;
+      end
+      NodeRow:   state_next = NodeCheck;
+      NodeCheck: state_next = NodeStep;
+      NodeStep: begin
+        state_next = Node;
+        move_o.rest_valid = 1'b1;
+        if (!differs_q && !covered) begin
+          move_o.rest = cursor_i.rest + 3'd1;
+        end else begin
+          move_o.at_valid = 1'b1;
+          move_o.at = slot_of(children_q[side_q]);
+          if (ends) begin
+            // The longest prefix was this one's, or the last one's before it that has a value.
+            move_o.at = covers ? value_slot_q : best_q;
+            go_o = (best_valid_q || covers) ? GoFound : GoMiss;
+          end
+        end
+      end
+      default:   ;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= Rest;
+    end else begin
+      case (go_i)
+        GoStay: state_q <= state_next;
+        GoRoot: state_q <= Root;
+        GoRootRow: state_q <= RootRow;
+        default: state_q <= Rest;
+      endcase
+    end
+    if (state_q == NodeRow) begin
+      node_q <= search_i;
+      if (cursor_i.rest == '0) begin
+        children_q   <= {node[35:18], node[17:0]};
+        prefix_q     <= node[44:36];
+        real_q       <= node[45];
+        value_slot_q <= node[62:46];
+      end
+    end
+    if (state_q == NodeCheck) begin
+      differs_q <= ((node_q ^ node_address) & node_mask) != '0 || 32'(prefix_q) > length;
+      side_q    <= address[{prefix_q[8:3], ~prefix_q[2:0]}];
+    end
+    if (state_q == NodeStep && covered && covers) begin
+      best_q       <= value_slot_q;
+      best_valid_q <= 1'b1;
+    end
+    if (takes_i) best_valid_q <= 1'b0;
+  end
+
+endmodule

@@ -1,0 +1,174 @@
+/// The walker of the map engine's second half: where an operation stands in search memory, which row it reads, and whether the entry that comes is
+/// its key's.
+///
+/// An operation is taken in the cycle in which the one before is answered, so the last row that this one writes may stand beside the first one
+/// that the next one reads: that is a chain's beginning or a map's state, and both were written before.
+///
+/// Latency: the row that is looked at comes in the next cycle. Throughput: a row a cycle. Never stalls.
+module sluice_xdp_maps_walker
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+  import sluice_xdp_walk_pkg::*;
+(
+    input logic clk_i,
+
+    // "Bits of signal are not used": of an operation what says where its rows are.
+    // verilator lint_off UNUSEDSIGNAL
+    input walk_operation_t operation_i,
+
+    // The next operation: what it reads first is read in the cycle in which it is taken.
+    input xdp_map_row_t next_map_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input chain_t       next_chain_i,
+    input slot_t        next_slot_i,
+    input logic         next_looks_i,
+    input logic         next_state_i,  // its map's state, not its chain
+    input logic         between_i,     // the one before has ended
+    input logic         takes_i,
+
+    input walk_move_t                      move_i,
+    input walk_look_t                      look_i,
+    input logic                            first_i,      // a chain's beginning is there
+    input logic                            mark_hand_i,  // the marks' row: the hand's; the slot's
+    input logic                            mark_slot_i,
+    input logic       [SlotNumberBits-1:6] hand_i,
+
+    // What is written: its chain, its entry.
+    input logic   write_chain_valid_i,
+    input chain_t write_chain_i,
+    input logic   write_slot_i,
+    input logic   write_prev_i,
+
+    output walk_cursor_t cursor_o,
+
+    output logic             search_read_o,
+    output row_t             search_row_o,
+    input  logic [3:0][31:0] search_i,
+
+    output chain_t         chain_o,
+    output row_t           bucket_row_o,
+    output row_t           entry_row_o,
+    output row_t           mark_row_o,
+    output row_t           aside_row_o,
+    output logic   [127:0] rest_key_o,    // the key's part in an entry's row
+
+    // What came: what a chain's beginning leads to, and an entry; whether its row is the key's, and the last one.
+    output link_t chain_word_o,
+    output link_t entry_link_o,
+    output logic  same_o,
+    output logic  last_o
+);
+
+  slot_t at_q, prev_q, slot_q;
+  logic prev_bucket_q;
+  link_t head_q;
+  logic [2:0] rest_q;
+  walk_steps_t steps_q;
+  logic [511:0] key;
+  logic [2:0] rests;
+
+  assign key = operation_i.key;
+  assign rests = rests_of(operation_i.map);
+  assign cursor_o = '{
+          at: at_q,
+          prev: prev_q,
+          prev_bucket: prev_bucket_q,
+          head: head_q,
+          slot: slot_q,
+          rest: rest_q,
+          steps: steps_q,
+          too_far: steps_q > walk_steps_t'(operation_i.map.slots)
+      };
+
+  always_ff @(posedge clk_i) begin
+    if (move_i.at_valid) at_q <= move_i.at;
+    if (move_i.begins) prev_bucket_q <= 1'b1;
+    if (move_i.follows) begin
+      prev_bucket_q <= 1'b0;
+      prev_q        <= at_q;
+    end
+    if (move_i.head_valid) head_q <= move_i.head;
+    if (move_i.slot_valid) slot_q <= move_i.slot;
+    if (move_i.rest_valid) rest_q <= move_i.rest;
+    if (move_i.step) steps_q <= steps_q + walk_steps_t'(1);
+    if (move_i.restart) steps_q <= '0;
+    if (takes_i) begin
+      slot_q  <= next_slot_i;
+      rest_q  <= '0;
+      steps_q <= '0;
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Rows.
+
+  logic [1:0] of_chain_q;
+  slot_t entry;
+  logic [SlotNumberBits-1:6] of_mark;
+  link_t walk;
+  row_t walk_row;
+
+  // The entry that a chain's beginning or an entry, as it comes, leads to.
+  assign walk = first_i ? chain_word_o : entry_link_o;
+  assign walk_row = row_t'(operation_i.map.entry) - row_t'(19'd1 << operation_i.map.entry_shift) +
+      row_t'({15'd0, walk} << operation_i.map.entry_shift);
+
+  always_comb begin
+    chain_o = operation_i.chain;
+    if (between_i) chain_o = next_chain_i;
+    if (look_i.chain_valid) chain_o = look_i.chain;
+    if (write_chain_valid_i) chain_o = write_chain_i;
+    entry = at_q;
+    if (write_slot_i) entry = slot_q;
+    if (look_i.entry_valid) entry = look_i.entry;
+    if (write_prev_i) entry = prev_q;
+    of_mark = at_q[SlotNumberBits-1:6];
+    if (mark_hand_i) of_mark = hand_i;
+    if (mark_slot_i) of_mark = slot_q[SlotNumberBits-1:6];
+  end
+
+  assign bucket_row_o = row_t'(between_i ? next_map_i.bucket : operation_i.map.bucket) + row_t'(chain_o[ChainBits-1:2]);
+  assign entry_row_o = row_t'(operation_i.map.entry) + row_t'({15'd0, entry} << operation_i.map.entry_shift) + row_t'(rest_q);
+  assign mark_row_o = row_t'(operation_i.map.clock) + row_t'(of_mark);
+  assign aside_row_o = row_t'(operation_i.map.state) + row_t'(1) + row_t'(operation_i.processor[3:2]);
+
+  assign search_read_o = next_looks_i || look_i.valid;
+  always_comb begin
+    case (look_i.row)
+      LookWalk: search_row_o = walk_row;
+      LookBucket: search_row_o = bucket_row_o;
+      LookMark: search_row_o = mark_row_o;
+      LookAside: search_row_o = aside_row_o;
+      LookState: search_row_o = row_t'(operation_i.map.state);
+      default: search_row_o = entry_row_o;
+    endcase
+    if (between_i) search_row_o = next_state_i ? row_t'(next_map_i.state) : bucket_row_o;
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // What comes. An entry's first word leads to the next one, its key follows.
+
+  logic [  2:0] compared_rest_q;
+  logic [127:0] compared_q;
+
+  always_comb begin
+    case (rest_q)
+      3'd1: rest_key_o = key[223:96];
+      3'd2: rest_key_o = key[351:224];
+      3'd3: rest_key_o = key[479:352];
+      default: rest_key_o = 128'(key[511:480]);
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    of_chain_q      <= chain_o[1:0];
+    compared_rest_q <= first_i ? '0 : rest_q;
+    compared_q      <= rest_key_o;
+  end
+
+  assign chain_word_o = search_i[of_chain_q][LinkBits-1:0];
+  assign entry_link_o = search_i[0][LinkBits-1:0];
+  assign same_o = (compared_rest_q == '0) ? search_i[3:1] == key[95:0] : search_i == compared_q;
+  assign last_o = compared_rest_q == rests;
+
+endmodule

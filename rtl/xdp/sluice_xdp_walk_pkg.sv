@@ -1,0 +1,184 @@
+/// What the parts of the map engine's second half tell each other (sluice_xdp_maps_back).
+///
+/// One part at a time has the operation. It moves the walker, says which row is read, and hands the operation on by a `walk_go_e`. Who
+/// has it not says nothing, which is zeros: what all say is put together by an OR.
+package sluice_xdp_walk_pkg;
+
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+
+  typedef logic [SlotNumberBits-1:0] slot_t;
+  typedef logic [LinkBits-1:0] link_t;
+  typedef logic [SearchBits-1:0] row_t;
+  typedef logic [ChainBits-1:0] chain_t;
+  // Entries that were looked at: more than a map has are a loop.
+  typedef logic [SlotNumberBits:0] walk_steps_t;
+
+  // An operation with its map and its key.
+  typedef struct packed {
+    xdp_map_call_t             call;
+    xdp_map_row_t              map;
+    logic                      host;
+    logic [KeyWords-1:0][63:0] key;
+    chain_t                    chain;
+    slot_t                     copy;       // of a per-CPU map: the first slot of the processor's copy
+    logic [3:0]                processor;
+  } walk_operation_t;
+
+  // With what an operation goes on in the next cycle.
+  typedef enum logic [4:0] {
+    GoStay,
+    GoBucket,     // a chain, with its map's state before it
+    GoBucketRow,  // a chain of which the beginning comes
+    GoFree,       // a slot that was given back
+    GoScan,       // the entry that goes, of a full LRU map
+    GoRoot,       // a trie
+    GoRootRow,    // a trie of which the root comes
+    GoChains,     // chains from one on
+    GoAside,      // the slot set aside
+    GoZero,       // other copies of a new entry
+    GoValue,      // a value that is written
+    GoLinks,      // rows that are written
+    GoGet,        // what an entry holds
+    GoFound,
+    GoMiss,
+    GoFail,       // an error number
+    GoDrain,      // the rest of an update's value
+    GoAnswer
+  } walk_go_e;
+
+  // Where the walker stands.
+  typedef struct packed {
+    slot_t       at;
+    slot_t       prev;         // what leads there: an entry, or the chain's beginning
+    logic        prev_bucket;
+    link_t       head;         // of the chain
+    slot_t       slot;         // that the operation takes or gets
+    logic [2:0]  rest;         // row of an entry
+    walk_steps_t steps;
+    logic        too_far;
+  } walk_cursor_t;
+
+  // How it moves.
+  typedef struct packed {
+    logic       at_valid;
+    slot_t      at;
+    logic       begins;      // at a chain's beginning
+    logic       follows;     // from an entry to the next
+    logic       head_valid;
+    link_t      head;
+    logic       slot_valid;
+    slot_t      slot;
+    logic       rest_valid;
+    logic [2:0] rest;
+    logic       step;
+    logic       restart;     // counts steps anew
+  } walk_move_t;
+
+  // Which row is read.
+  typedef enum logic [2:0] {
+    LookEntry,
+    LookWalk,    // the entry that what comes leads to
+    LookBucket,
+    LookMark,
+    LookAside,
+    LookState
+  } walk_look_e;
+
+  // Chain and entry are those of the operation and of the walker, if no others are given.
+  typedef struct packed {
+    logic       valid;
+    walk_look_e row;
+    logic       chain_valid;
+    chain_t     chain;
+    logic       entry_valid;
+    slot_t      entry;
+  } walk_look_t;
+
+  // Rows that a change writes, in this order.
+  typedef enum logic [2:0] {
+    WriteNone,
+    WriteUnhook,  // what leads to the victim
+    WriteCounts,
+    WriteLink,
+    WriteEntry,
+    WriteFree     // the slot that is given back, before the one given back last
+  } walk_write_e;
+
+  // What a change of a map with keys comes to.
+  typedef struct packed {
+    logic inserts;
+    logic deletes;
+    logic exchanges;   // a value for another one, in the slot set aside
+    logic full;
+    logic takes_free;
+    logic no_slot;
+  } walk_plan_t;
+
+  // Flags of an update. Those that no kind takes are bad. The host's 3 is 2 that touches nothing.
+  typedef struct packed {
+    logic bad;
+    logic is_new;
+    logic is_there;
+    logic touches;
+    logic lock;
+    // Nobody has the lock of an entry that is not there. The engine takes no lock itself, so what would change an entry under its lock
+    // the compiler refuses.
+    logic lock_bad;
+  } walk_flags_t;
+
+  // "Bits of function variable are not used": a function takes the fields that concern it.
+  // verilator lint_off UNUSEDSIGNAL
+
+  function automatic walk_flags_t flags_of(walk_operation_t operation);
+    logic [63:0] plain;
+    logic lock;
+    plain = operation.call.flags & ~64'd4;  // without `BPF_F_LOCK`
+    lock  = operation.call.flags[2];
+    return
+    '{
+        bad: plain > (operation.host ? 64'd3 : 64'd2),
+        is_new: plain == 64'd1,
+        is_there: plain inside {64'd2, 64'd3},
+        touches: plain != 64'd3,
+        lock: lock,
+        lock_bad: lock && (operation.map.lock == '0 || plain != 64'd1)
+    }
+    ;
+  endfunction
+
+  // A program's lookup by key.
+  function automatic logic program_looks(walk_operation_t operation);
+    return !operation.host && operation.call.op inside {XdpMapOpLookup, XdpMapOpLookupPercpu};
+  endfunction
+
+  function automatic logic writes_value(walk_operation_t operation);
+    return operation.call.op inside {XdpMapOpUpdate, XdpMapOpPut};
+  endfunction
+
+  // Programs may not change what is constant.
+  function automatic logic forbidden(walk_operation_t operation);
+    return operation.map.constant && !operation.host;
+  endfunction
+
+  // Rows of an entry behind its first.
+  function automatic logic [2:0] rests_of(xdp_map_row_t map);
+    return (map.key_bytes <= 7'd12) ? 3'd0 : 3'((map.key_bytes + 7'd3) >> 4);
+  endfunction
+
+  // Address of a slot's value, as programs have it.
+  function automatic logic [63:0] value_address(walk_operation_t operation, slot_t slot);
+    return 64'(32'(operation.map.first + 32'({15'd0, operation.copy + slot} << operation.map.shift)));
+  endfunction
+
+  // What leads to a slot.
+  function automatic link_t link_to(slot_t slot);
+    return link_t'(slot) + link_t'(1);
+  endfunction
+
+  function automatic slot_t slot_of(link_t link);
+    return slot_t'(link - link_t'(1));
+  endfunction
+
+  // verilator lint_on UNUSEDSIGNAL
+endpackage
