@@ -344,3 +344,57 @@ fn names_of_tables_keys_and_actions_are_those_of_their_files() {
     assert_eq!(again.to_string(), text);
     assert_eq!(ready(&again, entries).packet(0, &[1, 0]).unwrap()[0].bytes, [1, 9]);
 }
+
+#[test]
+fn a_checksum_that_both_compute_is_computed_wherever_one_of_them_has_its_header() {
+    let types = "header b_t { bit<8> x; bit<8> y; bit<16> sum; }";
+    let compute = |cases: &str| {
+        let states = format!(
+            "state start {{ packet.extract(hdr.a); transition select(hdr.a.kind) {{ {cases} default: accept; }} }}
+            state b {{ packet.extract(hdr.b); transition accept; }}"
+        );
+        let text = program(
+            types,
+            "a_t a; b_t b;",
+            &states,
+            "apply { standard.egress_spec = 1; hdr.a.n = hdr.a.n + 1; }",
+            "packet.emit(hdr);",
+        );
+        let apply = "update_checksum(hdr.b.isValid(), { hdr.b.x, hdr.b.y }, hdr.b.sum, HashAlgorithm.csum16);";
+        text.replace(
+            "control C(inout headers_t hdr, inout meta_t meta) { apply { } }",
+            &format!("control C(inout headers_t hdr, inout meta_t meta) {{ apply {{ {apply} }} }}"),
+        )
+    };
+    let (narrow, broad) = (compute("1: b;"), compute("1: b; 2: b;"));
+    // Once where both have it on every way; otherwise by each.
+    for (one, two, times) in [(&broad, &broad, 1), (&narrow, &broad, 2), (&broad, &narrow, 1)] {
+        let program = joined(one, two).unwrap_or_else(|errors| panic!("{errors}"));
+        assert_eq!(program.to_string().matches("update_checksum(hdr.b").count(), times, "{program}");
+        for kind in [1, 2] {
+            let sent = ready(&program, "").packet(0, &[kind, 5, 0x12, 0x34, 0, 0]).unwrap();
+            assert_eq!(sent[0].bytes, [kind, 7, 0x12, 0x34, 0xed, 0xcb], "{kind}: {program}");
+        }
+    }
+}
+
+#[test]
+fn names_that_meet_by_chance_stay_apart() {
+    let one = after_a("", "", "transition accept; }");
+    // Files whose words meet that of the sequence before them, and a file twice.
+    let reader = ["a.p4", "b.p4", "a_and_b.p4"].into_iter().fold(Reader::new(), |reader, name| reader.text(name, &one));
+    for files in ["a.p4+b.p4+a_and_b.p4", "a.p4+a.p4+a.p4"] {
+        let program = reader.check(Path::new(files)).unwrap_or_else(|errors| panic!("{files}: {errors}"));
+        assert_eq!(program.counts().parsers, 1);
+    }
+    // One library in two versions.
+    let other = format!("#define V1MODEL_VERSION 20200408\n{one}");
+    refused(&one, &other, "E0746", &["of another version of the library", "<v1model.p4>:"]);
+    assert!(joined(&other, &other).is_ok());
+    // Headers by another name of their type.
+    let alias = one.replace(
+        "parser P(packet_in packet, out headers_t hdr",
+        "typedef headers_t all_t;\nparser P(packet_in packet, out all_t hdr",
+    );
+    assert!(joined(&one, &alias).is_ok() && joined(&alias, &one).is_ok());
+}

@@ -12,9 +12,7 @@ use super::{Conflict, Joined};
 use crate::error::{Notes, P4Errors};
 use crate::front::check;
 use crate::front::source::{self, Span};
-use crate::front::syntax::ast::{
-    self, Declaration, DeclarationKind, Expr, ExprKind, Fields, Name, Statement, given_name,
-};
+use crate::front::syntax::ast::{self, Declaration, DeclarationKind, Expr, ExprKind, Name, Statement, given_name};
 use crate::front::syntax::change::{self, Change, Role};
 use crate::{Allowed, Program};
 use std::collections::{BTreeSet, HashSet};
@@ -80,6 +78,7 @@ impl Part {
         let mut shift = Shift(by);
         self.tree.declarations.iter_mut().for_each(|declaration| change::declaration(&mut shift, declaration));
         change::ty(&mut shift, &mut self.meta);
+        change::declaration(&mut shift, &mut self.struct_of_headers);
         for used in &mut self.blocks {
             let kind = DeclarationKind::Block(used.block.clone());
             let mut whole = Declaration { annotations: Vec::new(), kind, span: Span::default() };
@@ -147,11 +146,19 @@ impl Assembly<'_> {
         if !one.is_sequence {
             kept.iter_mut().for_each(|declaration| name_control(&one.name, declaration));
         }
-        kept.extend(self.second_declarations(&same, &mut names, &mut taken)?);
+        kept.extend(self.second_declarations(&same, &mut names, &mut taken, sources)?);
         let (parser, missed) = self.parser(&flows, &same, &names)?;
         let (types, rest): (Vec<Declaration>, Vec<Declaration>) = kept.into_iter().partition(is_type);
-        let mut declarations = types;
+        // Names of the headers' type come behind it.
+        let headers = one.headers_name();
+        let of_headers = |declaration: &Declaration| {
+            let mut found = Mentions(&headers, false);
+            change::declaration(&mut found, &mut declaration.clone());
+            found.1
+        };
+        let (behind, mut declarations): (Vec<Declaration>, Vec<Declaration>) = types.into_iter().partition(of_headers);
         declarations.push(self.headers(&same, &names));
+        declarations.extend(behind);
         let mut glue = glue([one, two], path, (&names, &missed), &mut taken, sources).into_iter();
         if let Some(mut meta) = glue.next() {
             let mut second = two.meta.clone();
@@ -172,7 +179,13 @@ impl Assembly<'_> {
     }
 
     /// Declarations of the second program that the first has not, with names that it has not.
-    fn second_declarations(&self, same: &Same, names: &mut Names, taken: &mut Taken) -> Joined<Vec<Declaration>> {
+    fn second_declarations(
+        &self,
+        same: &Same,
+        names: &mut Names,
+        taken: &mut Taken,
+        sources: &source::Sources,
+    ) -> Joined<Vec<Declaration>> {
         let (one, two) = (self.one, self.two);
         let errors: HashSet<&Rc<str>> = one.facts.errors.iter().collect();
         let kinds = one.tree.declarations.iter().filter_map(|declaration| match &declaration.kind {
@@ -207,6 +220,12 @@ impl Assembly<'_> {
             if is_there && (!is_own || &*name.text == NO_ACTION) {
                 continue;
             }
+            let is_library = |declaration: &Declaration| sources.text(declaration.span.text).name.starts_with('<');
+            if let Some(other) = others.iter().find(|other| is_library(declaration) && is_library(other)) {
+                let what =
+                    format!("`{}` of another version of the library: macros before its `#include` differ", name.text);
+                return Err(Conflict::with(name.span, what, other.span));
+            }
             name_control(&two.name, &mut own);
             if !others.is_empty() && !names.renamed.contains_key(&name.text) {
                 names.renamed.insert(name.text.clone(), taken.fresh(&format!("{}_{}", two.name, name.text)));
@@ -220,7 +239,8 @@ impl Assembly<'_> {
     /// Checksums that the first program computes, too, are computed once.
     fn only_once(&self, declaration: &mut Declaration, same: &Same, names: &Names) {
         let DeclarationKind::Block(block) = &mut declaration.kind else { return };
-        for at in [VERIFY, COMPUTE] {
+        // The first does not compute those of a header that it has not there.
+        for at in [VERIFY, COMPUTE].into_iter().filter(|_| !same.first_misses) {
             let ([headers, meta], Some(body)) = (&block.parameters[..], &mut block.body) else { return };
             if self.two.blocks[at].name != block.name.text {
                 continue;
@@ -241,14 +261,7 @@ impl Assembly<'_> {
 
     /// The headers of both.
     fn headers(&self, same: &Same, names: &Names) -> Declaration {
-        let find = |part: &Part| {
-            let name = part.headers_name();
-            let is = |declaration: &&Declaration| matches!(&declaration.kind, DeclarationKind::Fields { kind: Fields::Struct, name: own, .. } if own.text == name);
-            part.tree.declarations.iter().find(is).cloned()
-        };
-        let (Some(mut all), Some(mut own)) = (find(self.one), find(self.two)) else {
-            unreachable!("the headers of a part are a struct of its own")
-        };
+        let (mut all, mut own) = (self.one.struct_of_headers.clone(), self.two.struct_of_headers.clone());
         change::declaration(&mut Rewrite::second(same, self.two, names), &mut own);
         if let (DeclarationKind::Fields { fields, .. }, DeclarationKind::Fields { fields: others, .. }) =
             (&mut all.kind, own.kind)
@@ -342,14 +355,17 @@ fn rewrite_flow(flow: &mut Flow, rewrite: &mut Rewrite) {
     }
 }
 
+/// Whether a name was met.
+struct Mentions<'a>(&'a Rc<str>, bool);
+
+impl Change for Mentions<'_> {
+    fn name(&mut self, name: &mut Name, role: Role) {
+        self.1 |= role != Role::Part && name.text == *self.0;
+    }
+}
+
 /// Whether a statement uses a name.
 fn mentions(statement: &Statement, name: &Rc<str>) -> bool {
-    struct Mentions<'a>(&'a Rc<str>, bool);
-    impl Change for Mentions<'_> {
-        fn name(&mut self, name: &mut Name, role: Role) {
-            self.1 |= role != Role::Part && name.text == *self.0;
-        }
-    }
     let mut found = Mentions(name, false);
     found.statement(&mut statement.clone());
     found.1

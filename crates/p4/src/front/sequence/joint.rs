@@ -5,7 +5,7 @@ use super::flow::{Flow, Next, Step, To};
 use super::names::Taken;
 use super::part::{PARSER, Part};
 use super::rewrite::Rewrite;
-use super::same::{Same, extracted};
+use super::same::{Same, extracted, root};
 use super::select::{self, Choice};
 use super::{Conflict, Joined};
 use crate::front::source::Span;
@@ -34,6 +34,8 @@ pub(super) struct Joint<'a> {
     pub states: Vec<State>,
     /// Headers of both that one program has not seen where the other extracts them.
     pub missed: BTreeSet<Missed>,
+    /// Headers that the second extracts where the first has ended.
+    alone: BTreeSet<Rc<str>>,
 }
 
 /// A header of both programs that one of them does not extract on some way.
@@ -55,7 +57,9 @@ impl Missed {
 impl<'a> Joint<'a> {
     /// Follows both from their beginning. The second's steps are its own text; what is one with the first's is found.
     pub fn find(parts: [&'a Part; 2], flows: [&'a Flow; 2]) -> Joined<Same> {
-        Self::follow(parts, flows, Same::default(), false).map(|joint| joint.same)
+        let Joint { mut same, alone, .. } = Self::follow(parts, flows, Same::default(), false)?;
+        same.first_misses = alone.iter().any(|field| same.fields.contains_key(field));
+        Ok(same)
     }
 
     /// The states of both, where the second's steps are written as the first would write them, and what one of them does not extract.
@@ -65,8 +69,8 @@ impl<'a> Joint<'a> {
 
     fn follow(parts: [&'a Part; 2], flows: [&'a Flow; 2], same: Same, is_rewritten: bool) -> Joined<Joint<'a>> {
         let (names, left, taken) = (HashMap::new(), Vec::new(), Taken::default());
-        let (states, missed) = (Vec::new(), BTreeSet::new());
-        let mut joint = Joint { parts, flows, same, names, left, taken, is_rewritten, states, missed };
+        let (states, missed, alone) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        let mut joint = Joint { parts, flows, same, names, left, taken, is_rewritten, states, missed, alone };
         ["accept", "reject"].iter().for_each(|word| drop(joint.taken.fresh(word)));
         let start = joint.taken.fresh("start");
         joint.names.insert((flows[0].start, flows[1].start), start);
@@ -151,10 +155,11 @@ impl<'a> Joint<'a> {
     /// One program extracts here, and the other has ended: if the header is one of both, it is said that this one does not have it.
     fn missed(&mut self, by: usize, mover: &Statement) -> Joined<Option<Statement>> {
         let [first, second] = self.parts;
+        let Some(value) = extracted(mover) else { return Ok(None) };
         if !self.is_rewritten {
+            self.alone.extend((by == 0).then(|| root(value, second)).flatten());
             return Ok(None);
         }
-        let Some(value) = extracted(mover) else { return Ok(None) };
         // The parameter of both is the first's.
         let headers = &first.blocks[PARSER].parameter(1)?.name.text;
         let Some(field) = field_of(value, headers) else { return Ok(None) };

@@ -67,8 +67,8 @@ impl Words {
     }
 
     /// One for all files so far together.
-    pub fn joined(&self) -> Rc<str> {
-        self.all.join("_and_").into()
+    pub fn joined(&mut self) -> Rc<str> {
+        self.taken.fresh(&self.all.join("_and_"))
     }
 }
 

@@ -4,7 +4,9 @@ use super::{Conflict, Joined};
 use crate::Program;
 use crate::front::check::{DefId, Facts, Kind, Type};
 use crate::front::source::Span;
-use crate::front::syntax::ast::{self, Block, DeclarationKind, ExprKind, Parameter, TypeExpr, given_name};
+use crate::front::syntax::ast::{
+    self, Block, Declaration, DeclarationKind, ExprKind, Fields, Parameter, TypeExpr, given_name,
+};
 use std::rc::Rc;
 
 /// Words for the six blocks of `V1Switch`, in their order.
@@ -47,8 +49,9 @@ pub(super) struct Part {
     pub tree: ast::Program,
     pub facts: Facts,
     pub blocks: [Used; 6],
-    /// The struct of its headers, and the type of its metadata.
+    /// The struct of its headers, its declaration, and the type of its metadata.
     pub headers: DefId,
+    pub struct_of_headers: Declaration,
     pub meta: TypeExpr,
     /// It is a sequence: its names have the programs' names already.
     pub is_sequence: bool,
@@ -81,19 +84,22 @@ impl Part {
             }
             _ => None,
         });
+        let is_struct = |name: &str| {
+            let is = |declaration: &&Declaration| matches!(&declaration.kind, DeclarationKind::Fields { kind: Fields::Struct, name: own, .. } if &*own.text == name);
+            tree.declarations.iter().find(is).cloned()
+        };
         let headers = match parser {
-            Some(Type::Named(id, types))
-                if types.is_empty() && facts.fields(&Type::Named(id, types.clone())).is_some() =>
-            {
-                id
+            Some(Type::Named(id, types)) if types.is_empty() => {
+                is_struct(&facts.definition(id).name).map(|declaration| (id, declaration))
             }
-            _ => {
-                let span = blocks[PARSER].parameter(1)?.ty.span;
-                return Err(Conflict::new(span, "headers that are no struct of the program's own"));
-            }
+            _ => None,
+        };
+        let Some((headers, struct_of_headers)) = headers else {
+            let span = blocks[PARSER].parameter(1)?.ty.span;
+            return Err(Conflict::new(span, "headers that are no struct of the program's own"));
         };
         let meta = blocks[PARSER].parameter(2)?.ty.clone();
-        Ok(Part { name, tree, facts, blocks, headers, meta, is_sequence })
+        Ok(Part { name, tree, facts, blocks, headers, struct_of_headers, meta, is_sequence })
     }
 
     /// Fields of the headers with their types.

@@ -19,6 +19,8 @@ pub(super) struct Same {
     pub types: HashMap<Rc<str>, (Rc<str>, FieldNames)>,
     /// Fields of its headers, and where each was met.
     pub fields: BTreeMap<Rc<str>, (Rc<str>, Span, Span)>,
+    /// One of them is extracted by the second program on a way on which the first does not.
+    pub first_misses: bool,
 }
 
 impl Same {
