@@ -21,6 +21,7 @@ mod random;
 mod refusals;
 mod room;
 mod sequence;
+mod sequence_refused;
 mod signs;
 mod system;
 mod varbit;

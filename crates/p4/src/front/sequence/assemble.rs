@@ -1,9 +1,10 @@
 //! The program that two programs are.
 
+use super::calls;
 use super::deparse::{self, place};
 use super::flow::{self, Flow};
 use super::glue::glue;
-use super::joint::{Joint, Missed};
+use super::joint::{Joint, Missed, NO_MATCH};
 use super::names::{Names, Taken, declared};
 use super::part::{COMPUTE, DEPARSER, PARSER, Part, Used, VERIFY};
 use super::rewrite::{Rewrite, name_annotation, named};
@@ -12,7 +13,7 @@ use super::{Conflict, Joined};
 use crate::error::{Notes, P4Errors};
 use crate::front::check;
 use crate::front::source::{self, Span};
-use crate::front::syntax::ast::{self, Declaration, DeclarationKind, Expr, ExprKind, Name, Statement, given_name};
+use crate::front::syntax::ast::{self, Declaration, DeclarationKind, Expr, Name, Statement, given_name};
 use crate::front::syntax::change::{self, Change, Role};
 use crate::{Allowed, Program};
 use std::collections::{BTreeSet, HashSet};
@@ -100,7 +101,7 @@ impl Part {
     }
 
     /// Statements of a block of checksums, and of the blocks that it applies, with the name of their headers.
-    fn checksums(&self, block: usize) -> Vec<(Rc<str>, Statement)> {
+    pub(super) fn checksums(&self, block: usize) -> Vec<(Rc<str>, Statement)> {
         let mut all = Vec::new();
         let mut left = vec![&self.blocks[block].block];
         while let Some(block) = left.pop() {
@@ -128,11 +129,13 @@ impl Assembly<'_> {
     fn join(&self, path: &Path, sources: &mut source::Sources) -> Joined<ast::Program> {
         let (one, two) = (self.one, self.two);
         for part in [one, two] {
-            old_drops(part)?;
+            calls::check(part)?;
         }
+        calls::check_both(one, two)?;
         let mut taken = Taken::of([one, two]);
         let flows = [Flow::of(one, &mut taken)?, Flow::of(two, &mut taken)?];
-        let same = Joint::find([one, two], [&flows[0], &flows[1]])?;
+        let joint = Joint::of([one, two], &flows)?;
+        let same = joint.same.clone();
         let mut names = Names::default();
         names.renamed.insert(two.headers_name(), one.headers_name());
         let fields = one.fields();
@@ -141,13 +144,15 @@ impl Assembly<'_> {
                 names.fields.insert(field.clone(), taken.fresh(&format!("{}_{field}", two.name)));
             }
         }
+        calls::check_error([one, two], self.verified_alone(&same, &names))?;
         let mut kept: Vec<Declaration> =
             one.tree.declarations.iter().filter(|declaration| !one.is_replaced(declaration)).cloned().collect();
         if !one.is_sequence {
             kept.iter_mut().for_each(|declaration| name_control(&one.name, declaration));
         }
         kept.extend(self.second_declarations(&same, &mut names, &mut taken, sources)?);
-        let (parser, missed) = self.parser(&flows, &same, &names)?;
+        let (parser, missed) = self.parser(&joint, &flows, &names)?;
+        calls::check_missed(&missed, [one, two])?;
         let (types, rest): (Vec<Declaration>, Vec<Declaration>) = kept.into_iter().partition(is_type);
         // Names of the headers' type come behind it.
         let headers = one.headers_name();
@@ -259,6 +264,28 @@ impl Assembly<'_> {
         }
     }
 
+    /// The first checksum that each program verifies and the other does not.
+    fn verified_alone(&self, same: &Same, names: &Names) -> [Option<Span>; 2] {
+        let is_verified = |(_, statement): &(Rc<str>, Statement)| match &statement.kind {
+            ast::StatementKind::Call(Expr { kind: ast::ExprKind::Call(callee, ..), .. }) => {
+                matches!(&callee.kind, ast::ExprKind::Name { name, .. } if name.text.starts_with("verify_checksum"))
+            }
+            _ => false,
+        };
+        let [one, two] =
+            [self.one, self.two].map(|part| part.checksums(VERIFY).into_iter().filter(is_verified).collect::<Vec<_>>());
+        let equal = |(headers, a): &(Rc<str>, Statement), (others, b): &(Rc<str>, Statement)| {
+            let mut seen = b.clone();
+            let mut rewrite = Rewrite::second(same, self.two, names);
+            rewrite.values.insert(others.clone(), named(headers, a.span));
+            rewrite.statement(&mut seen);
+            seen == *a
+        };
+        let first = one.iter().find(|a| !two.iter().any(|b| equal(a, b)));
+        let second = two.iter().find(|b| !one.iter().any(|a| equal(a, b)));
+        [first, second].map(|found| found.map(|(_, statement)| statement.span))
+    }
+
     /// The headers of both.
     fn headers(&self, same: &Same, names: &Names) -> Declaration {
         let (mut all, mut own) = (self.one.struct_of_headers.clone(), self.two.struct_of_headers.clone());
@@ -288,9 +315,21 @@ impl Assembly<'_> {
         let DeclarationKind::Block(block) = &mut of.kind else { return Ok(()) };
         let Some(body) = &mut block.body else { return Ok(()) };
         if block.kind == ast::BlockKind::Parser {
-            *body = parser.take().unwrap_or_else(|| body.clone());
+            // A state of the text that the others may lead to.
+            let own = std::mem::take(&mut body.states);
+            if let Some(parser) = parser.take() {
+                *body = parser;
+            }
+            let leads = |state: &ast::State| match &state.transition {
+                Some(ast::Transition::Direct(next)) => &*next.text == NO_MATCH,
+                Some(ast::Transition::Select { cases, .. }) => cases.iter().any(|case| &*case.state.text == NO_MATCH),
+                None => false,
+            };
+            if body.states.iter().any(leads) {
+                body.states.extend(own.into_iter().filter(|state| &*state.name.text == NO_MATCH));
+            }
         } else if block.parameters[0].direction == ast::Direction::None {
-            body.apply = deparse::merged(one, two, flows, &mut Rewrite::second(same, two, names))?;
+            body.apply = deparse::merged(one, two, flows, (same, &mut Rewrite::second(same, two, names)))?;
         } else {
             let is_instance = |local: &&mut Declaration| matches!(local.kind, DeclarationKind::Instance(_));
             for (local, part) in body.locals.iter_mut().filter(is_instance).zip([one, two]) {
@@ -311,47 +350,32 @@ impl Assembly<'_> {
     }
 
     /// The parser of both: metadata of each are a field of the joined ones.
-    fn parser(&self, flows: &[Flow; 2], same: &Same, names: &Names) -> Joined<(ast::Body, BTreeSet<Missed>)> {
+    fn parser(&self, joint: &Joint, flows: &[Flow; 2], names: &Names) -> Joined<(ast::Body, BTreeSet<Missed>)> {
         let (one, two) = (self.one, self.two);
         let used = &one.blocks[PARSER];
         let meta = used.parameter(2)?.name.clone();
-        let mut first = flows[0].clone();
         let nothing = Same::default();
-        let mut own = Rewrite::second(&nothing, one, &Names::default());
-        own.values.insert(meta.text.clone(), place(&meta.text, &one.name, meta.span));
-        rewrite_flow(&mut first, &mut own);
-        if !one.is_sequence {
-            first.locals.iter_mut().for_each(|local| name_local(&one.name, &used.path, local));
-        }
-        let mut second = flows[1].clone();
-        let mut rewrite = Rewrite::second(same, two, names);
-        // Variables of the parser that have a name of the first one's parser.
+        let mut first = Rewrite::second(&nothing, one, &Names::default());
+        first.values.insert(meta.text.clone(), place(&meta.text, &one.name, meta.span));
+        let mut second = Rewrite::second(&joint.same, two, names);
+        // Variables of the parser may have a name of the first one's parser.
         let mut taken = Taken::of([one, two]);
-        for name in second.locals.iter().filter_map(declared) {
-            rewrite.names.insert(name.text.clone(), taken.fresh(&format!("{}_{}", two.name, name.text)));
+        for name in flows[1].locals.iter().filter_map(declared) {
+            second.names.insert(name.text.clone(), taken.fresh(&format!("{}_{}", two.name, name.text)));
         }
-        rewrite.parameters(one, two, PARSER, &[0, 1, 3]);
+        second.parameters(one, two, PARSER, &[0, 1, 3]);
         let own_meta = two.blocks[PARSER].parameter(2)?.name.clone();
-        rewrite.values.insert(own_meta.text.clone(), place(&meta.text, &two.name, own_meta.span));
-        second.locals.iter_mut().for_each(|local| name_local(&two.name, &two.blocks[PARSER].path, local));
-        rewrite_flow(&mut second, &mut rewrite);
-        let (states, missed) = Joint::states([one, two], [&first, &second], same.clone())?;
-        let locals = [first.locals, second.locals].concat();
-        Ok((flow::body(locals, states, used.body()?.end), missed))
-    }
-}
-
-fn rewrite_flow(flow: &mut Flow, rewrite: &mut Rewrite) {
-    flow.locals.iter_mut().for_each(|local| change::declaration(rewrite, local));
-    for step in &mut flow.steps {
-        if let Some(mover) = &mut step.mover {
-            rewrite.statement(mover);
+        second.values.insert(own_meta.text.clone(), place(&meta.text, &two.name, own_meta.span));
+        let mut locals = flows.each_ref().map(|flow| flow.locals.clone());
+        for (locals, part) in locals.iter_mut().zip([one, two]).filter(|(_, part)| !part.is_sequence) {
+            locals.iter_mut().for_each(|local| name_local(&part.name, &part.blocks[PARSER].path, local));
         }
-        change::statements(rewrite, &mut step.body);
-        if let flow::Next::Select { keys, cases, .. } = &mut step.next {
-            keys.iter_mut().for_each(|key| rewrite.expression(key));
-            cases.iter_mut().flat_map(|(values, _)| values).for_each(|value| rewrite.expression(value));
+        let mut rewrites = [first, second];
+        for (locals, rewrite) in locals.iter_mut().zip(&mut rewrites) {
+            locals.iter_mut().for_each(|local| change::declaration(rewrite, local));
         }
+        let (states, missed) = joint.states(&mut rewrites)?;
+        Ok((flow::body(locals.concat(), states, used.body()?.end), missed))
     }
 }
 
@@ -404,30 +428,5 @@ fn set_name(before: &str, name: &Name, declaration: &mut Declaration) {
     if !given.starts_with('.') {
         declaration.annotations.retain(|annotation| &*annotation.name.text != "name");
         declaration.annotations.push(name_annotation(&format!("{before}{given}"), name.span));
-    }
-}
-
-/// Refuses the `mark_to_drop()` of old programs: whether it was called is not seen before the end of ingress.
-fn old_drops(part: &Part) -> Joined<()> {
-    struct Old(Option<Span>);
-    impl Change for Old {
-        fn expression(&mut self, value: &mut Expr) {
-            if let ExprKind::Call(callee, _, arguments) = &value.kind
-                && let ExprKind::Name { name, .. } = &callee.kind
-                && &*name.text == "mark_to_drop"
-                && arguments.is_empty()
-            {
-                self.0.get_or_insert(value.at.span);
-            }
-            change::expression(self, value);
-        }
-    }
-    let mut found = Old(None);
-    part.tree.declarations.iter().for_each(|declaration| change::declaration(&mut found, &mut declaration.clone()));
-    match found.0 {
-        Some(span) => {
-            Err(Conflict::new(span, "`mark_to_drop()` is not seen by the next program; `mark_to_drop(STANDARD)` is"))
-        }
-        None => Ok(()),
     }
 }

@@ -1,9 +1,9 @@
 //! The order in which headers of two programs leave.
 
-use super::flow::{Flow, Next, To};
+use super::flow::Flow;
 use super::part::{DEPARSER, Part};
 use super::rewrite::{Rewrite, named};
-use super::same::{extracted, root};
+use super::same::{Same, root};
 use super::{Conflict, Joined};
 use crate::front::check::Type;
 use crate::front::source::Span;
@@ -29,12 +29,25 @@ pub(super) struct Made {
 }
 
 /// Statements that emit the headers of both, as the first program's deparser would have them.
-pub(super) fn merged(first: &Part, second: &Part, flows: &[Flow; 2], rewrite: &mut Rewrite) -> Joined<Vec<Statement>> {
+pub(super) fn merged(
+    first: &Part,
+    second: &Part,
+    flows: &[Flow; 2],
+    (same, rewrite): (&Same, &mut Rewrite),
+) -> Joined<Vec<Statement>> {
     let (one, mut two) = (emits(first)?, emits(second)?);
+    all_whole(&one, &two, same)?;
     rewrite.parameters(first, second, DEPARSER, &[0, 1]);
     for emit in &mut two {
         rewrite.expression(&mut emit.value);
         rewrite.statement(&mut emit.statement);
+    }
+    let parts = one.iter().flat_map(|emit| two.iter().map(move |other| (emit, other)));
+    let is_part =
+        |(a, b): &(&Emit, &Emit)| a.value != b.value && (is_in(&a.value, &b.value) || is_in(&b.value, &a.value));
+    if let Some((emit, other)) = parts.into_iter().find(is_part) {
+        let what = "what one program emits in parts and the other as a whole";
+        return Err(Conflict::with(other.statement.span, what, emit.statement.span));
     }
     // All headers, and which of them each program emits, in its order.
     let mut all = one.clone();
@@ -129,31 +142,54 @@ fn added(
 
 /// Headers that a program may extract from one packet, the earlier one first.
 fn together(part: &Part, flow: &Flow) -> HashSet<(Rc<str>, Rc<str>)> {
-    let extracted: Vec<Option<Rc<str>>> =
-        flow.steps.iter().map(|step| root(extracted(step.mover.as_ref()?)?, part)).collect();
-    // What may have been extracted before a step.
-    let mut before: Vec<BTreeSet<Rc<str>>> = vec![BTreeSet::new(); flow.steps.len()];
-    let mut left: Vec<usize> = (0..flow.steps.len()).collect();
-    while let Some(at) = left.pop() {
-        let mut then = before[at].clone();
-        then.extend(extracted[at].clone());
-        let next: Vec<To> = match &flow.steps[at].next {
-            Next::Direct(to) => vec![*to],
-            Next::Select { cases, .. } => cases.iter().map(|(_, to)| *to).collect(),
-        };
-        for to in next {
-            let To::Step(to) = to else { continue };
-            if !then.is_subset(&before[to]) {
-                before[to].extend(then.iter().cloned());
-                left.push(to);
-            }
-        }
-    }
+    let (extracted, before) = flow.extracted(part);
     let pair = |(at, field): (usize, &Option<Rc<str>>)| {
         let field = field.clone()?;
         Some(before[at].iter().map(move |earlier| (earlier.clone(), field.clone())).collect::<Vec<_>>())
     };
     extracted.iter().enumerate().filter_map(pair).flatten().collect()
+}
+
+/// Refuses headers that only one of both emits, or that one emits in parts or twice: what a packet loses or has twice by that is lost and doubled once.
+fn all_whole(one: &[Emit], two: &[Emit], same: &Same) -> Joined<()> {
+    for (emits, word) in [(one, "the first"), (two, "the second")] {
+        for (at, emit) in emits.iter().enumerate() {
+            let again =
+                emits[..at].iter().find(|other| is_in(&other.value, &emit.value) || is_in(&emit.value, &other.value));
+            if let Some(again) = again {
+                let what = format!("a header that {word} program emits before, too");
+                return Err(Conflict::with(emit.statement.span, what, again.statement.span));
+            }
+        }
+    }
+    let find = |emits: &[Emit], field: &Rc<str>| {
+        emits.iter().find(|emit| emit.field.as_ref() == Some(field)).map(|emit| emit.statement.span)
+    };
+    for (other, (field, met, other_met)) in &same.fields {
+        match (find(one, field), find(two, other)) {
+            (Some(span), None) => {
+                let what = format!("`{other}` is extracted here and not emitted, and the other program emits it");
+                return Err(Conflict::with(*other_met, what, span));
+            }
+            (None, Some(span)) => {
+                let what = format!(
+                    "`{other}` is emitted, and the other program takes it out of the packet by not emitting it"
+                );
+                return Err(Conflict::with(span, what, *met));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether a value is another one, or a part of it.
+fn is_in(value: &Expr, of: &Expr) -> bool {
+    value == of
+        || match &value.kind {
+            ExprKind::Member(owner, _) | ExprKind::Index(owner, _) => is_in(owner, of),
+            _ => false,
+        }
 }
 
 fn emits(part: &Part) -> Joined<Vec<Emit>> {
@@ -168,15 +204,28 @@ fn emits(part: &Part) -> Joined<Vec<Emit>> {
         let Some(value) = value else {
             return Err(Conflict::new(statement.span, "a deparser of a sequence emits headers, and does nothing else"));
         };
-        let is_all = matches!(&part.facts.types[value.at.id as usize], Type::Named(id, _) if *id == part.headers);
-        if !is_all {
-            all.push(Emit { value: value.clone(), field: root(value, part), statement: statement.clone() });
-            continue;
-        }
-        for (field, _) in part.fields() {
-            let own = member(value, &field);
-            let statement = emit(statement, own.clone());
-            all.push(Emit { value: own, field: Some(field), statement });
+        let values = match &value.kind {
+            ExprKind::List(inner) => inner.iter().collect(),
+            _ => vec![value],
+        };
+        for value in values {
+            let is_all =
+                matches!(part.facts.types.get(value.at.id as usize), Some(Type::Named(id, _)) if *id == part.headers);
+            let fields = if is_all { part.fields() } else { Vec::new() };
+            for (field, _) in fields {
+                let own = member(value, &field);
+                all.push(Emit { statement: emit(statement, own.clone()), value: own, field: Some(field) });
+            }
+            let field = root(value, part);
+            if !is_all && field.is_none() {
+                return Err(Conflict::new(
+                    value.at.span,
+                    "a deparser of a sequence emits headers of the program's, and nothing else",
+                ));
+            }
+            if !is_all {
+                all.push(Emit { statement: emit(statement, value.clone()), value: value.clone(), field });
+            }
         }
     }
     Ok(all)

@@ -3,20 +3,27 @@
 use super::names::Taken;
 use super::part::{PARSER, Part};
 use super::rewrite::named;
+use super::same::{extracted, root};
 use super::{Conflict, Joined};
 use crate::front::source::Span;
 use crate::front::syntax::ast::{
-    Body, Declaration, DeclarationKind, Expr, ExprKind, Name, State, Statement, StatementKind, Transition,
+    Body, Declaration, DeclarationKind, Expr, ExprKind, Fields, Name, Parameter, State, Statement, StatementKind,
+    Transition,
 };
 use crate::front::syntax::change::{self, Change, Role};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
+
+/// Methods of headers that change nothing.
+const READING: [&str; 3] = ["isValid", "minSizeInBits", "minSizeInBytes"];
 
 /// Where a step leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum To {
     Step(usize),
     Accept,
+    /// With the error that a select without a case for the packet gives.
+    NoMatch,
     Reject,
 }
 
@@ -56,6 +63,10 @@ impl Flow {
     pub fn of(part: &Part, taken: &mut Taken) -> Joined<Flow> {
         let used = &part.blocks[PARSER];
         let (body, packet) = (used.body()?, used.parameter(0)?.name.text.clone());
+        if let Some(parameter) = used.block.constructor.iter().flatten().next() {
+            let what = "a parser with parameters of its constructor, which a sequence does not have";
+            return Err(Conflict::new(parameter.name.span, what));
+        }
         let mut locals = body.locals.clone();
         let mut first = HashMap::new();
         let mut steps: Vec<Step> = Vec::new();
@@ -72,6 +83,7 @@ impl Flow {
             };
             for statement in state.statements {
                 if moves(&statement, &packet) {
+                    is_plain(part, &statement)?;
                     if step.mover.is_some() || !step.body.is_empty() {
                         let next = Next::Direct(To::Step(steps.len() + 1));
                         let done = std::mem::replace(
@@ -88,6 +100,7 @@ impl Flow {
                     }
                     step.mover = Some(statement);
                 } else {
+                    writes_own(part, &statement)?;
                     step.body.push(statement);
                 }
             }
@@ -115,7 +128,49 @@ impl Flow {
         let start = To::Step(*start);
         let mut flow = Flow { steps, start, locals };
         (0..flow.steps.len()).for_each(|at| flow.draw_near(at));
+        flow.once(part)?;
         Ok(flow)
+    }
+
+    /// Refuses a header that a packet may have extracted twice: the other program would have one of both.
+    fn once(&self, part: &Part) -> Joined<()> {
+        let fields = part.fields();
+        let is_header = |field: &Rc<str>| {
+            let ty = fields.iter().find(|(name, _)| name == field).map(|(_, ty)| ty);
+            ty.is_some_and(|ty| part.facts.fields(ty).is_some_and(|(kind, _)| kind == Fields::Header))
+        };
+        let (extracted, before) = self.extracted(part);
+        for (at, field) in extracted.iter().enumerate() {
+            if let Some(field) = field.as_ref().filter(|field| before[at].contains(*field) && is_header(field)) {
+                let span = self.steps[at].mover.as_ref().map_or(self.steps[at].span, |mover| mover.span);
+                return Err(Conflict::new(span, format!("`{field}` was extracted before on this way")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The header that each step extracts, and those that may have been extracted before it.
+    pub fn extracted(&self, part: &Part) -> (Vec<Option<Rc<str>>>, Vec<BTreeSet<Rc<str>>>) {
+        let own: Vec<Option<Rc<str>>> =
+            self.steps.iter().map(|step| root(extracted(step.mover.as_ref()?)?, part)).collect();
+        let mut before: Vec<BTreeSet<Rc<str>>> = vec![BTreeSet::new(); self.steps.len()];
+        let mut left: Vec<usize> = (0..self.steps.len()).collect();
+        while let Some(at) = left.pop() {
+            let mut then = before[at].clone();
+            then.extend(own[at].clone());
+            let next: Vec<To> = match &self.steps[at].next {
+                Next::Direct(to) => vec![*to],
+                Next::Select { cases, .. } => cases.iter().map(|(_, to)| *to).collect(),
+            };
+            for to in next {
+                let To::Step(to) = to else { continue };
+                if !then.is_subset(&before[to]) {
+                    before[to].extend(then.iter().cloned());
+                    left.push(to);
+                }
+            }
+        }
+        (own, before)
     }
 
     /// A step that always leads to one that takes no bytes does what that one does, too.
@@ -152,6 +207,72 @@ fn moves(statement: &Statement, packet: &Rc<str>) -> bool {
     let mut found = Moves(packet, false);
     found.statement(&mut statement.clone());
     found.1
+}
+
+/// Takes `extract` of a header and `advance` as they are; what else takes bytes does not show which ones.
+fn is_plain(part: &Part, statement: &Statement) -> Joined<()> {
+    let is_advance = match &statement.kind {
+        StatementKind::Call(Expr { kind: ExprKind::Call(callee, ..), .. }) => {
+            matches!(&callee.kind, ExprKind::Member(_, method) if &*method.text == "advance")
+        }
+        _ => false,
+    };
+    if is_advance || extracted(statement).is_some_and(|value| root(value, part).is_some()) {
+        return Ok(());
+    }
+    let what = "in a sequence each `extract` of a header and each `advance` is a statement of a state, and nothing else takes bytes of the packet";
+    Err(Conflict::new(statement.span, what))
+}
+
+/// Refuses a parser that writes what the other programs see: it runs before all of them.
+fn writes_own(part: &Part, statement: &Statement) -> Joined<()> {
+    struct Writes<'a>(&'a [Parameter], Option<Span>);
+    impl Writes<'_> {
+        fn is_shared(&self, value: &Expr) -> bool {
+            match &value.kind {
+                ExprKind::Name { name, .. } => {
+                    let at = self.0.iter().position(|parameter| parameter.name.text == name.text);
+                    matches!(at, Some(1 | 3))
+                }
+                ExprKind::Member(owner, _) | ExprKind::Index(owner, _) | ExprKind::Slice(owner, ..) => {
+                    self.is_shared(owner)
+                }
+                _ => false,
+            }
+        }
+    }
+    impl Change for Writes<'_> {
+        fn expression(&mut self, value: &mut Expr) {
+            if let ExprKind::Call(callee, _, arguments) = &value.kind {
+                let owner = match &callee.kind {
+                    ExprKind::Member(owner, method) if !READING.contains(&&*method.text) => Some(&**owner),
+                    _ => None,
+                };
+                let values = arguments.iter().map(|argument| &argument.value).chain(owner);
+                if values.into_iter().any(|value| self.is_shared(value)) {
+                    self.1.get_or_insert(value.at.span);
+                }
+            }
+            change::expression(self, value);
+        }
+        fn statement(&mut self, of: &mut Statement) {
+            if let StatementKind::Assign(left, ..) = &of.kind
+                && self.is_shared(left)
+            {
+                self.1.get_or_insert(of.span);
+            }
+            change::statement(self, of);
+        }
+    }
+    let mut found = Writes(&part.blocks[PARSER].block.parameters, None);
+    found.statement(&mut statement.clone());
+    match found.1 {
+        Some(span) => Err(Conflict::new(
+            span,
+            "a parser of a sequence writes its own metadata and variables, for it runs before all programs",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Another name for a variable of a state.

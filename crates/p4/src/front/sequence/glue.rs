@@ -1,6 +1,6 @@
 //! What holds two programs together, as text: metadata, the six blocks, and `main`. Bodies of the parser and the deparser are not in it.
 
-use super::joint::Missed;
+use super::joint::{Missed, NO_MATCH};
 use super::names::{Names, Taken};
 use super::part::{COMPUTE, DEPARSER, EGRESS, INGRESS, PARSER, Part, VERIFY};
 use crate::error::Notes;
@@ -79,7 +79,9 @@ impl Glue<'_> {
             parameter(PARSER, 2),
             parameter(PARSER, 3)
         );
-        text += "state start { transition accept; }\n}\n";
+        text += &format!(
+            "state start {{ transition accept; }}\nstate {NO_MATCH} {{ verify(false, error.NoMatch); transition reject; }}\n}}\n"
+        );
         for block in [VERIFY, INGRESS, EGRESS, COMPUTE] {
             text += &self.control(&blocks[block], block);
         }
@@ -104,7 +106,8 @@ impl Glue<'_> {
         for (part, instance) in self.parts.iter().zip(instances) {
             let used = &part.blocks[block];
             let own = if std::ptr::eq(*part, first) { None } else { self.names.renamed.get(&used.name) };
-            if !part.is_sequence {
+            // A block that is there twice has nothing that needs a name.
+            if !part.is_sequence && used.block.body.as_ref().is_some_and(|body| !body.locals.is_empty()) {
                 text += &format!("@name(\".{}.{}\") ", part.name, used.path);
             }
             text += &format!("{}() {instance};\n", own.unwrap_or(&used.name));
@@ -115,8 +118,10 @@ impl Glue<'_> {
         }
         if !second.is_empty(block) {
             let then = self.run(1, has_standard);
+            // What is dropped, and has no copies for a group of ports.
+            let copies = if block == INGRESS { format!(" || {standard}.mcast_grp != 0") } else { String::new() };
             text += &match has_standard && !first.is_empty(block) {
-                true => format!("if ({standard}.egress_spec != {DROP_PORT}) {{\n{then}}}\n"),
+                true => format!("if ({standard}.egress_spec != {DROP_PORT}{copies}) {{\n{then}}}\n"),
                 false => then,
             };
         }

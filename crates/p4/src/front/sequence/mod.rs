@@ -6,6 +6,7 @@
 //! for the control plane with the program's name before it. What cannot be joined is said with both places (E0746).
 
 mod assemble;
+mod calls;
 mod deparse;
 mod flow;
 mod glue;

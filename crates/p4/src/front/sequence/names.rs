@@ -60,7 +60,8 @@ impl Words {
     pub fn of(&mut self, file: &Path) -> Rc<str> {
         let stem = file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         let word: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        let is_word = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let is_word =
+            word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && word != "_" && !is_keyword(&word);
         let word = self.taken.fresh(&if is_word { word } else { format!("p_{word}") });
         self.all.push(word.clone());
         word
@@ -70,6 +71,14 @@ impl Words {
     pub fn joined(&mut self) -> Rc<str> {
         self.taken.fresh(&self.all.join("_and_"))
     }
+}
+
+/// Words of the language.
+fn is_keyword(word: &str) -> bool {
+    const ALL: &str = "abstract action actions apply bit bool break const continue control default else entries enum error exit extern false for header \
+                       header_union if in inout int key list match_kind out package parser pragma priority return select state string struct switch \
+                       table this transition true tuple type typedef value_set varbit void";
+    ALL.split_ascii_whitespace().any(|known| known == word)
 }
 
 /// Names that a declaration declares outside of all blocks.

@@ -1,7 +1,7 @@
 //! A program's text with the names that it has in a sequence.
 
 use super::names::Names;
-use super::part::{PARSER, Part};
+use super::part::Part;
 use super::same::Same;
 use crate::front::check::{DefId, Facts, Type};
 use crate::front::interpret::key_name;
@@ -34,23 +34,12 @@ impl<'a> Rewrite<'a> {
         Rewrite { facts: &second.facts, same, headers: second.headers, fields, names, values: HashMap::new() }
     }
 
-    /// The second program's parser as the first would write it.
-    pub fn parser(same: &'a Same, first: &Part, second: &'a Part) -> Rewrite<'a> {
-        let mut rewrite = Rewrite::second(same, second, &Names::default());
-        rewrite.parameters(first, second, PARSER, &[0, 1, 3]);
-        rewrite
-    }
-
     /// Has these parameters of a block be those of the first program's.
     pub fn parameters(&mut self, first: &Part, second: &Part, block: usize, which: &[usize]) {
         let (one, two) = (&first.blocks[block].block.parameters, &second.blocks[block].block.parameters);
         for (own, other) in which.iter().filter_map(|at| Some((one.get(*at)?, two.get(*at)?))) {
             self.values.insert(other.name.text.clone(), named(&own.name.text, own.name.span));
         }
-    }
-
-    pub fn statement_of(&mut self, statement: &mut Statement) {
-        self.statement(statement);
     }
 
     /// A declaration; keys of tables keep the names that they have for the control plane.
@@ -132,7 +121,8 @@ impl Change for Rewrite<'_> {
 
 /// An expression that is a name.
 pub(super) fn named(name: &Rc<str>, span: Span) -> Expr {
-    let at = At { span, ..At::default() };
+    // No number of any expression of the program.
+    let at = At { span, id: u32::MAX, height: 0 };
     Expr { kind: ExprKind::Name { global: false, name: Name { text: name.clone(), span } }, at }
 }
 

@@ -1,11 +1,11 @@
 //! Headers of two programs that are one.
 
-use super::part::Part;
-use super::rewrite::Rewrite;
+use super::part::{PARSER, Part};
 use super::{Conflict, Joined};
-use crate::front::check::Type;
+use crate::front::check::{Kind, Type, Value};
 use crate::front::source::Span;
-use crate::front::syntax::ast::{Expr, ExprKind, Statement, StatementKind};
+use crate::front::syntax::ast::{Expr, ExprKind, Name, Number, Statement, StatementKind};
+use crate::front::syntax::change::{self, Change};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -68,18 +68,27 @@ impl Same {
     /// Takes note that both programs take the same bytes here: they have to be one header.
     pub fn meet(&mut self, one: (&Part, &Statement), two: (&Part, &Statement)) -> Joined<()> {
         let ((first, a), (second, b)) = (one, two);
-        let (Some(x), Some(y)) = (extracted(a), extracted(b)) else {
-            let seen = self.view(first, second, b);
-            return if *a == seen { Ok(()) } else { Err(differ(a, b, "two different steps through the packet")) };
+        if let (Some(x), Some(y)) = (extracted(a), extracted(b))
+            && let (Some(field), Some(other)) = (root(x, first), root(y, second))
+        {
+            self.pair(first, second, (&field, a.span), (&other, b.span))?;
+        }
+        let seen = |part: &Part, statement: &Statement| {
+            let mut seen = statement.clone();
+            Plain { same: self, part, first }.statement(&mut seen);
+            seen
         };
-        let roots = (root(x, first), root(y, second));
-        if let (Some(field), Some(other)) = &roots {
-            self.pair(first, second, (field, a.span), (other, b.span))?;
-        }
-        match *a == self.view(first, second, b) {
+        match seen(first, a) == seen(second, b) {
             true => Ok(()),
-            false => Err(differ(a, b, "bytes that the other program takes in another way")),
+            false => Err(Conflict::with(b.span, "bytes that the other program takes in another way", a.span)),
         }
+    }
+
+    /// An expression of a program's parser as both would write it.
+    pub fn plain(&self, first: &Part, part: &Part, value: &Expr) -> Expr {
+        let mut seen = value.clone();
+        Plain { same: self, part, first }.expression(&mut seen);
+        seen
     }
 
     /// A field of the second headers is one of the first.
@@ -120,12 +129,78 @@ impl Same {
         self.fields.insert(other.clone(), (field.clone(), at, span));
         Ok(())
     }
+}
 
-    /// A statement of the second program's parser as the first would write it.
-    fn view(&self, first: &Part, second: &Part, statement: &Statement) -> Statement {
-        let mut seen = statement.clone();
-        Rewrite::parser(self, first, second).statement_of(&mut seen);
-        seen
+/// A program's text as it is compared with another's: fields by the first one's names, constants by their values, parameters by their places, and all else that
+/// a program has declared as its own.
+struct Plain<'a> {
+    same: &'a Same,
+    part: &'a Part,
+    first: &'a Part,
+}
+
+impl Plain<'_> {
+    fn is_first(&self) -> bool {
+        std::ptr::eq(self.part, self.first)
+    }
+
+    /// What a name stands for.
+    fn stands(&self, value: &Expr, name: &Rc<str>) -> Option<ExprKind> {
+        let definition = self.part.facts.name(value).map(|id| self.part.facts.definition(id));
+        let own = |word: String| {
+            let text = if self.is_first() { word } else { format!("{word} of the second") };
+            Some(ExprKind::Name { global: false, name: Name { text: text.into(), span: value.at.span } })
+        };
+        match definition.map(|definition| &definition.kind) {
+            Some(Kind::Constant { value: Some(Value::Number(number)), .. }) => {
+                Some(ExprKind::Number(Number { value: number.clone(), width: None, signed: false }))
+            }
+            Some(Kind::Constant { value: Some(Value::Bool(value)), .. }) => Some(ExprKind::Bool(*value)),
+            Some(Kind::Variable { parameter: true, .. }) => {
+                let parameters = &self.part.blocks[PARSER].block.parameters;
+                match parameters.iter().position(|parameter| parameter.name.text == *name) {
+                    Some(at) if at != 2 => Some(ExprKind::Name {
+                        global: false,
+                        name: Name { text: format!("parameter {at}").into(), span: value.at.span },
+                    }),
+                    _ => own(name.to_string()),
+                }
+            }
+            Some(kind) if kind.is_type() => None,
+            _ => own(name.to_string()),
+        }
+    }
+}
+
+impl Change for Plain<'_> {
+    fn expression(&mut self, value: &mut Expr) {
+        match &value.kind {
+            ExprKind::Name { name, .. } => {
+                if let Some(stands) = self.stands(value, &name.text) {
+                    value.kind = stands;
+                }
+                return;
+            }
+            // A method, or a field.
+            ExprKind::Member(owner, member) if !self.is_first() => {
+                let field = match self.part.facts.types.get(owner.at.id as usize) {
+                    Some(Type::Named(id, _)) if *id == self.part.headers => {
+                        let known = self.same.fields.get(&member.text).map(|(name, ..)| name.clone());
+                        Some(known.unwrap_or_else(|| format!("{} of the second", member.text).into()))
+                    }
+                    Some(Type::Named(id, _)) => {
+                        let name = &self.part.facts.definition(*id).name;
+                        self.same.types.get(name).and_then(|(_, fields)| fields.get(&member.text).cloned())
+                    }
+                    _ => None,
+                };
+                if let (Some(field), ExprKind::Member(_, member)) = (field, &mut value.kind) {
+                    member.text = field;
+                }
+            }
+            _ => {}
+        }
+        change::expression(self, value);
     }
 }
 
@@ -138,10 +213,6 @@ fn shown(ty: &Type) -> String {
         Type::Stack(..) => "a stack".to_string(),
         _ => "another type".to_string(),
     }
-}
-
-fn differ(a: &Statement, b: &Statement, what: &str) -> Conflict {
-    Conflict::with(b.span, what, a.span)
 }
 
 /// What is extracted by a statement that is nothing but an `extract`.
@@ -160,7 +231,7 @@ pub(super) fn root(value: &Expr, part: &Part) -> Option<Rc<str>> {
     match &value.kind {
         ExprKind::Member(owner, member) => {
             let is_headers =
-                matches!(&part.facts.types[owner.at.id as usize], Type::Named(id, _) if *id == part.headers);
+                matches!(part.facts.types.get(owner.at.id as usize), Some(Type::Named(id, _)) if *id == part.headers);
             if is_headers { Some(member.text.clone()) } else { root(owner, part) }
         }
         ExprKind::Index(owner, _) => root(owner, part),

@@ -7,11 +7,17 @@ use crate::front::source::Span;
 use crate::front::syntax::ast::{At, Expr, ExprKind, Number};
 use num_bigint::BigInt;
 
+/// Most cases of both choices together.
+const MOST_CASES: usize = 4_096;
+
+/// An expression as one of both programs writes it: 0 or 1.
+pub(super) type Written = (usize, Expr);
+
 /// A choice of one program, or of both.
 pub(super) struct Choice {
-    pub keys: Vec<Expr>,
+    pub keys: Vec<Written>,
     /// Values for each key, and where both lead.
-    pub cases: Vec<(Vec<Expr>, (To, To))>,
+    pub cases: Vec<(Vec<Written>, (To, To))>,
     pub span: Span,
 }
 
@@ -20,12 +26,14 @@ pub(super) struct Choice {
 enum Set {
     Any,
     /// Value and mask.
-    Masked(BigInt, BigInt, Expr),
-    Other(Expr),
+    Masked(BigInt, BigInt, Written),
+    /// As it is written, and as it is compared with others.
+    Other(Written, Expr),
 }
 
 impl Set {
-    fn of(value: Option<&Expr>, key: &Expr, facts: &Facts) -> Set {
+    fn of(value: Option<&Expr>, key: &Expr, side: &Side) -> Set {
+        let facts = side.facts;
         let Some(value) = value else { return Set::Any };
         let width = match facts.types.get(key.at.id as usize) {
             Some(Type::Bit(width)) => *width,
@@ -34,15 +42,17 @@ impl Set {
         };
         let all: BigInt = (BigInt::from(1) << width) - 1;
         let known = |value: &Expr| number(value, facts).filter(|_| width > 0).map(|found| found & &all);
+        let written = || (side.which, value.clone());
+        let other = || Set::Other(written(), (side.plain)(value));
         match &value.kind {
             ExprKind::Any | ExprKind::Default => Set::Any,
             ExprKind::Mask(found, mask) => match (known(found), known(mask)) {
-                (Some(found), Some(mask)) => Set::Masked(found & &mask, mask, value.clone()),
-                _ => Set::Other(value.clone()),
+                (Some(found), Some(mask)) => Set::Masked(found & &mask, mask, written()),
+                _ => other(),
             },
             _ => match known(value) {
-                Some(found) => Set::Masked(found, all, value.clone()),
-                None => Set::Other(value.clone()),
+                Some(found) => Set::Masked(found, all.clone(), written()),
+                None => other(),
             },
         }
     }
@@ -59,11 +69,11 @@ impl Set {
                 let written = match () {
                     () if mask == *m => one.clone(),
                     () if mask == *n => two.clone(),
-                    () => masked(&value, &mask, one.at.span),
+                    () => (0, masked(&value, &mask, one.1.at.span)),
                 };
                 Some(Set::Masked(value, mask, written))
             }
-            (Set::Other(a), Set::Other(b)) if a == b => Some(self.clone()),
+            (Set::Other(_, a), Set::Other(_, b)) if a == b => Some(self.clone()),
             _ => return Err(()),
         })
     }
@@ -73,15 +83,15 @@ impl Set {
         match (self, other) {
             (Set::Any, _) => true,
             (Set::Masked(a, m, _), Set::Masked(b, n, _)) => (m & n) == *m && (a ^ b) & m == BigInt::ZERO,
-            (Set::Other(a), Set::Other(b)) => a == b,
+            (Set::Other(_, a), Set::Other(_, b)) => a == b,
             _ => false,
         }
     }
 
-    fn written(self, span: Span) -> Expr {
+    fn written(self, span: Span) -> Written {
         match self {
-            Set::Any => Expr { kind: ExprKind::Any, at: At { span, ..At::default() } },
-            Set::Masked(_, _, written) | Set::Other(written) => written,
+            Set::Any => (0, Expr { kind: ExprKind::Any, at: At { span, ..At::default() } }),
+            Set::Masked(_, _, written) | Set::Other(written, _) => written,
         }
     }
 }
@@ -117,7 +127,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(next: &Next, facts: &Facts) -> Joined<Columns> {
+    fn of(next: &Next, side: &Side) -> Joined<Columns> {
         let (keys, cases, span) = match next {
             Next::Direct(to) => {
                 return Ok(Columns { keys: Vec::new(), cases: vec![(Vec::new(), *to)], span: Span::default() });
@@ -144,11 +154,11 @@ impl Columns {
                     ));
                 }
             };
-            let sets = values.iter().zip(&columns.keys).map(|(value, key)| Set::of(*value, key, facts)).collect();
+            let sets = values.iter().zip(&columns.keys).map(|(value, key)| Set::of(*value, key, side)).collect();
             columns.cases.push((sets, *to));
         }
         if !columns.cases.iter().any(|(sets, _)| sets.iter().all(|set| matches!(set, Set::Any))) {
-            columns.cases.push((vec![Set::Any; columns.keys.len()], To::Reject));
+            columns.cases.push((vec![Set::Any; columns.keys.len()], To::NoMatch));
         }
         Ok(columns)
     }
@@ -159,20 +169,31 @@ fn is_known(one: &Columns, a: usize, two: &Columns, b: usize) -> bool {
     one.cases.iter().all(|(x, _)| two.cases.iter().all(|(y, _)| x[a].both(&y[b]).is_ok()))
 }
 
-/// Both choices at once: the keys of the first, then those that only the second has. `view` is a key of the second as the first writes it.
-pub(super) fn both(one: (&Next, &Facts), two: (&Next, &Facts), view: &mut dyn FnMut(&Expr) -> Expr) -> Joined<Choice> {
-    let (one, two) = (Columns::of(one.0, one.1)?, Columns::of(two.0, two.1)?);
-    let seen: Vec<Expr> = two.keys.iter().map(view).collect();
+/// One program at a choice.
+pub(super) struct Side<'a> {
+    pub which: usize,
+    pub facts: &'a Facts,
+    /// An expression as it is compared with the other program's.
+    pub plain: &'a dyn Fn(&Expr) -> Expr,
+}
+
+/// Both choices at once: the keys of the first, then those that only the second has.
+pub(super) fn both(one: (&Next, Side), two: (&Next, Side)) -> Joined<Choice> {
+    let (first, second) = (&one.1, &two.1);
+    let (one, two) = (Columns::of(one.0, first)?, Columns::of(two.0, second)?);
+    let own: Vec<Expr> = one.keys.iter().map(first.plain).collect();
+    let mut keys: Vec<Written> = one.keys.iter().map(|key| (first.which, key.clone())).collect();
     // For each key of the second program, the column that it is.
-    let mut keys = one.keys.clone();
-    let mut shared = Vec::with_capacity(seen.len());
-    for (b, key) in seen.iter().enumerate() {
-        let at = one.keys.iter().position(|own| own == key).filter(|a| is_known(&one, *a, &two, b));
+    let mut shared = Vec::with_capacity(two.keys.len());
+    for (b, key) in two.keys.iter().enumerate() {
+        let seen = (second.plain)(key);
+        let at = own.iter().position(|own| *own == seen).filter(|a| is_known(&one, *a, &two, b));
         shared.push(at.unwrap_or_else(|| {
-            keys.push(two.keys[b].clone());
+            keys.push((second.which, key.clone()));
             keys.len() - 1
         }));
     }
+    let span = if one.keys.is_empty() { two.span } else { one.span };
     let mut cases: Vec<(Vec<Set>, (To, To))> = Vec::new();
     for (x, to) in &one.cases {
         'next: for (y, other) in &two.cases {
@@ -188,9 +209,12 @@ pub(super) fn both(one: (&Next, &Facts), two: (&Next, &Facts), view: &mut dyn Fn
             if !cases.iter().any(is_covered) {
                 cases.push((sets, (*to, *other)));
             }
+            if cases.len() > MOST_CASES {
+                let what = format!("both selects here have more than {MOST_CASES} cases together");
+                return Err(Conflict::with(two.span, what, one.span));
+            }
         }
     }
-    let span = if one.keys.is_empty() { two.span } else { one.span };
     let written = |(sets, to): (Vec<Set>, (To, To))| (sets.into_iter().map(|set| set.written(span)).collect(), to);
     Ok(Choice { keys, cases: cases.into_iter().map(written).collect(), span })
 }
