@@ -328,6 +328,12 @@ fn what_programs_would_see_of_each_other_is_refused() {
     };
     refused(&by(8).replace("// here", ""), &by(16), "E0746", &["takes in another way"]);
     assert!(joined(&by(8), &by(8)).is_ok());
+    // Functions and variables of one name are each program's own.
+    let computed = |number: u32| {
+        takes("packet.extract(hdr.x);\npacket.advance(far()); // here\ntransition accept;")
+            .replace("const bit<32> K = 8;", &format!("bit<32> far() {{ return {number}; }}"))
+    };
+    refused(&computed(8).replace("// here", ""), &computed(16), "E0746", &["takes in another way"]);
     // A header that one program takes out of the packet by not emitting it; one that leaves twice, or in parts.
     let strips = with_x("", X, "apply { }", "packet.emit(hdr.a);");
     refused(&good, &strips, "E0746", &["`x` is extracted here and not emitted", "one.p4:"]);
