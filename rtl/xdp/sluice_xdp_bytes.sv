@@ -337,6 +337,24 @@ module sluice_xdp_bytes
   assign room_o = room_q;
 
   // ---------------------------------------------------------------------------------------------------------------
+  // Where the copy is: to the ranges' ends, or one piece further, up or down. At the packet's bytes it begins anew.
+
+  logic further, moves;
+  logic [OffsetBits:0] by;
+  assign further = (arrives && sums) || (pushing && event_ready_i) || (state_q == Write && !into_q.in_value && write_ready_i) ||
+      (state_q == Stored && found_valid_i);
+  always_comb begin
+    moves = further && !down_q;
+    by = (OffsetBits + 1)'(8);
+    if (state_q == Turn) begin
+      moves = into_q.at > from_q.at;
+      by = {1'b0, left_q};
+    end
+    if (state_q == Step) begin
+      moves = down_q;
+      by = -(OffsetBits + 1)'(bytes);
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     case (state_q)
@@ -367,19 +385,7 @@ module sluice_xdp_bytes
           fault_q <= !in_memory_q;
         end
       end
-      Turn: begin
-        if (into_q.at > from_q.at) begin
-          from_q.at <= 32'(LineBits'(from_q.at) + LineBits'(left_q));
-          into_q.at <= 32'(LineBits'(into_q.at) + LineBits'(left_q));
-        end
-      end
-      Step: begin
-        bytes_q <= bytes;
-        if (down_q) begin
-          from_q.at <= from_q.at - 32'(bytes);
-          into_q.at <= into_q.at - 32'(bytes);
-        end
-      end
+      Step: bytes_q <= bytes;
       Event: begin
         if (opening && event_ready_i) begin
           room_q <= event_room_i;
@@ -410,14 +416,10 @@ module sluice_xdp_bytes
         default: word_q <= call_i.fifth;
       endcase
     end
-    // One piece further.
-    if ((arrives && sums) || (pushing && event_ready_i) || (state_q == Write && !into_q.in_value && write_ready_i) ||
-        (state_q == Stored && found_valid_i)) begin
-      left_q <= left_q - OffsetBits'(bytes_q);
-      if (!down_q) begin
-        from_q.at <= from_q.at + 32'd8;
-        into_q.at <= into_q.at + 32'd8;
-      end
+    if (further) left_q <= left_q - OffsetBits'(bytes_q);
+    if (moves) begin
+      from_q.at <= from_q.at + 32'($signed(by));
+      into_q.at <= into_q.at + 32'($signed(by));
     end
     if (state_q == Write && may_be_unset(into_q) && write_ready_i) begin
       stack_q[into_q.at[8:3]] <= 1'b1;

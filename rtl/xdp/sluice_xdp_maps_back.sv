@@ -303,6 +303,7 @@ module sluice_xdp_maps_back
   );
 
   sluice_xdp_maps_trie u_trie (
+      .rest_key_i (rest_key),
       .clk_i,
       .rst_ni,
       .operation_i(operation),
