@@ -49,7 +49,7 @@ module sluice_xdp_bytes
     input  logic         [63:0] found_value_i
 );
 
-  typedef enum logic [4:0] {
+  typedef enum logic [3:0] {
     Idle,
     Measure,  // where ranges end
     Judge,    // what may be read and written
@@ -60,23 +60,17 @@ module sluice_xdp_bytes
     Found,    // in a value
     Write,
     Stored,   // in a value
-    Open,     // an event
-    Push,     // 8 bytes into it
+    Event,    // is opened, gets 8 bytes, ends
     Behind,   // to the packet's bytes
-    Shut,     // it is whole
-    Undo,     // it is none
-    Fold,     // the carries of a sum
-    Refold,
-    Close,    // both sums to 16 bits
+    Sum,      // of a range is folded
     Done
   } state_e;
 
-  logic wrong, refused, told_q, room_q;
-  logic [19:0] captured;
+  logic wrong, refused, opening, pushing, shutting, folded, closes, told_q, room_q;
+  logic [15:0] sum;
+  logic [OffsetBits-1:0] captured;
   logic [63:0] answer;
   xdp_record_t record_q;
-  xdp_event_header_t header;
-  xdp_words_t words;
 
   // Bytes of a packet's memory: its stack, then its buffer, and before both, below zero, frames of functions; or an address of a value.
   localparam int unsigned LineBits = OffsetBits + 2;
@@ -86,7 +80,7 @@ module sluice_xdp_bytes
   } spot_t;
 
   logic [LineBits-7:0] record_row;
-  state_e state_q;
+  state_e state_q, state_next;
   logic fault_q, second_q, down_q, over;
   spot_t from_q, into_q, spot;
   logic [OffsetBits-1:0] left_q;
@@ -119,7 +113,7 @@ module sluice_xdp_bytes
     asked = call_i.third;
     asked_size = call_i.fourth[31:0];
     // The second range is asked for as soon as the first one is summed.
-    if ((sums && !second_q && state_q != Refold) || submits) begin
+    if ((sums && !second_q && !folded) || submits) begin
       asked = call_i.first;
       asked_size = call_i.second[31:0];
     end
@@ -177,6 +171,8 @@ module sluice_xdp_bytes
   spot_t frame_spot;
   assign frame_spot = '{in_value: 1'b0, at: 32'(LineBits'(512) + LineBits'(frame_at_q))};
 
+  assign record_row = (LineBits - 6)'(call_i.place - call_i.base);
+
   function automatic xdp_place_t line_place(logic [RowBits-1:0] base, logic [LineBits-1:3] line);
     return '{row: base + RowBits'($signed(line[LineBits-1:6])), word: line[5:3]};
   endfunction
@@ -193,63 +189,81 @@ module sluice_xdp_bytes
   assign empty = size_q == '0;
   assign bytes = (left_q < OffsetBits'(8)) ? left_q[3:0] : 4'd8;
 
+  // What becomes of an event.
+  logic opens, pushes, shuts, undoes;
+  always_comb begin
+    state_next = state_q;
+    opens = 1'b0;
+    pushes = 1'b0;
+    shuts = 1'b0;
+    undoes = 1'b0;
+    case (state_q)
+      Idle: if (start_i) state_next = Measure;
+      Measure: state_next = Judge;
+      Judge: begin
+        if (sums) begin
+          if (empty) state_next = Sum;
+          else state_next = in_memory_q ? Step : Done;
+        end else if (emits) begin
+          state_next = refused ? Done : Event;
+          opens = !refused;
+        end else if (call_i.first != 64'(ContextAddress) || too_large_q || beyond_q || empty) begin
+          state_next = Done;
+        end else begin
+          state_next = !in_memory_q ? Done : in_packet_q ? Turn : Step;
+        end
+      end
+      Turn: state_next = Step;
+      Step: begin
+        if (left_q != '0) begin
+          state_next = prints ? Event : Read;
+          pushes = prints;
+        end else if (emits) begin
+          state_next = (perfs && !second_q) ? Behind : Event;
+          shuts = !perfs || second_q;
+        end else begin
+          state_next = sums ? Sum : Done;
+        end
+      end
+      Read: begin
+        if (from_q.in_value) begin
+          if (request_ready_i) state_next = Found;
+        end else if (read_ready_i) begin
+          state_next = Data;
+        end
+      end
+      Data: begin
+        state_next = sums ? Step : emits ? Event : Write;
+        pushes = emits;
+      end
+      Found: begin
+        if (found_valid_i) begin
+          state_next = sums ? Step : emits ? Event : Write;
+          if (found_fault_i) state_next = emits ? Event : Done;
+          pushes = emits && !found_fault_i;
+          undoes = emits && found_fault_i;
+        end
+      end
+      Write: begin
+        if (into_q.in_value) begin
+          if (request_ready_i) state_next = Stored;
+        end else if (write_ready_i) begin
+          state_next = Step;
+        end
+      end
+      Stored: if (found_valid_i) state_next = found_fault_i ? Done : Step;
+      Event: if (event_ready_i) state_next = (pushing || (opening && event_room_i)) ? Step : Done;
+      Behind: state_next = Step;
+      Sum: begin
+        if (folded && !second_q) state_next = Measure;
+        if (closes) state_next = Done;
+      end
+      default: state_next = Idle;
+    endcase
+  end
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      state_q <= Idle;
-    end else begin
-      case (state_q)
-        Idle: if (start_i) state_q <= Measure;
-        Measure: state_q <= Judge;
-        Judge: begin
-          if (sums) begin
-            if (empty) state_q <= Fold;
-            else state_q <= in_memory_q ? Step : Done;
-          end else if (emits) begin
-            state_q <= refused ? Done : Open;
-          end else if (call_i.first != 64'(ContextAddress) || too_large_q || beyond_q || empty) begin
-            state_q <= Done;
-          end else begin
-            state_q <= !in_memory_q ? Done : in_packet_q ? Turn : Step;
-          end
-        end
-        Turn: state_q <= Step;
-        Step: begin
-          if (left_q != '0) state_q <= prints ? Push : Read;
-          else if (emits) state_q <= (perfs && !second_q) ? Behind : Shut;
-          else state_q <= sums ? Fold : Done;
-        end
-        Read: begin
-          if (from_q.in_value) begin
-            if (request_ready_i) state_q <= Found;
-          end else if (read_ready_i) begin
-            state_q <= Data;
-          end
-        end
-        Data: state_q <= sums ? Step : emits ? Push : Write;
-        Found: begin
-          if (found_valid_i) begin
-            if (found_fault_i) state_q <= emits ? Undo : Done;
-            else state_q <= sums ? Step : emits ? Push : Write;
-          end
-        end
-        Write: begin
-          if (into_q.in_value) begin
-            if (request_ready_i) state_q <= Stored;
-          end else if (write_ready_i) begin
-            state_q <= Step;
-          end
-        end
-        Stored: if (found_valid_i) state_q <= found_fault_i ? Done : Step;
-        Open: if (event_ready_i) state_q <= event_room_i ? Step : Done;
-        Push: if (event_ready_i) state_q <= Step;
-        Behind: state_q <= Step;
-        Shut, Undo: if (event_ready_i) state_q <= Done;
-        Fold: state_q <= Refold;
-        Refold: state_q <= second_q ? Close : Measure;
-        Close: state_q <= Done;
-        default: state_q <= Idle;
-      endcase
-    end
+    if (!rst_ni) state_q <= Idle;
+    else state_q <= state_next;
   end
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -274,47 +288,73 @@ module sluice_xdp_bytes
   assign arrives = state_q == Data || (state_q == Found && found_valid_i && !found_fault_i);
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Sums: of 32-bit words with their carries. What is subtracted is the complement of a sum.
+  // Sums and events.
 
-  logic adds_q;
-  logic [47:0] sum_q;
-  logic [31:0] first_q, total;
-  logic [32:0] both;
-  logic from_empty, to_empty;
+  sluice_xdp_bytes_sum u_sum (
+      .clk_i,
+      .rst_ni,
+      .begins_i    (state_q == Judge),
+      .second_i    (second_q),
+      .seed_i      (call_i.fifth[31:0]),
+      .from_empty_i(call_i.second[31:0] == '0),
+      .to_empty_i  (call_i.fourth[31:0] == '0),
+      .arrives_i   (arrives && sums),
+      .word_i      (word_q),
+      .folds_i     (state_q != Sum && state_next == Sum),
+      .folded_o    (folded),
+      .closes_o    (closes),
+      .sum_o       (sum)
+  );
 
-  assign from_empty = call_i.second[31:0] == '0;
-  assign to_empty = call_i.fourth[31:0] == '0;
-  assign both = 33'(first_q) + 33'(sum_q[31:0]);
-  // The upper half of the sum of both halves, with the carry from the lower one.
-  function automatic logic [15:0] halves(logic [31:0] sum);
-    // "Bits of function variable are not used": the lower half gives its carry only.
-    // verilator lint_off UNUSEDSIGNAL
-    logic [31:0] turned;
-    // verilator lint_on UNUSEDSIGNAL
-    turned = sum + {sum[15:0], sum[31:16]};
-    return turned[31:16];
-  endfunction
-
-  always_comb begin
-    if (from_empty) total = sum_q[31:0];
-    else if (to_empty) total = first_q;
-    else total = 32'(both) + 32'(both[32]);
-  end
-
-  always_ff @(posedge clk_i) begin
-    case (state_q)
-      // The first sum begins with the complement of the seed where there is nothing to add to it.
-      Judge: sum_q <= second_q ? 48'(call_i.fifth[31:0]) : to_empty ? 48'(32'(~call_i.fifth[31:0])) : '0;
-      Fold: sum_q <= 48'(sum_q[31:0]) + 48'(sum_q[47:32]);
-      Refold: sum_q <= 48'(32'(sum_q[31:0] + 32'(sum_q[32])));
-      // What has arrived is added in the step to the next piece.
-      default: if (adds_q) sum_q <= sum_q + 48'(word_q[31:0]) + 48'(word_q[63:32]);
-    endcase
-    adds_q <= arrives && sums;
-    if (state_q == Refold && !second_q) first_q <= ~(sum_q[31:0] + 32'(sum_q[32]));
-  end
+  sluice_xdp_bytes_event u_event (
+      .clk_i,
+      .rst_ni,
+      .call_i,
+      .prints_i    (prints),
+      .perfs_i     (perfs),
+      .outputs_i   (outputs),
+      .submits_i   (submits),
+      .size_i      (size_q),
+      .in_memory_i (in_memory_q),
+      .frame_size_i(frame_size_q),
+      .wrong_o     (wrong),
+      .refused_o   (refused),
+      .answer_o    (answer),
+      .captured_o  (captured),
+      .opens_i     (opens),
+      .pushes_i    (pushes),
+      .shuts_i     (shuts),
+      .undoes_i    (undoes),
+      .word_i      (word_q),
+      .opening_o   (opening),
+      .pushing_o   (pushing),
+      .shutting_o  (shutting),
+      .event_valid_o,
+      .event_ready_i,
+      .event_o
+  );
+  assign told_o = told_q && !fault_q;
+  assign room_o = room_q;
 
   // ---------------------------------------------------------------------------------------------------------------
+  // Where the copy is: to the ranges' ends, or one piece further, up or down. At the packet's bytes it begins anew.
+
+  logic further, moves;
+  logic [OffsetBits:0] by;
+  assign further = (arrives && sums) || (pushing && event_ready_i) || (state_q == Write && !into_q.in_value && write_ready_i) ||
+      (state_q == Stored && found_valid_i);
+  always_comb begin
+    moves = further && !down_q;
+    by = (OffsetBits + 1)'(8);
+    if (state_q == Turn) begin
+      moves = into_q.at > from_q.at;
+      by = {1'b0, left_q};
+    end
+    if (state_q == Step) begin
+      moves = down_q;
+      by = -(OffsetBits + 1)'(bytes);
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     case (state_q)
@@ -345,35 +385,25 @@ module sluice_xdp_bytes
           fault_q <= !in_memory_q;
         end
       end
-      Turn: begin
-        if (into_q.at > from_q.at) begin
-          from_q.at <= 32'(LineBits'(from_q.at) + LineBits'(left_q));
-          into_q.at <= 32'(LineBits'(into_q.at) + LineBits'(left_q));
-        end
-      end
-      Step: begin
-        bytes_q <= bytes;
-        if (down_q) begin
-          from_q.at <= from_q.at - 32'(bytes);
-          into_q.at <= into_q.at - 32'(bytes);
-        end
-      end
-      Open: begin
-        if (event_ready_i) begin
+      Step: bytes_q <= bytes;
+      Event: begin
+        if (opening && event_ready_i) begin
           room_q <= event_room_i;
           told_q <= !submits;
           if (!event_room_i) value_q <= outputs ? ErrorAgain : perfs ? ErrorNoSpace : '0;
         end
+        if (shutting && event_ready_i && submits) record_q.held <= 1'b0;
       end
       Behind: begin
         second_q <= 1'b1;
         from_q   <= '{in_value: 1'b0, at: 32'(LineBits'(512) + LineBits'(call_i.bounds.data))};
-        left_q   <= OffsetBits'(captured);
+        left_q   <= captured;
       end
-      Shut: if (event_ready_i && submits) record_q.held <= 1'b0;
       Found, Stored: if (found_valid_i && found_fault_i) fault_q <= 1'b1;
-      Refold: second_q <= 1'b1;
-      Close: value_q <= 64'(halves(total));
+      Sum: begin
+        if (folded) second_q <= 1'b1;
+        if (closes) value_q <= 64'(sum);
+      end
       default: ;
     endcase
     if (state_q == Judge) down_q <= 1'b0;
@@ -386,86 +416,16 @@ module sluice_xdp_bytes
         default: word_q <= call_i.fifth;
       endcase
     end
-    // One piece further.
-    if ((arrives && sums) || (state_q == Push && event_ready_i) || (state_q == Write && !into_q.in_value && write_ready_i) ||
-        (state_q == Stored && found_valid_i)) begin
-      left_q <= left_q - OffsetBits'(bytes_q);
-      if (!down_q) begin
-        from_q.at <= from_q.at + 32'd8;
-        into_q.at <= into_q.at + 32'd8;
-      end
+    if (further) left_q <= left_q - OffsetBits'(bytes_q);
+    if (moves) begin
+      from_q.at <= from_q.at + 32'($signed(by));
+      into_q.at <= into_q.at + 32'($signed(by));
     end
     if (state_q == Write && may_be_unset(into_q) && write_ready_i) begin
       stack_q[into_q.at[8:3]] <= 1'b1;
       if (over) stack_q[6'(into_q.at[8:3]+6'd1)] <= 1'b1;
     end
   end
-
-  // ---------------------------------------------------------------------------------------------------------------
-  // Events: which are refused, and why.
-
-  assign record_row = (LineBits - 6)'(call_i.place - call_i.base);
-  // Of the packet, behind the data.
-  assign captured   = call_i.third[51:32];
-  always_comb begin
-    wrong  = 1'b0;
-    answer = '0;
-    if (perfs) begin
-      wrong = call_i.first != 64'(ContextAddress) || (!empty && !in_memory_q);
-      if (call_i.third[63:52] != '0) answer = ErrorInvalid;
-      else if (captured > 20'(frame_size_q)) answer = ErrorFault;
-      else if (call_i.third[31:0] != '1 && call_i.third[31:0] != 32'(call_i.processor)) answer = ErrorNotSupported;
-    end
-    if (outputs) begin
-      wrong = !empty && !in_memory_q;
-      if (call_i.fourth[63:2] != '0) answer = ErrorInvalid;
-    end
-    if (submits) wrong = !call_i.record.held || call_i.first != 64'(RecordAddress);
-  end
-  assign refused = wrong || answer != '0;
-
-  // What is longer than all words has no room.
-  logic huge;
-  logic [7:0] channel;
-  xdp_event_kind_e event_kind;
-  logic [9:0] all_words;
-  assign huge = size_q[31:RecordBits] != '0 || (perfs && captured[19:RecordBits] != '0);
-  always_comb begin
-    all_words = 10'(record_words(size_q[RecordBits-1:0]));
-    if (perfs) all_words = all_words + 10'(record_words(captured[RecordBits-1:0])) - 10'd1;
-    words = (huge || all_words[9]) ? '1 : all_words[8:0];
-  end
-  always_comb begin
-    event_kind = XdpEventOfRing;
-    if (prints) event_kind = XdpEventOfPrint;
-    if (perfs) event_kind = XdpEventOfPerf;
-    channel = submits ? call_i.record.channel : call_i.number[15:8];
-  end
-  assign header = '{
-          kind: event_kind,
-          generation: call_i.generation,
-          processor: call_i.processor,
-          channel: channel,
-          bytes: size_q[15:0],
-          packet: perfs ? captured[15:0] : '0,
-          reserved: '0
-      };
-
-  assign event_valid_o = state_q inside {Open, Push, Shut, Undo};
-  always_comb begin
-    event_o = '{op: EventWord, module_id: call_i.module_id, reserved: submits, words: words, data: word_q};
-    case (state_q)
-      Open: begin
-        event_o.op   = EventBegin;
-        event_o.data = header;
-      end
-      Shut: event_o.op = EventEnd;
-      Undo: event_o.op = EventUndo;
-      default: ;
-    endcase
-  end
-  assign told_o = told_q && !fault_q;
-  assign room_o = room_q;
 
   // ---------------------------------------------------------------------------------------------------------------
 

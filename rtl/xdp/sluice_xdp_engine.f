@@ -4,6 +4,7 @@
 sluice_xdp_instructions_pkg.sv
 sluice_xdp_pkg.sv
 sluice_xdp_stages_pkg.sv
+sluice_xdp_streams_pkg.sv
 sluice_xdp_walk_pkg.sv
 sluice_xdp.sv
 sluice_xdp_access.sv
@@ -12,6 +13,8 @@ sluice_xdp_alu.sv
 sluice_xdp_atomic.sv
 sluice_xdp_bounds.sv
 sluice_xdp_bytes.sv
+sluice_xdp_bytes_event.sv
+sluice_xdp_bytes_sum.sv
 sluice_xdp_cluster.sv
 sluice_xdp_contexts.sv
 sluice_xdp_events.sv
@@ -20,7 +23,10 @@ sluice_xdp_random.sv
 sluice_xdp_records.sv
 sluice_xdp_jiffies.sv
 sluice_xdp_core.sv
+sluice_xdp_cores.sv
 sluice_xdp_cost.sv
+sluice_xdp_entry.sv
+sluice_xdp_exit.sv
 sluice_xdp_finish.sv
 sluice_xdp_hash.sv
 sluice_xdp_helper.sv
@@ -51,7 +57,9 @@ sluice_xdp_queues.sv
 sluice_xdp_reader.sv
 sluice_xdp_registers.sv
 sluice_xdp_sender.sv
+sluice_xdp_shared.sv
 sluice_xdp_spent.sv
+sluice_xdp_spread.sv
 sluice_xdp_stage_pick.sv
 sluice_xdp_stage_fetch.sv
 sluice_xdp_stage_read.sv
@@ -59,8 +67,10 @@ sluice_xdp_stage_first.sv
 sluice_xdp_stage_second.sv
 sluice_xdp_stage_memory.sv
 sluice_xdp_stage_write.sv
+sluice_xdp_steps.sv
 sluice_xdp_tables.sv
 sluice_xdp_units.sv
 sluice_xdp_unload.sv
 sluice_xdp_value_turns.sv
 sluice_xdp_values.sv
+sluice_xdp_verdicts.sv

@@ -59,9 +59,11 @@ module sluice_xdp_maps_answer
   steps_t spent_q;
   logic [63:0] error_q;
   logic refers, there;
+  logic [63:0] address;
 
-  assign there  = value_i != '0;
-  assign refers = operation_i.call.op == XdpMapOpReference;
+  assign there   = value_i != '0;
+  assign refers  = operation_i.call.op == XdpMapOpReference;
+  assign address = value_address(operation_i, found_i ? cursor_i.at : cursor_i.slot);
 
   always_comb begin
     answer_o = answer_q;
@@ -82,7 +84,7 @@ module sluice_xdp_maps_answer
     if (found_i) begin
       host_slot_o <= 24'(cursor_i.at) + 24'd1;
       if (operation_i.call.op == XdpMapOpNext && next_i != '0) host_slot_o <= 24'(next_i);
-      if (program_looks(operation_i)) answer_q.value <= value_address(operation_i, cursor_i.at);
+      if (program_looks(operation_i)) answer_q.value <= address;
     end
     if (written_i) host_slot_o <= 24'(cursor_i.slot) + 24'd1;
     if (chain_valid_i) begin
@@ -115,7 +117,7 @@ module sluice_xdp_maps_answer
         answer_q.value    <= 64'(VerdictRedirect);
       end
     end else if (got_i && operation_i.map.kind == XdpMapDevices) begin
-      answer_q.value <= there ? value_address(operation_i, cursor_i.slot) : '0;
+      answer_q.value <= there ? address : '0;
     end else if (got_i) begin
       // The handle of a map that a map holds; of the others a program sees nothing.
       answer_q.value <= (operation_i.map.kind inside {XdpMapMaps, XdpMapKeyedMaps}) ? 64'(value_i) : '0;

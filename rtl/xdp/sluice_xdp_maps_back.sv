@@ -92,7 +92,7 @@ module sluice_xdp_maps_back
   walk_operation_t operation;
   walk_go_e decide_go, hash_go, lru_go, trie_go, next_go, value_go, go;
   logic idle, takes, between, free, refuses, begins, found, missed, fails, drains, next_looks, next_state, next_index;
-  logic drained, lru_scans, value_refusable;
+  logic drained, lru_scans, value_refusable, reader_fault, changes_idle, marks_idle;
 
   sluice_xdp_maps_control #(
       .Processors(Processors)
@@ -144,6 +144,8 @@ module sluice_xdp_maps_back
   walk_look_t decide_look, hash_look, lru_look, trie_look, next_look, value_look;
   logic hash_first, lru_first, lru_mark_hand, value_mark_slot, write_chain, write_slot, write_prev;
   logic same, last;
+  xdp_map_state_t counts;
+  chain_t victim_chain;
   link_t chain_word, entry_link;
   chain_t chain;
   row_t bucket_row, entry_row, mark_row, aside_row;
@@ -195,7 +197,6 @@ module sluice_xdp_maps_back
   walk_write_e decide_write, hash_write, lru_write, value_write;
   map_mark_e decide_mark, value_mark;
   walk_plan_t plan;
-  xdp_map_state_t counts;
   link_t entry_next;
 
   sluice_xdp_maps_decide #(
@@ -258,10 +259,9 @@ module sluice_xdp_maps_back
       .next_o      (entry_next)
   );
 
-  logic write_passed, write_counts, marks_idle, marked_valid, marked_ready;
+  logic write_passed, write_counts, marked_valid, marked_ready;
   logic [63:0] passed;
   link_t hook;
-  chain_t victim_chain;
   row_t marked_row;
   logic [3:0][31:0] marked;
   logic value_marks;
@@ -303,6 +303,7 @@ module sluice_xdp_maps_back
   );
 
   sluice_xdp_maps_trie u_trie (
+      .rest_key_i (rest_key),
       .clk_i,
       .rst_ni,
       .operation_i(operation),
@@ -333,7 +334,7 @@ module sluice_xdp_maps_back
       .chain_o      (next_chain)
   );
 
-  logic links, leaves, aside, holds_entry, reader_fault, written, got, got_first, changes_idle;
+  logic links, leaves, aside, holds_entry, written, got, got_first;
   sluice_xdp_maps_value #(
       .Processors(Processors)
   ) u_value (

@@ -19,9 +19,10 @@ module sluice_xdp_maps_trie
 
     // "Bits of signal are not used": which node it is, and how many there were.
     // verilator lint_off UNUSEDSIGNAL
-    input walk_cursor_t             cursor_i,
+    input walk_cursor_t               cursor_i,
     // verilator lint_on UNUSEDSIGNAL
-    input logic         [3:0][31:0] search_i,
+    input logic         [  3:0][31:0] search_i,
+    input logic         [127:0]       rest_key_i, // the key's part in the row that is read
 
     output walk_go_e   go_o,
     output walk_move_t move_o,
@@ -59,19 +60,19 @@ module sluice_xdp_maps_trie
   assign covered = 32'(prefix_q) <= 64 + 128 * 32'(cursor_i.rest);
   always_comb begin
     // The first row has its 8 bytes in the upper half.
-    case (cursor_i.rest)
-      3'd0: node_address = {address[63:0], 64'd0};
-      3'd1: node_address = address[191:64];
-      3'd2: node_address = address[319:192];
-      3'd3: node_address = address[447:320];
-      default: node_address = 128'(address[479:448]);
-    endcase
+    node_address = (cursor_i.rest == '0) ? {address[63:0], 64'd0} : rest_key_i;
     for (int unsigned i = 0; i < 16; i++) begin
       for (int unsigned b = 0; b < 8; b++) begin
         node_mask[8*i+7-b] = 32'(prefix_q) + 64 > 128 * 32'(cursor_i.rest) + 8 * i + b && (cursor_i.rest != '0 || i >= 8);
       end
     end
   end
+
+  // The bit behind a prefix that ends in this row: the next row's first one, where it ends with it.
+  logic [6:0] behind;
+  logic side;
+  assign behind = prefix_q[6:0] + 7'd64;
+  assign side   = (behind == '0) ? address[{cursor_i.rest[1:0], 7'd71}] : node_address[{behind[6:3], ~behind[2:0]}];
 
   // The prefix is the address's, and has a value; nothing below it is longer.
   assign covers = !differs_q && real_q;
@@ -142,7 +143,7 @@ module sluice_xdp_maps_trie
     end
     if (state_q == NodeCheck) begin
       differs_q <= ((node_q ^ node_address) & node_mask) != '0 || 32'(prefix_q) > length;
-      side_q    <= address[{prefix_q[8:3], ~prefix_q[2:0]}];
+      side_q    <= side;
     end
     if (state_q == NodeStep && covered && covers) begin
       best_q       <= value_slot_q;

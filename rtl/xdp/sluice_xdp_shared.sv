@@ -1,0 +1,282 @@
+/// What the programs of all cores share: values with their locks, and maps.
+///
+/// Values are asked by contexts, by the map engine and by helpers, in turns (sluice_xdp_value_turns), and answer whom they were asked by. No store comes
+/// when the memory is an atomic operation's.
+///
+/// Latency: values have a request a cycle later. Throughput: a request a cycle. Stall behaviour: who is not taken asks again.
+module sluice_xdp_shared
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+#(
+    parameter xdp_cfg_t Cfg = XdpCfgDefault,
+    localparam int unsigned Cores = Cfg.cores,
+    localparam int unsigned ContextBits = $clog2(Cfg.contexts),
+    localparam int unsigned ProcessorBits = $clog2(Cores * Cfg.contexts),
+    localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic [ClockBits-1:0] now_i,
+
+    // Of each core: what contexts and helpers ask of values.
+    input  logic         [   Cores-1:0]                  request_valid_i,
+    output logic         [   Cores-1:0]                  request_ready_o,
+    input  xdp_request_t [   Cores-1:0]                  request_i,
+    input  logic         [   Cores-1:0][ContextBits-1:0] request_context_i,
+    input  logic         [   Cores-1:0][           63:0] late_i,
+    input  logic         [   Cores-1:0]                  helper_valid_i,
+    output logic         [   Cores-1:0]                  helper_ready_o,
+    input  xdp_request_t [   Cores-1:0]                  helper_i,
+    // Whose request of a context is taken.
+    output logic                                         taken_valid_o,
+    output logic         [CoreBits-1:0]                  taken_core_o,
+
+    output logic [      Cores-1:0] done_valid_o,
+    output logic                   done_helper_o,
+    output logic [ContextBits-1:0] done_context_o,
+    output logic                   done_fault_o,
+    output logic [           63:0] done_value_o,
+
+    output logic             [Cores-1:0]                  lock_valid_o,
+    input  logic             [Cores-1:0]                  lock_ready_i,
+    output logic             [Cores-1:0][ContextBits-1:0] lock_context_o,
+    output xdp_lock_answer_t [Cores-1:0]                  lock_o,
+    input  logic             [Cores-1:0]                  lock_free_i,
+    input  logic             [Cores-1:0][ContextBits-1:0] lock_free_context_i,
+
+    input  logic            [        Cores-1:0]                        map_call_valid_i,
+    input  xdp_map_call_t   [        Cores-1:0]                        map_call_i,
+    input  logic            [        Cores-1:0][ContextBits-1:0]       map_context_i,
+    output logic            [        Cores-1:0]                        map_answer_valid_o,
+    input  logic            [        Cores-1:0]                        map_answer_ready_i,
+    output logic            [  ContextBits-1:0]                        map_answer_context_o,
+    output xdp_map_answer_t                                            map_answer_o,
+    output logic            [        Cores-1:0]                        map_read_valid_o,
+    input  logic            [        Cores-1:0]                        map_read_ready_i,
+    output xdp_place_t      [        Cores-1:0]                        map_read_place_o,
+    input  logic            [        Cores-1:0][            1:0][63:0] map_read_data_i,
+    // An operation is done: whose.
+    output logic                                                       map_done_o,
+    output logic                                                       map_done_host_o,
+    output logic            [ProcessorBits-1:0]                        map_done_processor_o,
+
+    input  logic     cfg_valid_i,
+    input  cfg_req_t cfg_req_i,
+    output logic     values_cfg_valid_o,
+    output cfg_rsp_t values_cfg_rsp_o,
+    output logic     maps_cfg_valid_o,
+    output cfg_rsp_t maps_cfg_rsp_o
+);
+
+  // Cycles that the map engine and helpers wait for values before the cores leave one out.
+  localparam int unsigned Patience = 7;
+
+  typedef logic [CoreBits-1:0] core_t;
+  typedef logic [ProcessorBits-1:0] processor_t;
+
+  function automatic core_t core_of(processor_t processor);
+    return core_t'(32'(processor) >> ContextBits);
+  endfunction
+
+  function automatic processor_t processor_of(core_t core, logic [ContextBits-1:0] number);
+    return processor_t'((32'(core) << ContextBits) | 32'(number));
+  endfunction
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Values.
+
+  core_t asks_core, helps_core, late_core_q;
+  logic asks_any, asks_engine, engine_ready, values_valid, values_ready, map_locks, map_request_valid;
+  xdp_request_t map_request;
+  // What values have a cycle later.
+  logic asked_q;
+  logic [1:0] atomic_q;
+  // Whom they answer: a context of a core, the map engine, or a core's helper.
+  logic [ProcessorBits+1:0] asker_q, done_asker;
+  xdp_request_t asked_request_q;
+  logic [63:0] late_q;
+  logic done_valid, done_engine;
+  logic [Cores-1:0] request_store, request_atomic, helper_store;
+  always_comb begin
+    for (int unsigned c = 0; c < Cores; c++) begin
+      request_store[c]  = request_i[c].kind == RequestStore;
+      request_atomic[c] = request_i[c].kind == RequestAtomic;
+      helper_store[c]   = helper_i[c].kind == RequestStore;
+    end
+  end
+
+  sluice_xdp_value_turns #(
+      .Cores   (Cores),
+      .Patience(Patience)
+  ) u_value_turns (
+      .clk_i,
+      .rst_ni,
+      .locks_i         (map_locks),
+      .stores_i        (atomic_q == '0),
+      .context_valid_i (request_valid_i),
+      .context_store_i (request_store),
+      .context_atomic_i(request_atomic),
+      .context_ready_o (request_ready_o),
+      .engine_valid_i  (map_request_valid),
+      .engine_store_i  (map_request.kind == RequestPut),
+      .engine_ready_o  (engine_ready),
+      .helper_valid_i,
+      .helper_store_i  (helper_store),
+      .helper_ready_o,
+      .valid_o         (values_valid),
+      .is_context_o    (asks_any),
+      .context_core_o  (asks_core),
+      .is_engine_o     (asks_engine),
+      .helper_core_o   (helps_core)
+  );
+  assign taken_valid_o = asks_any;
+  assign taken_core_o  = asks_core;
+
+  // Atomic operations, and what names a map by its number, are asked by contexts alone.
+  xdp_request_t values_request;
+  always_comb begin
+    values_request = asks_any ? request_i[asks_core] : asks_engine ? map_request : helper_i[helps_core];
+    values_request.code = request_i[asks_core].code;
+    values_request.expected = request_i[asks_core].expected;
+    values_request.map = request_i[asks_core].map;
+  end
+
+  // Values have it a cycle later, and what belongs to it too. No store comes when the memory is an atomic operation's.
+  always_ff @(posedge clk_i) begin
+    asked_q <= values_valid && rst_ni;
+    atomic_q <= rst_ni ? {atomic_q[0], values_valid && values_request.kind == RequestAtomic} : '0;
+    asked_request_q <= values_request;
+    asker_q <= {
+      !asks_any,
+      !asks_any && !asks_engine,
+      asks_any ? processor_of(asks_core, request_context_i[asks_core]) : processor_of(helps_core, '0)
+    };
+    late_core_q <= asks_core;
+    late_q <= late_i[late_core_q];
+  end
+
+  logic asked_valid, asked_unlocks, asked_fault;
+  logic [ProcessorBits+1:0] asked_context;
+  logic [$clog2(Cfg.values/4)-1:0] asked_place;
+
+  sluice_xdp_values #(
+      .Regions (Cfg.regions),
+      .Maps    (Cfg.maps),
+      .Bytes   (Cfg.values),
+      .Contexts(4 * 2 ** ProcessorBits)
+  ) u_values (
+      .clk_i,
+      .rst_ni,
+      .valid_i       (asked_q),
+      .ready_o       (values_ready),
+      .request_i     (asked_request_q),
+      .context_i     (asker_q),
+      .late_i        (late_q),
+      .done_valid_o  (done_valid),
+      .done_context_o(done_asker),
+      .done_fault_o,
+      .done_value_o,
+      .lock_valid_o  (asked_valid),
+      .lock_context_o(asked_context),
+      .lock_place_o  (asked_place),
+      .lock_unlocks_o(asked_unlocks),
+      .lock_fault_o  (asked_fault),
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o   (values_cfg_valid_o),
+      .cfg_rsp_o     (values_cfg_rsp_o)
+  );
+
+  // Of those that are no context's the second bit says that they are a helper's.
+  assign done_engine = done_asker[ProcessorBits+1-:2] == 2'b10;
+  assign done_helper_o = done_asker[ProcessorBits+1];
+  assign done_context_o = done_asker[ContextBits-1:0];
+  always_comb begin
+    for (int unsigned c = 0; c < Cores; c++)
+    done_valid_o[c] = done_valid && !done_engine && core_of(done_asker[ProcessorBits-1:0]) == core_t'(c);
+  end
+
+  // "Bits of signal are not used": only contexts ask for locks.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [1:0] unused_asked;
+  // verilator lint_on UNUSEDSIGNAL
+  assign unused_asked = asked_context[ProcessorBits+1-:2];
+  sluice_xdp_locks #(
+      .Cores    (Cores),
+      .Contexts (Cfg.contexts),
+      .PlaceBits($clog2(Cfg.values / 4))
+  ) u_locks (
+      .clk_i,
+      .rst_ni,
+      .now_i,
+      .ask_valid_i     (asked_valid),
+      .ask_context_i   (asked_context[ProcessorBits-1:0]),
+      .ask_place_i     (asked_place),
+      .ask_unlocks_i   (asked_unlocks),
+      .ask_fault_i     (asked_fault),
+      .free_valid_i    (lock_free_i),
+      .free_context_i  (lock_free_context_i),
+      .answer_valid_o  (lock_valid_o),
+      .answer_ready_i  (lock_ready_i),
+      .answer_context_o(lock_context_o),
+      .answer_o        (lock_o)
+  );
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Maps.
+
+  processor_t [Cores-1:0] map_processor;
+  processor_t answer_processor;
+  logic answer_valid;
+  always_comb begin
+    for (int unsigned c = 0; c < Cores; c++) begin
+      map_processor[c] = processor_of(core_t'(c), map_context_i[c]);
+      map_answer_valid_o[c] = answer_valid && core_of(answer_processor) == core_t'(c);
+    end
+  end
+  assign map_answer_context_o = answer_processor[ContextBits-1:0];
+
+  sluice_xdp_maps #(
+      .Maps      (Cfg.maps),
+      .Rows      (Cfg.search),
+      .Processors(2 ** ProcessorBits),
+      .Cores     (Cores)
+  ) u_maps (
+      .clk_i,
+      .rst_ni,
+      .call_valid_i    (map_call_valid_i),
+      .call_context_i  (map_processor),
+      .call_i          (map_call_i),
+      .answer_valid_o  (answer_valid),
+      .answer_ready_i  (map_answer_ready_i[core_of(answer_processor)]),
+      .answer_context_o(answer_processor),
+      .answer_o        (map_answer_o),
+      .read_valid_o    (map_read_valid_o),
+      .read_ready_i    (map_read_ready_i),
+      .read_place_o    (map_read_place_o),
+      .read_data_i     (map_read_data_i),
+      .done_o          (map_done_o),
+      .done_host_o     (map_done_host_o),
+      .done_context_o  (map_done_processor_o),
+      .locks_o         (map_locks),
+      .request_valid_o (map_request_valid),
+      .request_ready_i (engine_ready),
+      .request_o       (map_request),
+      .done_valid_i    (done_valid && done_engine),
+      .done_fault_i    (done_fault_o),
+      .done_value_i    (done_value_o),
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o     (maps_cfg_valid_o),
+      .cfg_rsp_o       (maps_cfg_rsp_o)
+  );
+
+`ifndef SYNTHESIS
+  ValuesTakeWhatIsOffered_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !asked_q || values_ready || !(asked_request_q.kind inside {RequestStore, RequestPut}));
+`endif
+
+endmodule

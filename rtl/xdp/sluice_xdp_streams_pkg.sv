@@ -1,0 +1,35 @@
+/// Packets on their way through the XDP engine (docs/design/hxdp-core.md).
+package sluice_xdp_streams_pkg;
+
+  import sluice_pkg::*;
+  import sluice_engine_pkg::*;
+  import sluice_xdp_pkg::*;
+
+  // A beat of a packet on its way to the cores, and of a frame from them.
+  typedef struct packed {
+    logic [511:0]         data;
+    logic [63:0]          keep;
+    logic                 last;
+    sideband_t            side;
+    route_t               route;
+    token_t               token;
+    logic                 broken;
+    logic [ClockBits-1:0] came;
+  } xdp_in_t;
+
+  typedef struct packed {
+    logic [511:0] data;
+    logic [63:0]  keep;
+    logic         last;
+    sideband_t    side;
+    route_t       route;
+  } xdp_out_t;
+
+  // A packet that its queue has no room for.
+  typedef struct packed {
+    logic [ModuleBits-1:0] module_id;
+    logic [31:0]           id;
+    token_t                token;
+  } xdp_dropped_t;
+
+endpackage
