@@ -323,7 +323,7 @@ fn what_programs_would_see_of_each_other_is_refused() {
         assert!(errors.code() == "E0746" && errors.to_string().contains(words), "{errors}");
     }
     let by = |number: u32| {
-        takes(&format!("packet.extract(hdr.x);\npacket.advance(K); // here\ntransition accept;"))
+        takes("packet.extract(hdr.x);\npacket.advance(K); // here\ntransition accept;")
             .replace("K = 8", &format!("K = {number}"))
     };
     refused(&by(8).replace("// here", ""), &by(16), "E0746", &["takes in another way"]);

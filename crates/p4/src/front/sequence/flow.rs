@@ -50,6 +50,9 @@ pub(super) struct Step {
     pub span: Span,
 }
 
+/// Headers by their fields.
+type Headers = BTreeSet<Rc<str>>;
+
 /// Steps, of which the first is the beginning, and variables of the parser.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
@@ -150,10 +153,10 @@ impl Flow {
     }
 
     /// The header that each step extracts, and those that may have been extracted before it.
-    pub fn extracted(&self, part: &Part) -> (Vec<Option<Rc<str>>>, Vec<BTreeSet<Rc<str>>>) {
+    pub fn extracted(&self, part: &Part) -> (Vec<Option<Rc<str>>>, Vec<Headers>) {
         let own: Vec<Option<Rc<str>>> =
             self.steps.iter().map(|step| root(extracted(step.mover.as_ref()?)?, part)).collect();
-        let mut before: Vec<BTreeSet<Rc<str>>> = vec![BTreeSet::new(); self.steps.len()];
+        let mut before: Vec<Headers> = vec![BTreeSet::new(); self.steps.len()];
         let mut left: Vec<usize> = (0..self.steps.len()).collect();
         while let Some(at) = left.pop() {
             let mut then = before[at].clone();
