@@ -6,7 +6,7 @@
 use crate::packets;
 use crate::programs;
 use crate::support;
-use crate::xdp::device::Nic;
+use crate::xdp::device::{Nic, all_maps};
 use crate::xdp::engine::Engine;
 use crate::xdp::pair::Pair;
 use crate::xdp::showing::{forgetting, showing};
@@ -126,7 +126,11 @@ fn random_object(rng: &mut Rng, with_maps: bool) -> Object {
             continue;
         }
         let image = showing(forgetting(image), verdict);
-        if let Some(object) = image.and_then(|image| tenant::object("random", &image, &Default::default()).ok()) {
+        let object = image.and_then(|image| {
+            let options = tenant::Options { files: all_maps(&image.maps), ..tenant::Options::default() };
+            tenant::object("random", &image, &options).ok()
+        });
+        if let Some(object) = object {
             return object;
         }
     }

@@ -34,8 +34,16 @@ pub fn object_of(name: &str, programs: &[(&str, &str)], maps: Vec<MapSpec>, keep
     };
     let image = Image { programs: programs.iter().map(program).collect(), maps, ..Image::default() };
     let keep = keep.iter().map(|name| (*name).to_owned()).collect();
-    let options = tenant::Options { keep, program: Some("main".to_owned()), ..tenant::Options::default() };
+    let files = all_maps(&image.maps);
+    let options = tenant::Options { keep, files, program: Some("main".to_owned()), ..tenant::Options::default() };
     tenant::object(name, &image, &options).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Has a tenant say something of maps that only the host uses, so that they are his: they begin without entries.
+pub fn all_maps(maps: &[MapSpec]) -> Vec<(String, String)> {
+    use MapType::{PerfEventArray, ProgArray, Ringbuf};
+    let is_state = |map: &&MapSpec| !map.frozen && ![PerfEventArray, ProgArray, Ringbuf].contains(&map.kind);
+    maps.iter().filter(is_state).map(|map| (map.name.clone(), String::new())).collect()
 }
 
 /// A device and what its linker knows of it.
