@@ -12,32 +12,24 @@ impl Image {
     /// A map of maps names those that it begins with, and all that fit it, for a host may put them in. What a section has for other
     /// programs alone takes no room on a NIC.
     pub fn of_program(&self, main: usize, is_asked: &dyn Fn(&str) -> bool) -> Image {
-        let mut programs = vec![main];
-        let mut maps: BTreeSet<usize> = (0..self.maps.len()).filter(|at| is_asked(&self.maps[*at].name)).collect();
-        let (mut seen_programs, mut seen_maps) = (0, BTreeSet::new());
-        while seen_programs < programs.len() || seen_maps.len() < maps.len() {
-            for program in &programs[seen_programs..] {
-                maps.extend(self.programs[*program].maps());
-            }
-            seen_programs = programs.len();
-            let new: Vec<usize> = maps.difference(&seen_maps).copied().filter(|at| *at < self.maps.len()).collect();
-            seen_maps.clone_from(&maps);
-            for spec in new.iter().map(|at| &self.maps[*at]) {
-                let called = |name: &str| self.program(name).filter(|at| !programs.contains(at));
-                let begins = spec.initial.iter().filter_map(|(_, initial)| match initial {
-                    Initial::Map(index) => Some(Ok(*index)),
-                    Initial::Program(name) => called(name).map(Err),
-                });
-                for found in begins.collect::<Vec<_>>() {
-                    match found {
-                        Ok(map) => drop(maps.insert(map)),
-                        Err(program) if !programs.contains(&program) => programs.push(program),
-                        Err(_) => {}
+        let (mut programs, mut maps) = (vec![main], BTreeSet::new());
+        let asked = (0..self.maps.len()).filter(|at| is_asked(&self.maps[*at].name));
+        let mut left: Vec<usize> = asked.chain(self.programs[main].maps()).collect();
+        while let Some(map) = left.pop() {
+            // One that is not there is refused where the program is checked.
+            let Some(spec) = self.maps.get(map).filter(|_| maps.insert(map)) else { continue };
+            for (_, initial) in &spec.initial {
+                match initial {
+                    Initial::Map(index) => left.push(*index),
+                    Initial::Program(name) => {
+                        let called = self.program(name).filter(|at| !programs.contains(at));
+                        programs.extend(called);
+                        left.extend(called.into_iter().flat_map(|at| self.programs[at].maps()));
                     }
                 }
-                if let Some(template) = spec.inner.as_deref() {
-                    maps.extend((0..self.maps.len()).filter(|at| unlike(&self.maps[*at], template).is_none()));
-                }
+            }
+            if let Some(template) = spec.inner.as_deref() {
+                left.extend((0..self.maps.len()).filter(|at| unlike(&self.maps[*at], template).is_none()));
             }
         }
         programs[1..].sort_unstable();
@@ -49,13 +41,12 @@ impl Image {
                 let is_first = !is_second;
                 is_second = is_first && insn.is_wide();
                 if is_second && matches!(insn.src, pseudo::MAP | pseudo::MAP_VALUE) {
-                    // A map that is not there is refused where the program is checked.
                     insn.imm = place(insn.imm as usize).map_or(i32::MAX, |at| at as i32);
                 }
             }
             image.programs.push(program);
         }
-        for mut spec in maps.iter().filter_map(|at| self.maps.get(*at)).cloned() {
+        for mut spec in maps.iter().map(|at| self.maps[*at].clone()) {
             for (_, initial) in &mut spec.initial {
                 if let Initial::Map(index) = initial {
                     *index = place(*index).unwrap_or(*index);

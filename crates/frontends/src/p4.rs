@@ -1,7 +1,7 @@
 //! P4-16 programs as modules of tenants, and the entries of their tables.
 
 use crate::clones::Sessions;
-use crate::{Kind, NO_ENTRIES, NO_FILE, ProgramFileError, Reading, bytes_of, p4_files};
+use crate::{Kind, NO_ENTRIES, NO_FILE, ProgramFileError, Reading, bytes_of};
 use sluice_object::rmt::logical::LogicalChange;
 use sluice_object::{Destination, Object};
 use sluice_p4::stf::{EntryChange, Script};
@@ -101,9 +101,7 @@ impl Tables {
             let what = format!("{}: byte {} is no UTF-8 text", path.display(), e.utf8_error().valid_up_to());
             ProgramFileError { code: "E0700", what }
         })?;
-        let reader = Reader::new();
-        let reader = if p4_files(path).len() > 1 { reader } else { reader.text(path, text) };
-        let mut program = reader.check(path).map_err(refused)?;
+        let mut program = Reader::new().text(path, text).check(path).map_err(refused)?;
         program.allow(reading.p4.allowed.clone());
         if let Some(told) = reading.p4.told {
             told.borrow_mut().warn(program.warnings());

@@ -15,6 +15,7 @@ use crate::front::check;
 use crate::front::source::{self, Span};
 use crate::front::syntax::ast::{self, Declaration, DeclarationKind, Expr, Name, Statement, given_name};
 use crate::front::syntax::change::{self, Change, Role};
+use crate::front::warn::walk;
 use crate::{Allowed, Program};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -53,6 +54,9 @@ pub(crate) fn join(
         false => Err(notes.into_errors(&sources)),
     }
 }
+
+/// A statement about a checksum, after the name that the headers have in it.
+type Check = (Rc<str>, Statement);
 
 /// Numbers for expressions.
 struct Numbers(u32);
@@ -101,7 +105,7 @@ impl Part {
     }
 
     /// Statements of a block of checksums, and of the blocks that it applies, with the name of their headers.
-    pub(super) fn checksums(&self, block: usize) -> Vec<(Rc<str>, Statement)> {
+    fn checksums(&self, block: usize) -> Vec<Check> {
         let mut all = Vec::new();
         let mut left = vec![&self.blocks[block].block];
         while let Some(block) = left.pop() {
@@ -252,21 +256,25 @@ impl Assembly<'_> {
             }
             let there = self.one.checksums(at);
             let is_there = |own: &Statement| {
-                there.iter().any(|(others, other)| {
-                    let mut seen = own.clone();
-                    let mut rewrite = Rewrite::second(same, self.two, names);
-                    rewrite.values.insert(headers.name.text.clone(), named(others, other.span));
-                    rewrite.statement(&mut seen);
-                    seen == *other
-                })
+                let own = (headers.name.text.clone(), own.clone());
+                there.iter().any(|other| self.is_one(other, &own, same, names))
             };
             body.apply.retain(|own| mentions(own, &meta.name.text) || !is_there(own));
         }
     }
 
+    /// Whether a statement of the first program and one of the second do the same, each with the name that its headers have.
+    fn is_one(&self, (headers, one): &Check, (others, two): &Check, same: &Same, names: &Names) -> bool {
+        let mut seen = two.clone();
+        let mut rewrite = Rewrite::second(same, self.two, names);
+        rewrite.values.insert(others.clone(), named(headers, one.span));
+        rewrite.statement(&mut seen);
+        seen == *one
+    }
+
     /// The first checksum that each program verifies and the other does not.
     fn verified_alone(&self, same: &Same, names: &Names) -> [Option<Span>; 2] {
-        let is_verified = |(_, statement): &(Rc<str>, Statement)| match &statement.kind {
+        let is_verified = |(_, statement): &Check| match &statement.kind {
             ast::StatementKind::Call(Expr { kind: ast::ExprKind::Call(callee, ..), .. }) => {
                 matches!(&callee.kind, ast::ExprKind::Name { name, .. } if name.text.starts_with("verify_checksum"))
             }
@@ -274,15 +282,8 @@ impl Assembly<'_> {
         };
         let [one, two] =
             [self.one, self.two].map(|part| part.checksums(VERIFY).into_iter().filter(is_verified).collect::<Vec<_>>());
-        let equal = |(headers, a): &(Rc<str>, Statement), (others, b): &(Rc<str>, Statement)| {
-            let mut seen = b.clone();
-            let mut rewrite = Rewrite::second(same, self.two, names);
-            rewrite.values.insert(others.clone(), named(headers, a.span));
-            rewrite.statement(&mut seen);
-            seen == *a
-        };
-        let first = one.iter().find(|a| !two.iter().any(|b| equal(a, b)));
-        let second = two.iter().find(|b| !one.iter().any(|a| equal(a, b)));
+        let first = one.iter().find(|a| !two.iter().any(|b| self.is_one(a, b, same, names)));
+        let second = two.iter().find(|b| !one.iter().any(|a| self.is_one(a, b, same, names)));
         [first, second].map(|found| found.map(|(_, statement)| statement.span))
     }
 
@@ -390,9 +391,11 @@ impl Change for Mentions<'_> {
 
 /// Whether a statement uses a name.
 fn mentions(statement: &Statement, name: &Rc<str>) -> bool {
-    let mut found = Mentions(name, false);
-    found.statement(&mut statement.clone());
-    found.1
+    let mut found = false;
+    walk::in_statements(std::slice::from_ref(statement), &mut |value| {
+        found |= matches!(&value.kind, ast::ExprKind::Name { name: own, .. } if own.text == *name);
+    });
+    found
 }
 
 /// What is declared before all that runs.

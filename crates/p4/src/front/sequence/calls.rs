@@ -4,8 +4,8 @@ use super::joint::Missed;
 use super::part::Part;
 use super::{Conflict, Joined};
 use crate::front::source::Span;
-use crate::front::syntax::ast::{Annotation, Declaration, DeclarationKind, Expr, ExprKind, Name};
-use crate::front::syntax::change::{self, Change, Role};
+use crate::front::syntax::ast::{Annotation, DeclarationKind, Expr, ExprKind};
+use crate::front::warn::walk;
 use std::collections::BTreeSet;
 
 /// Calls after which a packet begins again.
@@ -24,45 +24,28 @@ struct Found {
     after_egress: Option<Span>,
 }
 
-impl Change for Found {
-    fn name(&mut self, name: &mut Name, role: Role) {
-        if role == Role::Part && &*name.text == "checksum_error" {
-            self.checked.get_or_insert(name.span);
-        }
-        if role == Role::Part && &*name.text == "E2E" {
-            self.after_egress.get_or_insert(name.span);
-        }
-    }
-
-    fn expression(&mut self, value: &mut Expr) {
-        if let ExprKind::Call(callee, _, arguments) = &value.kind
-            && let ExprKind::Name { name, .. } = &callee.kind
-        {
-            let at = match &*name.text {
-                "mark_to_drop" if arguments.is_empty() => Some(&mut self.old_drop),
-                word if AGAIN.contains(&word) => Some(&mut self.again),
-                word if KEEPING.contains(&word) => Some(&mut self.keeps),
-                _ => None,
-            };
-            if let Some(at) = at {
-                at.get_or_insert(value.at.span);
-            }
-        }
-        change::expression(self, value);
-    }
-}
-
-/// Own declarations of a program: those of the library name all of this.
-fn own(part: &Part) -> impl Iterator<Item = &Declaration> {
-    part.tree.declarations.iter().filter(|declaration| {
-        matches!(&declaration.kind, DeclarationKind::Block(block) if block.body.is_some())
-            || matches!(declaration.kind, DeclarationKind::Action { .. } | DeclarationKind::Function { .. })
-    })
-}
-
 fn found(part: &Part) -> Found {
     let mut found = Found::default();
-    own(part).for_each(|declaration| change::declaration(&mut found, &mut declaration.clone()));
+    let mut see = |value: &Expr| {
+        let at = match &value.kind {
+            ExprKind::Member(_, member) => match &*member.text {
+                "checksum_error" => &mut found.checked,
+                "E2E" => &mut found.after_egress,
+                _ => return,
+            },
+            ExprKind::Call(callee, _, arguments) => match &callee.kind {
+                ExprKind::Name { name, .. } if &*name.text == "mark_to_drop" && arguments.is_empty() => {
+                    &mut found.old_drop
+                }
+                ExprKind::Name { name, .. } if AGAIN.contains(&&*name.text) => &mut found.again,
+                ExprKind::Name { name, .. } if KEEPING.contains(&&*name.text) => &mut found.keeps,
+                _ => return,
+            },
+            _ => return,
+        };
+        at.get_or_insert(value.at.span);
+    };
+    part.tree.declarations.iter().for_each(|declaration| walk::expressions_of(declaration, &mut see));
     found
 }
 

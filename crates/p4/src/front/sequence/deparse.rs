@@ -3,12 +3,13 @@
 use super::flow::Flow;
 use super::part::{DEPARSER, Part};
 use super::rewrite::{Rewrite, named};
-use super::same::{Same, root};
+use super::same::{Same, given, root};
 use super::{Conflict, Joined};
 use crate::front::check::Type;
 use crate::front::source::Span;
 use crate::front::syntax::ast::{Argument, At, Expr, ExprKind, Fields, Name, Statement, StatementKind};
-use crate::front::syntax::change::{self, Change};
+use crate::front::syntax::change::Change;
+use crate::front::warn::walk;
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
@@ -200,8 +201,7 @@ fn emits(part: &Part) -> Joined<Vec<Emit>> {
     }
     let mut all = Vec::new();
     for statement in &body.apply {
-        let value = emitted(statement);
-        let Some(value) = value else {
+        let Some(value) = given(statement, "emit").and_then(|arguments| Some(&arguments.first()?.value)) else {
             return Err(Conflict::new(statement.span, "a deparser of a sequence emits headers, and does nothing else"));
         };
         let values = match &value.kind {
@@ -209,8 +209,7 @@ fn emits(part: &Part) -> Joined<Vec<Emit>> {
             _ => vec![value],
         };
         for value in values {
-            let is_all =
-                matches!(part.facts.types.get(value.at.id as usize), Some(Type::Named(id, _)) if *id == part.headers);
+            let is_all = part.is_headers(value);
             let fields = if is_all { part.fields() } else { Vec::new() };
             for (field, _) in fields {
                 let own = member(value, &field);
@@ -229,16 +228,6 @@ fn emits(part: &Part) -> Joined<Vec<Emit>> {
         }
     }
     Ok(all)
-}
-
-fn emitted(statement: &Statement) -> Option<&Expr> {
-    let StatementKind::Call(Expr { kind: ExprKind::Call(callee, _, arguments), .. }) = &statement.kind else {
-        return None;
-    };
-    match &callee.kind {
-        ExprKind::Member(_, method) if &*method.text == "emit" => arguments.first().map(|argument| &argument.value),
-        _ => None,
-    }
 }
 
 /// The same statement with another header.
@@ -262,17 +251,32 @@ pub(super) fn member(owner: &Expr, field: &Rc<str>) -> Expr {
 
 impl Made {
     pub fn of(part: &Part) -> Made {
-        let mut seen = Seen { part, made: Made::default() };
+        let (seen, mut made) = (Seen { part }, Made::default());
         for declaration in &part.tree.declarations {
-            change::declaration(&mut seen, &mut declaration.clone());
+            walk::expressions_of(declaration, &mut |value| {
+                let ExprKind::Call(callee, _, arguments) = &value.kind else { return };
+                let ExprKind::Member(owner, method) = &callee.kind else { return };
+                match (&*method.text, arguments.first()) {
+                    ("extract", Some(argument)) => made.extracted.extend(seen.fields(&argument.value)),
+                    ("setValid" | "push_front", _) => made.added.extend(seen.fields(owner)),
+                    _ => {}
+                }
+            });
+            walk::statements_of(declaration, &mut |statement| {
+                if let StatementKind::Assign(left, _, _) = &statement.kind
+                    && seen.is_header(left)
+                {
+                    made.added.extend(seen.fields(left));
+                }
+            });
         }
-        seen.made
+        made
     }
 }
 
+/// A program's own places.
 struct Seen<'a> {
     part: &'a Part,
-    made: Made,
 }
 
 impl Seen<'_> {
@@ -293,33 +297,6 @@ impl Seen<'_> {
     fn is_header(&self, value: &Expr) -> bool {
         let ty = &self.part.facts.types[value.at.id as usize];
         matches!(ty, Type::Stack(..)) || self.part.facts.fields(ty).is_some_and(|(kind, _)| kind != Fields::Struct)
-    }
-}
-
-impl Change for Seen<'_> {
-    fn expression(&mut self, value: &mut Expr) {
-        if let ExprKind::Call(callee, _, arguments) = &value.kind
-            && let ExprKind::Member(owner, method) = &callee.kind
-        {
-            match &*method.text {
-                "extract" => {
-                    let fields = arguments.first().map(|argument| self.fields(&argument.value));
-                    self.made.extracted.extend(fields.unwrap_or_default());
-                }
-                "setValid" | "push_front" => self.made.added.extend(self.fields(owner)),
-                _ => {}
-            }
-        }
-        change::expression(self, value);
-    }
-
-    fn statement(&mut self, of: &mut Statement) {
-        if let StatementKind::Assign(left, _, _) = &of.kind
-            && self.is_header(left)
-        {
-            self.made.added.extend(self.fields(left));
-        }
-        change::statement(self, of);
     }
 }
 

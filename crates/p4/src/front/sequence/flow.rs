@@ -3,14 +3,14 @@
 use super::names::Taken;
 use super::part::{PARSER, Part};
 use super::rewrite::named;
-use super::same::{extracted, root};
+use super::same::{extracted, given, root};
 use super::{Conflict, Joined};
 use crate::front::source::Span;
 use crate::front::syntax::ast::{
-    Body, Declaration, DeclarationKind, Expr, ExprKind, Fields, Name, Parameter, State, Statement, StatementKind,
-    Transition,
+    Body, Declaration, DeclarationKind, Expr, ExprKind, Name, State, Statement, StatementKind, Transition,
 };
 use crate::front::syntax::change::{self, Change, Role};
+use crate::front::warn::walk;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -137,14 +137,9 @@ impl Flow {
 
     /// Refuses a header that a packet may have extracted twice: the other program would have one of both.
     fn once(&self, part: &Part) -> Joined<()> {
-        let fields = part.fields();
-        let is_header = |field: &Rc<str>| {
-            let ty = fields.iter().find(|(name, _)| name == field).map(|(_, ty)| ty);
-            ty.is_some_and(|ty| part.facts.fields(ty).is_some_and(|(kind, _)| kind == Fields::Header))
-        };
         let (extracted, before) = self.extracted(part);
         for (at, field) in extracted.iter().enumerate() {
-            if let Some(field) = field.as_ref().filter(|field| before[at].contains(*field) && is_header(field)) {
+            if let Some(field) = field.as_ref().filter(|field| before[at].contains(*field) && part.is_header(field)) {
                 let span = self.steps[at].mover.as_ref().map_or(self.steps[at].span, |mover| mover.span);
                 return Err(Conflict::new(span, format!("`{field}` was extracted before on this way")));
             }
@@ -192,35 +187,21 @@ impl Flow {
 
 /// Whether a statement takes bytes of the packet, or gives the packet to something that may.
 fn moves(statement: &Statement, packet: &Rc<str>) -> bool {
-    struct Moves<'a>(&'a Rc<str>, bool);
-    impl Change for Moves<'_> {
-        fn expression(&mut self, value: &mut Expr) {
-            let is_packet = |value: &Expr| matches!(&value.kind, ExprKind::Name { name, .. } if name.text == *self.0);
-            match &value.kind {
-                ExprKind::Member(owner, method) if is_packet(owner) => {
-                    self.1 |= !matches!(&*method.text, "lookahead" | "length");
-                }
-                _ => {
-                    self.1 |= is_packet(value);
-                    change::expression(self, value);
-                }
-            }
+    let is_packet = |value: &Expr| matches!(&value.kind, ExprKind::Name { name, .. } if name.text == *packet);
+    let (mut named, mut looked) = (0, 0);
+    walk::in_statements(std::slice::from_ref(statement), &mut |value| match &value.kind {
+        ExprKind::Member(owner, method) if is_packet(owner) => {
+            looked += usize::from(matches!(&*method.text, "lookahead" | "length"));
         }
-    }
-    let mut found = Moves(packet, false);
-    found.statement(&mut statement.clone());
-    found.1
+        _ => named += usize::from(is_packet(value)),
+    });
+    named > looked
 }
 
 /// Takes `extract` of a header and `advance` as they are; what else takes bytes does not show which ones.
 fn is_plain(part: &Part, statement: &Statement) -> Joined<()> {
-    let is_advance = match &statement.kind {
-        StatementKind::Call(Expr { kind: ExprKind::Call(callee, ..), .. }) => {
-            matches!(&callee.kind, ExprKind::Member(_, method) if &*method.text == "advance")
-        }
-        _ => false,
-    };
-    if is_advance || extracted(statement).is_some_and(|value| root(value, part).is_some()) {
+    let is_header = extracted(statement).is_some_and(|value| root(value, part).is_some());
+    if is_header || given(statement, "advance").is_some() {
         return Ok(());
     }
     let what = "in a sequence each `extract` of a header and each `advance` is a statement of a state, and nothing else takes bytes of the packet";
@@ -229,52 +210,42 @@ fn is_plain(part: &Part, statement: &Statement) -> Joined<()> {
 
 /// Refuses a parser that writes what the other programs see: it runs before all of them.
 fn writes_own(part: &Part, statement: &Statement) -> Joined<()> {
-    struct Writes<'a>(&'a [Parameter], Option<Span>);
-    impl Writes<'_> {
-        fn is_shared(&self, value: &Expr) -> bool {
-            match &value.kind {
-                ExprKind::Name { name, .. } => {
-                    let at = self.0.iter().position(|parameter| parameter.name.text == name.text);
-                    matches!(at, Some(1 | 3))
-                }
-                ExprKind::Member(owner, _) | ExprKind::Index(owner, _) | ExprKind::Slice(owner, ..) => {
-                    self.is_shared(owner)
-                }
-                _ => false,
-            }
+    let parameters = &part.blocks[PARSER].block.parameters;
+    let is_shared = |value: &Expr| {
+        let at = parameters.iter().position(|parameter| owner_of_all(value) == Some(&parameter.name.text));
+        matches!(at, Some(1 | 3))
+    };
+    let mut found = None;
+    let all = std::slice::from_ref(statement);
+    walk::statements(all, &mut |statement| match &statement.kind {
+        StatementKind::Assign(left, ..) if is_shared(left) => drop(found.get_or_insert(statement.span)),
+        _ => {}
+    });
+    walk::in_statements(all, &mut |value| {
+        let ExprKind::Call(callee, _, arguments) = &value.kind else { return };
+        let owner = match &callee.kind {
+            ExprKind::Member(owner, method) if !READING.contains(&&*method.text) => Some(&**owner),
+            _ => None,
+        };
+        if arguments.iter().map(|argument| &argument.value).chain(owner).any(is_shared) {
+            found.get_or_insert(value.at.span);
         }
-    }
-    impl Change for Writes<'_> {
-        fn expression(&mut self, value: &mut Expr) {
-            if let ExprKind::Call(callee, _, arguments) = &value.kind {
-                let owner = match &callee.kind {
-                    ExprKind::Member(owner, method) if !READING.contains(&&*method.text) => Some(&**owner),
-                    _ => None,
-                };
-                let values = arguments.iter().map(|argument| &argument.value).chain(owner);
-                if values.into_iter().any(|value| self.is_shared(value)) {
-                    self.1.get_or_insert(value.at.span);
-                }
-            }
-            change::expression(self, value);
-        }
-        fn statement(&mut self, of: &mut Statement) {
-            if let StatementKind::Assign(left, ..) = &of.kind
-                && self.is_shared(left)
-            {
-                self.1.get_or_insert(of.span);
-            }
-            change::statement(self, of);
-        }
-    }
-    let mut found = Writes(&part.blocks[PARSER].block.parameters, None);
-    found.statement(&mut statement.clone());
-    match found.1 {
+    });
+    match found {
         Some(span) => Err(Conflict::new(
             span,
             "a parser of a sequence writes its own metadata and variables, for it runs before all programs",
         )),
         None => Ok(()),
+    }
+}
+
+/// The name that a place is, or is a part of.
+fn owner_of_all(value: &Expr) -> Option<&Rc<str>> {
+    match &value.kind {
+        ExprKind::Name { name, .. } => Some(&name.text),
+        ExprKind::Member(owner, _) | ExprKind::Index(owner, _) | ExprKind::Slice(owner, ..) => owner_of_all(owner),
+        _ => None,
     }
 }
 

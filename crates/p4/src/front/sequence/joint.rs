@@ -10,7 +10,7 @@ use super::select::{self, Choice, Side};
 use super::{Conflict, Joined};
 use crate::front::source::Span;
 use crate::front::syntax::ast::{
-    At, Expr, ExprKind, Fields, Name, Number, SelectCase, State, Statement, StatementKind, Transition,
+    At, Expr, ExprKind, Name, Number, SelectCase, State, Statement, StatementKind, Transition,
 };
 use crate::front::syntax::change::Change;
 use std::collections::{BTreeSet, HashMap};
@@ -199,10 +199,8 @@ impl<'a> Joint<'a> {
         let is = |one: &(&Rc<str>, &(Rc<str>, Span, Span))| if which == 0 { one.1.0 == own } else { *one.0 == own };
         let Some((other, (field, met, other_met))) = self.same.fields.iter().find(is) else { return Ok(None) };
         let (by, part, name) = if which == 0 { (1, second, other) } else { (0, first, field) };
-        let ty = part.fields().into_iter().find(|(own, _)| own == name).map(|(_, ty)| ty);
-        let is_header = ty.is_some_and(|ty| part.facts.fields(&ty).is_some_and(|(kind, _)| kind == Fields::Header));
         let is_added = Made::of(part).added.contains(name);
-        if is_header && !is_added {
+        if part.is_header(name) && !is_added {
             return Ok(Some(Missed { by, field: field.clone() }));
         }
         let what = format!(

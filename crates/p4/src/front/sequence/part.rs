@@ -5,7 +5,7 @@ use crate::Program;
 use crate::front::check::{DefId, Facts, Kind, Type};
 use crate::front::source::Span;
 use crate::front::syntax::ast::{
-    self, Block, Declaration, DeclarationKind, ExprKind, Fields, Parameter, TypeExpr, given_name,
+    self, Block, Declaration, DeclarationKind, Expr, ExprKind, Fields, Parameter, TypeExpr, given_name,
 };
 use std::rc::Rc;
 
@@ -107,12 +107,28 @@ impl Part {
         self.facts.fields(&Type::Named(self.headers, Rc::from([]))).map(|(_, fields)| fields).unwrap_or_default()
     }
 
+    /// The type of a field of the headers.
+    pub fn field(&self, field: &str) -> Option<Type> {
+        self.fields().into_iter().find(|(name, _)| &**name == field).map(|(_, ty)| ty)
+    }
+
+    /// Whether a field of the headers is one header, and no stack, union or struct.
+    pub fn is_header(&self, field: &str) -> bool {
+        let fields = self.field(field).and_then(|ty| self.facts.fields(&ty));
+        fields.is_some_and(|(kind, _)| kind == Fields::Header)
+    }
+
     /// Name of the type of a field of the headers.
     pub fn type_of_field(&self, field: &str) -> Rc<str> {
-        match self.fields().into_iter().find(|(name, _)| &**name == field) {
-            Some((_, Type::Named(id, _))) => self.facts.definition(id).name.clone(),
+        match self.field(field) {
+            Some(Type::Named(id, _)) => self.facts.definition(id).name.clone(),
             _ => field.into(),
         }
+    }
+
+    /// Whether a value is all of the headers.
+    pub fn is_headers(&self, value: &Expr) -> bool {
+        matches!(self.facts.types.get(value.at.id as usize), Some(Type::Named(id, _)) if *id == self.headers)
     }
 
     /// Whether a block does nothing.

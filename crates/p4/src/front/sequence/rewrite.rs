@@ -52,12 +52,9 @@ impl<'a> Rewrite<'a> {
     }
 
     fn field(&self, owner: &Type, field: &Rc<str>) -> Option<Rc<str>> {
-        let Type::Named(id, _) = owner else { return None };
-        if *id == self.headers {
-            let same = self.same.fields.get(field).map(|(name, ..)| name);
-            return same.or_else(|| self.fields.get(field)).cloned();
-        }
-        self.same.types.get(&self.facts.definition(*id).name)?.1.get(field).cloned()
+        let same = self.same.field(self.facts, self.headers, owner, field);
+        let is_headers = matches!(owner, Type::Named(id, _) if *id == self.headers);
+        same.or_else(|| self.fields.get(field).filter(|_| is_headers)).cloned()
     }
 
     fn type_of(&self, value: &Expr) -> Type {
@@ -102,8 +99,8 @@ impl Change for Rewrite<'_> {
                 }
             }
             ExprKind::Cast(_, inner) => {
-                let ty = self.facts.types.get(value.at.id as usize).cloned().unwrap_or(Type::Unknown);
-                self.fields_of(inner, &ty);
+                let ty = self.facts.types.get(value.at.id as usize).unwrap_or(&Type::Unknown);
+                self.fields_of(inner, ty);
             }
             _ => {}
         }

@@ -2,9 +2,9 @@
 
 use super::part::{PARSER, Part};
 use super::{Conflict, Joined};
-use crate::front::check::{Kind, Type, Value};
+use crate::front::check::{DefId, Facts, Kind, Type, Value};
 use crate::front::source::Span;
-use crate::front::syntax::ast::{Expr, ExprKind, Name, Number, Statement, StatementKind};
+use crate::front::syntax::ast::{Argument, Expr, ExprKind, Name, Number, Statement, StatementKind};
 use crate::front::syntax::change::{self, Change};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -65,6 +65,15 @@ impl Same {
         }
     }
 
+    /// The first program's name for a field of the second one's, of an owner of that type.
+    pub fn field(&self, facts: &Facts, headers: DefId, owner: &Type, field: &str) -> Option<&Rc<str>> {
+        match owner {
+            Type::Named(id, _) if *id == headers => self.fields.get(field).map(|(name, ..)| name),
+            Type::Named(id, _) => self.types.get(&facts.definition(*id).name)?.1.get(field),
+            _ => None,
+        }
+    }
+
     /// Takes note that both programs take the same bytes here: they have to be one header.
     pub fn meet(&mut self, one: (&Part, &Statement), two: (&Part, &Statement)) -> Joined<()> {
         let ((first, a), (second, b)) = (one, two);
@@ -115,8 +124,7 @@ impl Same {
             );
             return Err(Conflict::with(span, what, *met));
         }
-        let ty = |part: &Part, name: &Rc<str>| part.fields().into_iter().find(|(own, _)| own == name).map(|(_, ty)| ty);
-        let (Some(a), Some(b)) = (ty(first, field), ty(second, other)) else {
+        let (Some(a), Some(b)) = (first.field(field), second.field(other)) else {
             return Err(Conflict::with(span, format!("`{other}` is no header"), at));
         };
         self.types((first, &a), (second, &b)).map_err(|why| {
@@ -183,17 +191,11 @@ impl Change for Plain<'_> {
             }
             // A method, or a field.
             ExprKind::Member(owner, member) if !self.is_first() => {
-                let field = match self.part.facts.types.get(owner.at.id as usize) {
-                    Some(Type::Named(id, _)) if *id == self.part.headers => {
-                        let known = self.same.fields.get(&member.text).map(|(name, ..)| name.clone());
-                        Some(known.unwrap_or_else(|| format!("{} of the second", member.text).into()))
-                    }
-                    Some(Type::Named(id, _)) => {
-                        let name = &self.part.facts.definition(*id).name;
-                        self.same.types.get(name).and_then(|(_, fields)| fields.get(&member.text).cloned())
-                    }
-                    _ => None,
-                };
+                let Part { facts, headers, .. } = self.part;
+                let ty = facts.types.get(owner.at.id as usize).unwrap_or(&Type::Unknown);
+                let known = self.same.field(facts, *headers, ty, &member.text).cloned();
+                let own = || self.part.is_headers(owner).then(|| format!("{} of the second", member.text).into());
+                let field = known.or_else(own);
                 if let (Some(field), ExprKind::Member(_, member)) = (field, &mut value.kind) {
                     member.text = field;
                 }
@@ -215,26 +217,24 @@ fn shown(ty: &Type) -> String {
     }
 }
 
-/// What is extracted by a statement that is nothing but an `extract`.
-pub(super) fn extracted(statement: &Statement) -> Option<&Expr> {
+/// What a statement gives to a method, if it is nothing but a call of it.
+pub(super) fn given<'a>(statement: &'a Statement, method: &str) -> Option<&'a [Argument]> {
     let StatementKind::Call(Expr { kind: ExprKind::Call(callee, _, arguments), .. }) = &statement.kind else {
         return None;
     };
-    match &callee.kind {
-        ExprKind::Member(_, method) if &*method.text == "extract" => arguments.first().map(|argument| &argument.value),
-        _ => None,
-    }
+    matches!(&callee.kind, ExprKind::Member(_, name) if &*name.text == method).then_some(arguments)
+}
+
+/// What is extracted by a statement that is nothing but an `extract`.
+pub(super) fn extracted(statement: &Statement) -> Option<&Expr> {
+    Some(&given(statement, "extract")?.first()?.value)
 }
 
 /// The field of the headers that a value is, or a part of.
 pub(super) fn root(value: &Expr, part: &Part) -> Option<Rc<str>> {
     match &value.kind {
-        ExprKind::Member(owner, member) => {
-            let is_headers =
-                matches!(part.facts.types.get(owner.at.id as usize), Some(Type::Named(id, _)) if *id == part.headers);
-            if is_headers { Some(member.text.clone()) } else { root(owner, part) }
-        }
-        ExprKind::Index(owner, _) => root(owner, part),
+        ExprKind::Member(owner, member) if part.is_headers(owner) => Some(member.text.clone()),
+        ExprKind::Member(owner, _) | ExprKind::Index(owner, _) => root(owner, part),
         _ => None,
     }
 }

@@ -140,24 +140,12 @@ pub(super) fn clones(looked: &Looked<'_>) -> bool {
 
 /// All expressions of a program's parsers, controls, actions and functions.
 fn each_expression<'p>(looked: &Looked<'p>, see: &mut dyn FnMut(&'p Expr)) {
-    for declaration in looked.declarations() {
-        if let DeclarationKind::Block(Block { body: Some(body), .. }) = &declaration.kind {
-            walk::expressions_of_body(body, see);
-        }
-        walk::statements(walk::body(declaration), &mut |statement| {
-            walk::of_statement(statement).into_iter().for_each(|value| walk::expressions(value, see));
-        });
-    }
+    looked.declarations().for_each(|declaration| walk::expressions_of(declaration, see));
 }
 
 /// All statements of these.
 fn each_statement<'p>(looked: &Looked<'p>, see: &mut dyn FnMut(&'p Statement)) {
-    for declaration in looked.declarations() {
-        if let DeclarationKind::Block(Block { body: Some(body), .. }) = &declaration.kind {
-            walk::of_body(body, see);
-        }
-        walk::statements(walk::body(declaration), see);
-    }
+    looked.declarations().for_each(|declaration| walk::statements_of(declaration, see));
 }
 
 /// Whether an extern may write to the metadata that it is given.

@@ -35,12 +35,7 @@ fn used(looked: &Looked<'_>) -> Used {
             assigned.extend(root(left));
         }
     };
-    for declaration in looked.declarations() {
-        walk::statements(walk::body(declaration), &mut see);
-        if let DeclarationKind::Block(Block { body: Some(body), .. }) = &declaration.kind {
-            walk::of_body(body, &mut see);
-        }
-    }
+    looked.declarations().for_each(|declaration| walk::statements_of(declaration, &mut see));
     let names = || facts.names.iter().enumerate().filter_map(|(at, id)| Some((at as u32, (*id)?)));
     let read = names().filter(|(at, _)| !assigned.contains(at)).map(|(_, id)| id).collect();
     Used { named: names().map(|(_, id)| id).collect(), read }

@@ -1,7 +1,8 @@
 //! Walks over statements and expressions.
 
 use crate::front::syntax::ast::{
-    Body, Declaration, DeclarationKind, Expr, ExprKind, ForOver, PropertyValue, Statement, StatementKind, Transition,
+    Block, Body, Declaration, DeclarationKind, Expr, ExprKind, ForOver, PropertyValue, Statement, StatementKind,
+    Transition,
 };
 
 /// Expressions right below one.
@@ -91,6 +92,27 @@ pub(crate) fn body(declaration: &Declaration) -> &[Statement] {
         DeclarationKind::Action { body, .. } | DeclarationKind::Function { body, .. } => body,
         _ => &[],
     }
+}
+
+/// All statements of a declaration outside of others: of a parser, a control, an action or a function.
+pub(crate) fn statements_of<'p>(declaration: &'p Declaration, see: &mut dyn FnMut(&'p Statement)) {
+    if let DeclarationKind::Block(Block { body: Some(body), .. }) = &declaration.kind {
+        of_body(body, see);
+    }
+    statements(body(declaration), see);
+}
+
+/// All expressions of such a declaration.
+pub(crate) fn expressions_of<'p>(declaration: &'p Declaration, see: &mut dyn FnMut(&'p Expr)) {
+    if let DeclarationKind::Block(Block { body: Some(body), .. }) = &declaration.kind {
+        expressions_of_body(body, see);
+    }
+    in_statements(body(declaration), see);
+}
+
+/// All expressions of statements, and of those inside of them.
+pub(crate) fn in_statements<'p>(all: &'p [Statement], see: &mut dyn FnMut(&'p Expr)) {
+    statements(all, &mut |statement| of_statement(statement).into_iter().for_each(|one| expressions(one, see)));
 }
 
 /// All statements of a parser or control: of its actions, states and `apply`.
