@@ -16,7 +16,7 @@ BARE_CONFIGS := bare_default bare_tiny
 # Smaller NICs of which `make test` has no plug-in.
 WITH_CONFIGS := with_xdp_tiny with_l7_tiny
 RMT_CONFIGS := rmt_default rmt_tiny
-XDP_CONFIGS := xdp_default xdp_tiny
+XDP_CONFIGS := xdp_default xdp_tiny xdp_tiny_far
 L7_CONFIGS := l7_default l7_tiny
 
 .PHONY: help

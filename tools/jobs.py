@@ -47,7 +47,7 @@ CARGO = {"CARGO_BUILD_JOBS": "1"}
 PLUGINS = {
     "nic": ("plugin bare_default", "plugin bare_tiny", "plugin tiny"),
     "rmt": ("plugin rmt_default", "plugin rmt_tiny"),
-    "xdp": ("plugin xdp_tiny",),
+    "xdp": ("plugin xdp_tiny", "plugin xdp_tiny_far"),
     "l7": ("plugin l7_default", "plugin l7_tiny"),
 }
 # That with every engine. Of the default target it is in `make long` only.

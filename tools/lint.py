@@ -18,7 +18,16 @@ from project import READ_SLANG, ROOT, Configuration, captured, configurations, p
 VERIBLE = ["verible-verilog-format", "--column_limit=120", "--indentation_spaces=2", "--verify"]
 VERILATOR = ["verilator", "--lint-only", "-Wall", "--timing", "--assert"]
 # Configurations without a plug-in in `make test`.
-ONLY_LINTED = ("default", "with_xdp_tiny", "with_l7_tiny", "rmt_wide", "xdp_default", "probe_default", "probe_tiny")
+ONLY_LINTED = (
+    "default",
+    "with_xdp_tiny",
+    "with_l7_tiny",
+    "rmt_wide",
+    "xdp_default",
+    "xdp_far",
+    "probe_default",
+    "probe_tiny",
+)
 
 Outcome = tuple[bool, str]
 

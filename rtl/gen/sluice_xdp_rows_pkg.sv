@@ -53,7 +53,9 @@ package sluice_xdp_rows_pkg;
     logic [1:0]  records;
     logic [2:0]  frames;
     logic        serial;
+    logic [3:0]  large_read_only;
     logic [8:0]  read_only;
+    logic [5:0]  large_writable;
     logic [8:0]  writable;
     logic [8:0]  regions;
     logic        grows;
@@ -64,8 +66,8 @@ package sluice_xdp_rows_pkg;
     logic [12:0] start;
     logic        valid;
   } xdp_program_row_t;
-  localparam int unsigned XdpProgramRowBits = 96;
-  localparam int unsigned XdpProgramRowWords = 3;
+  localparam int unsigned XdpProgramRowBits = 106;
+  localparam int unsigned XdpProgramRowWords = 4;
 
   // A module's part of the queues in front of the cores. Index: module.
   typedef struct packed {
@@ -82,18 +84,19 @@ package sluice_xdp_rows_pkg;
   localparam int unsigned XdpInterfacesRowBits = 256;
   localparam int unsigned XdpInterfacesRowWords = 8;
 
-  // A page of 64 KiB of a module's addresses of map values. Index: row of the region table.
+  // A page of a module's addresses of map values, of 64 KiB, or of 16 MiB in maps of more than 1 MiB. Index: row of the region table.
   typedef struct packed {
     logic [7:0]  lock;
     logic [9:0]  writable;
     logic [9:0]  readable;
     logic [3:0]  shift;
-    logic [16:0] bytes;
-    logic [11:0] base;
+    logic [24:0] bytes;
+    logic [15:0] base;
+    logic        outside;
     logic [5:0]  module_id;
     logic        valid;
   } xdp_region_row_t;
-  localparam int unsigned XdpRegionRowBits = 68;
+  localparam int unsigned XdpRegionRowBits = 81;
   localparam int unsigned XdpRegionRowWords = 3;
 
   // A map. Index: number of the map. Places in search memory are its rows.
@@ -106,9 +109,10 @@ package sluice_xdp_rows_pkg;
     logic [3:0]  bucket_bits;
     logic [15:0] bucket;
     logic [15:0] state;
-    logic [11:0] base;
+    logic [15:0] base;
+    logic        outside;
     logic [31:0] first;
-    logic [23:0] slots;
+    logic [27:0] slots;
     logic [31:0] entries;
     logic [3:0]  shift;
     logic [9:0]  value_bytes;
@@ -120,7 +124,7 @@ package sluice_xdp_rows_pkg;
     logic [5:0]  module_id;
     logic        valid;
   } xdp_map_row_t;
-  localparam int unsigned XdpMapRowBits = 245;
+  localparam int unsigned XdpMapRowBits = 254;
   localparam int unsigned XdpMapRowWords = 8;
 
   // State of a map with keys: a row of search memory.
@@ -153,6 +157,15 @@ package sluice_xdp_rows_pkg;
   } xdp_host_row_t;
   localparam int unsigned XdpHostRowBits = 83;
   localparam int unsigned XdpHostRowWords = 3;
+
+  // How much of external memory becomes zero. Index: the first unit of 64 KiB. A write is answered when it has; read, each row has what memory answered with errors since the reset.
+  typedef struct packed {
+    logic [15:0] write_errors;
+    logic [15:0] read_errors;
+    logic [16:0] count;
+  } xdp_outside_row_t;
+  localparam int unsigned XdpOutsideRowBits = 49;
+  localparam int unsigned XdpOutsideRowWords = 2;
 
   // 32 bytes of value memory, the first byte in bits 7:0.
   typedef struct packed {
@@ -382,6 +395,7 @@ package sluice_xdp_rows_pkg;
   localparam logic [7:0] TableXdpEvents = 8'd14;
   localparam logic [7:0] TableXdpEventsTaken = 8'd15;
   localparam logic [7:0] TableXdpEventData = 8'd17;
+  localparam logic [7:0] TableXdpOutside = 8'd18;
   localparam logic [7:0] TableXdpShare = 8'd16;
 
   // Resources of one configuration.
@@ -398,6 +412,8 @@ package sluice_xdp_rows_pkg;
     int unsigned maps;
     int unsigned values;
     int unsigned search;
+    int unsigned outside;
+    int unsigned lines;
     int unsigned target_hash;
   } xdp_cfg_t;
 
@@ -414,7 +430,9 @@ package sluice_xdp_rows_pkg;
       maps: 256,
       values: 1048576,
       search: 32768,
-      target_hash: 32'hf5bc6ff5
+      outside: 0,
+      lines: 0,
+      target_hash: 32'hbfc8b84f
   };
   localparam xdp_cfg_t XdpCfgTiny = '{
       bus_bytes: 32,
@@ -429,13 +447,51 @@ package sluice_xdp_rows_pkg;
       maps: 16,
       values: 32768,
       search: 1024,
-      target_hash: 32'h22a7a509
+      outside: 0,
+      lines: 0,
+      target_hash: 32'h68d372b3
+  };
+  localparam xdp_cfg_t XdpCfgFar = '{
+      bus_bytes: 64,
+      modules: 64,
+      cores: 2,
+      contexts: 8,
+      rows: 8192,
+      memory: 1024,
+      packets: 16,
+      queue_rows: 1024,
+      regions: 512,
+      maps: 256,
+      values: 1048576,
+      search: 32768,
+      outside: 1073741824,
+      lines: 4096,
+      target_hash: 32'h1aa8ac00
+  };
+  localparam xdp_cfg_t XdpCfgTinyFar = '{
+      bus_bytes: 32,
+      modules: 8,
+      cores: 2,
+      contexts: 2,
+      rows: 1024,
+      memory: 256,
+      packets: 8,
+      queue_rows: 512,
+      regions: 128,
+      maps: 16,
+      values: 32768,
+      search: 1024,
+      outside: 536870912,
+      lines: 64,
+      target_hash: 32'h9b1cdaab
   };
 
   // Configuration by the number that the top takes as its parameter.
   function automatic xdp_cfg_t xdp_cfg(int unsigned target);
     case (target)
       1: return XdpCfgTiny;
+      2: return XdpCfgFar;
+      3: return XdpCfgTinyFar;
       default: return XdpCfgDefault;
     endcase
   endfunction

@@ -461,6 +461,8 @@ module sluice_nic_top
         .leave_o          (leave)
     );
 
+    // No target of the NIC has external memory.
+    sluice_xdp_outside_pkg::outside_master_t unused_outside;
     sluice_xdp #(
         .Cfg(XdpCfg)
     ) u_xdp (
@@ -491,6 +493,8 @@ module sluice_nic_top
         .cfg_req_i           (req[AtXdp]),
         .cfg_valid_o         (rsp_valid[AtXdp]),
         .cfg_rsp_o           (rsp[AtXdp]),
+        .outside_o           (unused_outside),
+        .outside_i           ('0),
         .step_valid_o        (unused_step_valid),
         .step_o              (unused_step),
         .waiting_o           (xdp_waiting),

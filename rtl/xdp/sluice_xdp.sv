@@ -17,6 +17,7 @@ module sluice_xdp
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_streams_pkg::*;
+  import sluice_xdp_outside_pkg::*;
 #(
     parameter xdp_cfg_t Cfg = XdpCfgDefault,
     localparam int unsigned Bytes = Cfg.bus_bytes
@@ -54,6 +55,10 @@ module sluice_xdp
     input  cfg_req_t cfg_req_i,
     output logic     cfg_valid_o,
     output cfg_rsp_t cfg_rsp_o,
+
+    // External memory for values, where there is one (`Cfg.outside`).
+    output outside_master_t outside_o,
+    input  outside_slave_t  outside_i,
 
     // Trace: the order in which packets reach what they share, by channel (xdp_step_e).
     output logic                [XdpSteps-1:0] step_valid_o,
@@ -336,7 +341,9 @@ module sluice_xdp
       .values_cfg_valid_o  (values_cfg_valid),
       .values_cfg_rsp_o    (values_cfg_rsp),
       .maps_cfg_valid_o    (maps_cfg_valid),
-      .maps_cfg_rsp_o      (maps_cfg_rsp)
+      .maps_cfg_rsp_o      (maps_cfg_rsp),
+      .outside_o,
+      .outside_i
   );
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -420,7 +427,8 @@ module sluice_xdp
   sluice_xdp_tables #(
       .Modules(Modules),
       .Rows   (Cfg.rows),
-      .Cores  (Cores)
+      .Cores  (Cores),
+      .Outside(Cfg.outside != 0)
   ) u_tables (
       .clk_i,
       .rst_ni,

@@ -20,6 +20,7 @@ module sluice_xdp_cluster
     parameter int unsigned Rows = 1024,
     parameter int unsigned Slots = 16,
     parameter int unsigned Modules = 64,
+    parameter bit Outside = 1'b0,
     localparam int unsigned SlotBits = $clog2(Slots),
     localparam int unsigned LookBits = $clog2(2 * Modules),
     localparam int unsigned ContextBits = $clog2(Contexts)
@@ -238,7 +239,8 @@ module sluice_xdp_cluster
   sluice_xdp_load #(
       .Rows   (Rows),
       .Slots  (Slots),
-      .Modules(Modules)
+      .Modules(Modules),
+      .Outside(Outside)
   ) u_load (
       .clk_i,
       .rst_ni,

@@ -179,7 +179,8 @@ module sluice_xdp_cores
         .Core    (c),
         .Rows    (Cfg.memory),
         .Slots   (Slots),
-        .Modules (Cfg.modules)
+        .Modules (Cfg.modules),
+        .Outside (Cfg.outside != 0)
     ) u_cluster (
         .clk_i,
         .rst_ni,

@@ -6,6 +6,7 @@ sluice_xdp_pkg.sv
 sluice_xdp_stages_pkg.sv
 sluice_xdp_streams_pkg.sv
 sluice_xdp_walk_pkg.sv
+sluice_xdp_outside_pkg.sv
 sluice_xdp.sv
 sluice_xdp_access.sv
 sluice_xdp_accounts.sv
@@ -51,10 +52,16 @@ sluice_xdp_memory.sv
 sluice_xdp_muldiv.sv
 sluice_xdp_order.sv
 sluice_xdp_out.sv
+sluice_xdp_outside.sv
+sluice_xdp_outside_clear.sv
+sluice_xdp_outside_front.sv
+sluice_xdp_outside_order.sv
+sluice_xdp_outside_writes.sv
 sluice_xdp_passes.sv
 sluice_xdp_places.sv
 sluice_xdp_queues.sv
 sluice_xdp_reader.sv
+sluice_xdp_region.sv
 sluice_xdp_registers.sv
 sluice_xdp_sender.sv
 sluice_xdp_shared.sv

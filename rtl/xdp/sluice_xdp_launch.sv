@@ -120,7 +120,8 @@ module sluice_xdp_launch
           code: bundle_i.code,
           data: bundle_i.data,
           expected: bundle_i.third,
-          map: bundle_i.map
+          map: bundle_i.map,
+          outside: 1'b0
       };
 
   // Which map it is: the number in the lane, or a handle in the first argument. Other numbers are no map's.

@@ -20,6 +20,7 @@ module sluice_xdp_load
     parameter int unsigned Rows = 1024,
     parameter int unsigned Slots = 32,
     parameter int unsigned Modules = 64,
+    parameter bit Outside = 1'b0,
     localparam int unsigned SlotBits = $clog2(Slots)
 ) (
     input logic clk_i,
@@ -284,7 +285,13 @@ module sluice_xdp_load
           module_id: side_q.module_id,
           work: program_row.work,
           ifindex: ifindex,
-          regions: '{base: program_row.regions, writable: program_row.writable, read_only: program_row.read_only},
+          regions: '{
+              base: program_row.regions,
+              writable: program_row.writable,
+              large_writable: Outside ? program_row.large_writable : '0,
+              read_only: program_row.read_only,
+              large_read_only: Outside ? program_row.large_read_only : '0
+          },
           frames: program_row.frames,
           most: most,
           stamp: side_q.stamp,

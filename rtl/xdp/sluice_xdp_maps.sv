@@ -25,6 +25,7 @@ module sluice_xdp_maps
     parameter int unsigned Rows = 1 << 15,
     parameter int unsigned Processors = 16,
     parameter int unsigned Cores = 2,
+    parameter bit Outside = 1'b0,
     localparam int unsigned ProcessorBits = $clog2(Processors)
 ) (
     input logic clk_i,
@@ -51,6 +52,7 @@ module sluice_xdp_maps
     output logic [ProcessorBits-1:0] done_context_o,
     // Nobody else reaches values.
     output logic                     locks_o,
+    output logic [   ModuleBits-1:0] locks_module_o,
 
     output logic                request_valid_o,
     input  logic                request_ready_i,
@@ -290,7 +292,8 @@ module sluice_xdp_maps
   // Second half.
 
   sluice_xdp_maps_back #(
-      .Processors(Processors)
+      .Processors(Processors),
+      .Outside   (Outside)
   ) u_back (
       .clk_i,
       .rst_ni,
@@ -311,6 +314,7 @@ module sluice_xdp_maps
       .answer_context_o,
       .answer_o,
       .locks_o,
+      .locks_module_o,
       .host_done_o       (host_done),
       .host_error_o      (host_error),
       .host_slot_o       (host_slot),

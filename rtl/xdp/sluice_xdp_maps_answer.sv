@@ -7,7 +7,9 @@ module sluice_xdp_maps_answer
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
-(
+#(
+    parameter bit Outside = 1'b0
+) (
     input logic clk_i,
 
     // "Bits of signal are not used": of an operation what is asked, of which map.
@@ -42,6 +44,7 @@ module sluice_xdp_maps_answer
     input link_t                  chain_word_i,
     input logic                   got_i,
     input logic                   got_first_i,
+    input logic                   got_fault_i,      // external memory has answered with an error
     input logic     [       31:0] value_i,
 
     output xdp_map_answer_t        answer_o,
@@ -61,9 +64,15 @@ module sluice_xdp_maps_answer
   logic refers, there;
   logic [63:0] address;
 
-  assign there   = value_i != '0;
-  assign refers  = operation_i.call.op == XdpMapOpReference;
-  assign address = value_address(operation_i, found_i ? cursor_i.at : cursor_i.slot);
+  assign there = value_i != '0;
+  assign refers = operation_i.call.op == XdpMapOpReference;
+  assign address = (Outside && is_wide(
+      operation_i
+  )) ? element_address(
+      operation_i
+  ) : value_address(
+      operation_i, found_i ? cursor_i.at : cursor_i.slot
+  );
 
   always_comb begin
     answer_o = answer_q;
@@ -121,6 +130,11 @@ module sluice_xdp_maps_answer
     end else if (got_i) begin
       // The handle of a map that a map holds; of the others a program sees nothing.
       answer_q.value <= (operation_i.map.kind inside {XdpMapMaps, XdpMapKeyedMaps}) ? 64'(value_i) : '0;
+    end
+
+    if (Outside && got_i && got_fault_i) begin
+      answer_q.fault <= 1'b1;
+      host_error_o   <= host_error(ErrorIo);
     end
 
     // An error number.

@@ -24,6 +24,7 @@ module sluice_xdp_maps_back
   import sluice_xdp_walk_pkg::*;
 #(
     parameter int unsigned Processors = 8,
+    parameter bit Outside = 1'b0,
     localparam int unsigned ProcessorBits = $clog2(Processors)
 ) (
     input logic clk_i,
@@ -49,7 +50,8 @@ module sluice_xdp_maps_back
     output xdp_map_answer_t                     answer_o,
 
     // A value is being written: nobody else reaches values until the answer is taken.
-    output logic locks_o,
+    output logic                  locks_o,
+    output logic [ModuleBits-1:0] locks_module_o,
 
     output logic        host_done_o,
     output logic [ 7:0] host_error_o,
@@ -335,8 +337,10 @@ module sluice_xdp_maps_back
   );
 
   logic links, leaves, aside, holds_entry, written, got, got_first;
+  assign locks_module_o = operation.map.module_id;
   sluice_xdp_maps_value #(
-      .Processors(Processors)
+      .Processors(Processors),
+      .Outside   (Outside)
   ) u_value (
       .clk_i,
       .rst_ni,
@@ -444,7 +448,9 @@ module sluice_xdp_maps_back
       .search_o
   );
 
-  sluice_xdp_maps_answer u_answer (
+  sluice_xdp_maps_answer #(
+      .Outside(Outside)
+  ) u_answer (
       .clk_i,
       .operation_i    (operation),
       .cursor_i       (cursor),
@@ -472,6 +478,7 @@ module sluice_xdp_maps_back
       .chain_word_i   (chain_word),
       .got_i          (got),
       .got_first_i    (got_first),
+      .got_fault_i    (done_fault_i),
       .value_i        (done_value_i[31:0]),
       .answer_o,
       .host_error_o,

@@ -10,6 +10,7 @@ module sluice_xdp_maps_value
   import sluice_xdp_walk_pkg::*;
 #(
     parameter int unsigned Processors = 8,
+    parameter bit Outside = 1'b0,
     localparam int unsigned ProcessorBits = $clog2(Processors)
 ) (
     input logic clk_i,
@@ -251,7 +252,8 @@ module sluice_xdp_maps_value
   // Where the value lies, from the cycle on behind that in which its slot is known.
 
   slot_t put_slot;
-  logic [31:0] put_place_q;
+  logic [31:0] put_place_q, put_number;
+  logic outside;
   logic put_known_q, put_zero_q, put_known;
   logic [7:0] lock_word;
   logic [5:0] words;  // of a value, less 1
@@ -263,10 +265,15 @@ module sluice_xdp_maps_value
     if (state_q == AsideRow) put_slot = slot_t'(search_i[operation_i.processor[1:0]]);
   end
   always_ff @(posedge clk_i) begin
-    put_place_q <= {8'd0, operation_i.map.base, 12'd0} +
-        ({15'd0, put_slot + ((state_q == Zero) ? zero_copy_q : operation_i.copy)} << operation_i.map.shift);
+    put_place_q <= (outside ? {operation_i.map.base, 16'd0} : {4'd0, operation_i.map.base, 12'd0}) + (put_number << operation_i.map.shift);
     put_known_q <= !(takes_i || begins_i || (state_q == Zero && put_last && word_valid));
     put_zero_q <= state_q == Zero;
+  end
+  // An array outside has more elements than slots have numbers.
+  assign outside = Outside && operation_i.map.outside;
+  always_comb begin
+    put_number = {15'd0, put_slot + ((state_q == Zero) ? zero_copy_q : operation_i.copy)};
+    if (Outside && is_wide(operation_i)) put_number = operation_i.key[0][31:0];
   end
   assign put_known = put_known_q && put_zero_q == (state_q == Zero);
   assign put_ready = put_known && request_ready_i;
@@ -278,6 +285,7 @@ module sluice_xdp_maps_value
     own_request.kind = (state_q == Get) ? RequestGet : RequestPut;
     own_request.address = put_place_q + {22'd0, word_q, 3'd0};
     own_request.bytes = 4'd8;
+    own_request.outside = outside;
     own_request.data = (state_q == Zero) ? '0 : word;
     // A spin lock keeps its word.
     if (state_q == Value && operation_i.map.lock != '0 && word_q == lock_word[7:1]) begin

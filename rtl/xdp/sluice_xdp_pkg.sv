@@ -105,11 +105,13 @@ package sluice_xdp_pkg;
     return narrow;
   endfunction
 
-  // A module's pages of map values in the region table.
+  // A module's pages of map values in the region table; those of large maps exist with external memory.
   typedef struct packed {
     logic [8:0] base;
     logic [8:0] writable;
+    logic [5:0] large_writable;
     logic [8:0] read_only;
+    logic [3:0] large_read_only;
   } xdp_regions_t;
 
   // What a context asks of the values.
@@ -138,6 +140,7 @@ package sluice_xdp_pkg;
     logic [63:0]           data;
     logic [63:0]           expected;
     logic [15:0]           map;
+    logic                  outside;    // of a request of the map engine: its place lies in external memory
   } xdp_request_t;
 
   // Helpers, by number (linux/bpf.h). Those of events have a number of 8 bits; above it stands which of the program's maps or formats.
@@ -175,6 +178,7 @@ package sluice_xdp_pkg;
   // Error numbers that helpers give (Linux).
   localparam logic [63:0] ErrorPermission = -64'd1;
   localparam logic [63:0] ErrorNoEntry = -64'd2;
+  localparam logic [63:0] ErrorIo = -64'd5;
   localparam logic [63:0] ErrorTooBig = -64'd7;
   localparam logic [63:0] ErrorAgain = -64'd11;
   localparam logic [63:0] ErrorNoMemory = -64'd12;

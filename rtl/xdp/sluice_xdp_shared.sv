@@ -3,12 +3,16 @@
 /// Values are asked by contexts, by the map engine and by helpers, in turns (sluice_xdp_value_turns), and answer whom they were asked by. No store comes
 /// when the memory is an atomic operation's.
 ///
+/// Values in external memory (`Cfg.outside`) answer at the same port when nobody else does; one that has waited gets a cycle in which nobody asks. While a
+/// value is written, others of its module wait; without external memory all do.
+///
 /// Latency: values have a request a cycle later. Throughput: a request a cycle. Stall behaviour: who is not taken asks again.
 module sluice_xdp_shared
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_outside_pkg::*;
 #(
     parameter xdp_cfg_t Cfg = XdpCfgDefault,
     localparam int unsigned Cores = Cfg.cores,
@@ -68,7 +72,10 @@ module sluice_xdp_shared
     output logic     values_cfg_valid_o,
     output cfg_rsp_t values_cfg_rsp_o,
     output logic     maps_cfg_valid_o,
-    output cfg_rsp_t maps_cfg_rsp_o
+    output cfg_rsp_t maps_cfg_rsp_o,
+
+    output outside_master_t outside_o,
+    input  outside_slave_t  outside_i
 );
 
   // Cycles that the map engine and helpers wait for values before the cores leave one out.
@@ -99,6 +106,19 @@ module sluice_xdp_shared
   xdp_request_t asked_request_q;
   logic [63:0] late_q;
   logic done_valid, done_engine;
+  // Who may not ask: all, or those of the module whose value is being written.
+  localparam bit Outside = Cfg.outside != 0;
+  localparam int unsigned PlaceBits = Outside ? $clog2(Cfg.outside) : 0;
+  localparam int unsigned LockBits = (PlaceBits > $clog2(Cfg.values)) ? PlaceBits - 1 : $clog2(Cfg.values / 4);
+  logic hold, engine_free;
+  logic [Cores-1:0] request_waits, helper_waits;
+  logic [ModuleBits-1:0] map_locks_module;
+  always_comb begin
+    for (int unsigned c = 0; c < Cores; c++) begin
+      request_waits[c] = hold || (Outside && map_locks && request_i[c].module_id == map_locks_module);
+      helper_waits[c]  = hold || (Outside && map_locks && helper_i[c].module_id == map_locks_module);
+    end
+  end
   logic [Cores-1:0] request_store, request_atomic, helper_store;
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++) begin
@@ -114,16 +134,16 @@ module sluice_xdp_shared
   ) u_value_turns (
       .clk_i,
       .rst_ni,
-      .locks_i         (map_locks),
+      .locks_i         (map_locks && !Outside),
       .stores_i        (atomic_q == '0),
-      .context_valid_i (request_valid_i),
+      .context_valid_i (request_valid_i & ~request_waits),
       .context_store_i (request_store),
       .context_atomic_i(request_atomic),
       .context_ready_o (request_ready_o),
-      .engine_valid_i  (map_request_valid),
+      .engine_valid_i  (map_request_valid && engine_free && !hold),
       .engine_store_i  (map_request.kind == RequestPut),
       .engine_ready_o  (engine_ready),
-      .helper_valid_i,
+      .helper_valid_i  (helper_valid_i & ~helper_waits),
       .helper_store_i  (helper_store),
       .helper_ready_o,
       .valid_o         (values_valid),
@@ -160,35 +180,105 @@ module sluice_xdp_shared
 
   logic asked_valid, asked_unlocks, asked_fault;
   logic [ProcessorBits+1:0] asked_context;
-  logic [$clog2(Cfg.values/4)-1:0] asked_place;
+  logic [LockBits-1:0] asked_place;
+  logic chip_done_valid, chip_done_fault, leaves_valid, leaves_puts;
+  logic [ProcessorBits+1:0] chip_done_asker, leaves_asker;
+  logic [63:0] chip_done_value;
+  outside_request_t leaves;
+  logic chip_cfg_valid;
+  cfg_rsp_t chip_cfg_rsp;
 
   sluice_xdp_values #(
-      .Regions (Cfg.regions),
-      .Maps    (Cfg.maps),
-      .Bytes   (Cfg.values),
-      .Contexts(4 * 2 ** ProcessorBits)
+      .Regions  (Cfg.regions),
+      .Maps     (Cfg.maps),
+      .Bytes    (Cfg.values),
+      .Contexts (4 * 2 ** ProcessorBits),
+      .PlaceBits(PlaceBits)
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i       (asked_q),
-      .ready_o       (values_ready),
-      .request_i     (asked_request_q),
-      .context_i     (asker_q),
-      .late_i        (late_q),
-      .done_valid_o  (done_valid),
-      .done_context_o(done_asker),
-      .done_fault_o,
-      .done_value_o,
-      .lock_valid_o  (asked_valid),
-      .lock_context_o(asked_context),
-      .lock_place_o  (asked_place),
-      .lock_unlocks_o(asked_unlocks),
-      .lock_fault_o  (asked_fault),
+      .valid_i          (asked_q),
+      .ready_o          (values_ready),
+      .request_i        (asked_request_q),
+      .context_i        (asker_q),
+      .late_i           (late_q),
+      .done_valid_o     (chip_done_valid),
+      .done_context_o   (chip_done_asker),
+      .done_fault_o     (chip_done_fault),
+      .done_value_o     (chip_done_value),
+      .outside_valid_o  (leaves_valid),
+      .outside_context_o(leaves_asker),
+      .outside_puts_o   (leaves_puts),
+      .outside_o        (leaves),
+      .lock_valid_o     (asked_valid),
+      .lock_context_o   (asked_context),
+      .lock_place_o     (asked_place),
+      .lock_unlocks_o   (asked_unlocks),
+      .lock_fault_o     (asked_fault),
       .cfg_valid_i,
       .cfg_req_i,
-      .cfg_valid_o   (values_cfg_valid_o),
-      .cfg_rsp_o     (values_cfg_rsp_o)
+      .cfg_valid_o      (chip_cfg_valid),
+      .cfg_rsp_o        (chip_cfg_rsp)
   );
+
+  if (Outside) begin : gen_outside
+    logic far_done_valid, far_done_fault, far_cfg_valid;
+    cfg_rsp_t far_cfg_rsp;
+    logic [ProcessorBits+1:0] far_done_asker;
+    logic [63:0] far_done_value;
+    sluice_xdp_outside_front #(
+        .PlaceBits (PlaceBits),
+        .Lines     (Cfg.lines),
+        .Processors(2 ** ProcessorBits),
+        .Cores     (Cores)
+    ) u_outside (
+        .clk_i,
+        .rst_ni,
+        .valid_i         (leaves_valid),
+        .asker_i         (leaves_asker),
+        .puts_i          (leaves_puts),
+        .request_i       (leaves),
+        .engine_outside_i(map_request.outside),
+        .engine_puts_i   (map_request.kind == RequestPut),
+        .engine_takes_i  (engine_ready),
+        .engine_free_o   (engine_free),
+        .done_valid_o    (far_done_valid),
+        .done_ready_i    (!chip_done_valid),
+        .done_asker_o    (far_done_asker),
+        .done_fault_o    (far_done_fault),
+        .done_value_o    (far_done_value),
+        .hold_o          (hold),
+        .cfg_valid_i,
+        .cfg_req_i,
+        .cfg_valid_o     (far_cfg_valid),
+        .cfg_rsp_o       (far_cfg_rsp),
+        .master_o        (outside_o),
+        .slave_i         (outside_i)
+    );
+    assign done_valid = chip_done_valid || far_done_valid;
+    assign done_asker = chip_done_valid ? chip_done_asker : far_done_asker;
+    assign done_fault_o = chip_done_valid ? chip_done_fault : far_done_fault;
+    assign done_value_o = chip_done_valid ? chip_done_value : far_done_value;
+    assign values_cfg_valid_o = chip_cfg_valid || far_cfg_valid;
+    assign values_cfg_rsp_o = far_cfg_valid ? narrow_rsp(far_cfg_rsp, XdpOutsideRowWords) : chip_cfg_rsp;
+  end else begin : gen_no_outside
+    assign done_valid = chip_done_valid;
+    assign done_asker = chip_done_asker;
+    assign done_fault_o = chip_done_fault;
+    assign done_value_o = chip_done_value;
+    assign hold = 1'b0;
+    assign engine_free = 1'b1;
+    assign values_cfg_valid_o = chip_cfg_valid;
+    assign values_cfg_rsp_o = chip_cfg_rsp;
+    assign outside_o = '0;
+    // "Signal is not used": without external memory nothing leaves.
+    // verilator lint_off UNUSEDSIGNAL
+    outside_slave_t unused_outside;
+    logic [$bits(outside_request_t)+ProcessorBits+3:0] unused_leaves;
+    // verilator lint_on UNUSEDSIGNAL
+    assign unused_outside = outside_i;
+    assign unused_leaves  = {leaves, leaves_asker, leaves_puts, leaves_valid};
+  end
 
   // Of those that are no context's the second bit says that they are a helper's.
   assign done_engine = done_asker[ProcessorBits+1-:2] == 2'b10;
@@ -207,7 +297,7 @@ module sluice_xdp_shared
   sluice_xdp_locks #(
       .Cores    (Cores),
       .Contexts (Cfg.contexts),
-      .PlaceBits($clog2(Cfg.values / 4))
+      .PlaceBits(LockBits)
   ) u_locks (
       .clk_i,
       .rst_ni,
@@ -243,7 +333,8 @@ module sluice_xdp_shared
       .Maps      (Cfg.maps),
       .Rows      (Cfg.search),
       .Processors(2 ** ProcessorBits),
-      .Cores     (Cores)
+      .Cores     (Cores),
+      .Outside   (Outside)
   ) u_maps (
       .clk_i,
       .rst_ni,
@@ -262,6 +353,7 @@ module sluice_xdp_shared
       .done_host_o     (map_done_host_o),
       .done_context_o  (map_done_processor_o),
       .locks_o         (map_locks),
+      .locks_module_o  (map_locks_module),
       .request_valid_o (map_request_valid),
       .request_ready_i (engine_ready),
       .request_o       (map_request),

@@ -15,6 +15,7 @@ module sluice_xdp_tables
     parameter int unsigned Modules = 64,
     parameter int unsigned Rows = 8192,
     parameter int unsigned Cores = 2,
+    parameter bit Outside = 1'b0,
     localparam int unsigned LookBits = $clog2(2 * Modules),
     localparam int unsigned RowIndexBits = $clog2(Rows),
     localparam int unsigned Pages = Rows / XdpPageRows,
@@ -94,7 +95,8 @@ module sluice_xdp_tables
   // Maps, values, accounts, events and queues answer for their own tables.
   assign elsewhere = cfg_req_i.tab inside {TableXdpRegion, TableXdpMap, TableXdpValue, TableXdpSearch, TableXdpHost,
                                            TableXdpHostData, TableXdpPasses, TableXdpEnds, TableXdpFault, TableXdpEvents,
-                                           TableXdpEventsTaken, TableXdpEventData, TableXdpShare};
+                                           TableXdpEventsTaken, TableXdpEventData, TableXdpShare} ||
+      (Outside && cfg_req_i.tab == TableXdpOutside);
   assign row_req = is_drops ? cfg_counter(cfg_req_i) : cfg_req_i;
   assign clears = cfg_req_i.clear;
   assign writes_row = (cfg_req_i.write && status == StatusOk) || clears;

@@ -1,6 +1,6 @@
 /// The XDP engine alone, in the shell (docs/design/hxdp-core.md).
 ///
-/// `Target` chooses the configuration (0 default, 1 tiny). Packets come with their sideband as `tuser` and leave with it and the
+/// `Target` chooses the configuration (0 default, 1 tiny, 2 and 3 the same with external memory). Packets come with their sideband as `tuser` and leave with it and the
 /// tags of all destinations, as at sluice_rmt_top. The configuration ring is that of docs/design/nic.md; nodes in order: system, stamp,
 /// xdp. Rates are not kept: only the rmt pipeline drops for them.
 ///
@@ -16,6 +16,7 @@ module sluice_xdp_top
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_outside_pkg::*;
 #(
     parameter int unsigned Target = 0,
     localparam xdp_cfg_t Cfg = xdp_cfg(Target),
@@ -48,6 +49,36 @@ module sluice_xdp_top
     output logic [31:0] m_axis_cfg_tdata,
     output logic        m_axis_cfg_tlast,
 
+    // External memory for values; without one nothing is asked.
+    output logic [  5:0] m_axi_values_awid,
+    output logic [ 31:0] m_axi_values_awaddr,
+    output logic [  7:0] m_axi_values_awlen,
+    output logic [  2:0] m_axi_values_awsize,
+    output logic [  1:0] m_axi_values_awburst,
+    output logic         m_axi_values_awvalid,
+    input  logic         m_axi_values_awready,
+    output logic [127:0] m_axi_values_wdata,
+    output logic [ 15:0] m_axi_values_wstrb,
+    output logic         m_axi_values_wlast,
+    output logic         m_axi_values_wvalid,
+    input  logic         m_axi_values_wready,
+    input  logic [  5:0] m_axi_values_bid,
+    input  logic [  1:0] m_axi_values_bresp,
+    input  logic         m_axi_values_bvalid,
+    output logic         m_axi_values_bready,
+    output logic [  5:0] m_axi_values_arid,
+    output logic [ 31:0] m_axi_values_araddr,
+    output logic [  7:0] m_axi_values_arlen,
+    output logic [  2:0] m_axi_values_arsize,
+    output logic [  1:0] m_axi_values_arburst,
+    output logic         m_axi_values_arvalid,
+    input  logic         m_axi_values_arready,
+    input  logic [  5:0] m_axi_values_rid,
+    input  logic [127:0] m_axi_values_rdata,
+    input  logic [  1:0] m_axi_values_rresp,
+    input  logic         m_axi_values_rvalid,
+    output logic         m_axi_values_rready,
+
     output logic [TickBits-1:0] ticks_o,
     output logic [        31:0] trace_epoch_o,
 
@@ -61,8 +92,8 @@ module sluice_xdp_top
 
   localparam node_list_t List = '{0: '{wide_words: '0, number: NodeXdp}, default: '0};
 
-  if (Target > 1) begin : gen_bad_target
-    $fatal(1, "xdp_top: Target is %0d, expected 0 (default) or 1 (tiny) (%m)", Target);
+  if (Target > 3) begin : gen_bad_target
+    $fatal(1, "xdp_top: Target is %0d, expected 0 (default), 1 (tiny), 2 (far) or 3 (tiny_far) (%m)", Target);
   end
 
   logic req_valid, rsp_valid, hold, waiting, progress;
@@ -161,6 +192,39 @@ module sluice_xdp_top
   // verilator lint_on UNUSEDSIGNAL
   assign m_axis_tuser = {m_axis_route.tags, m_axis_side};
 
+  outside_master_t outside_out;
+  outside_slave_t  outside_in;
+  assign m_axi_values_awid = outside_out.aw_id;
+  assign m_axi_values_awaddr = outside_out.aw_addr;
+  assign m_axi_values_awlen = outside_out.aw_len;
+  assign m_axi_values_awsize = 3'(OutsideBeatBits);
+  assign m_axi_values_awburst = 2'b01;
+  assign m_axi_values_awvalid = outside_out.aw_valid;
+  assign m_axi_values_wdata = outside_out.w_data;
+  assign m_axi_values_wstrb = outside_out.w_strb;
+  assign m_axi_values_wlast = outside_out.w_last;
+  assign m_axi_values_wvalid = outside_out.w_valid;
+  assign m_axi_values_bready = outside_out.b_ready;
+  assign m_axi_values_arid = outside_out.ar_id;
+  assign m_axi_values_araddr = outside_out.ar_addr;
+  assign m_axi_values_arlen = outside_out.ar_len;
+  assign m_axi_values_arsize = 3'(OutsideBeatBits);
+  assign m_axi_values_arburst = 2'b01;
+  assign m_axi_values_arvalid = outside_out.ar_valid;
+  assign m_axi_values_rready = outside_out.r_ready;
+  assign outside_in = '{
+          aw_ready: m_axi_values_awready,
+          w_ready: m_axi_values_wready,
+          b_valid: m_axi_values_bvalid,
+          b_id: m_axi_values_bid,
+          b_resp: m_axi_values_bresp,
+          ar_ready: m_axi_values_arready,
+          r_valid: m_axi_values_rvalid,
+          r_id: m_axi_values_rid,
+          r_data: m_axi_values_rdata,
+          r_resp: m_axi_values_rresp
+      };
+
   logic unused_generation;
   sluice_xdp #(
       .Cfg(Cfg)
@@ -192,6 +256,8 @@ module sluice_xdp_top
       .cfg_req_i           (req),
       .cfg_valid_o         (rsp_valid),
       .cfg_rsp_o           (rsp),
+      .outside_o           (outside_out),
+      .outside_i           (outside_in),
       .step_valid_o        (trace_step_valid_o),
       .step_o              (trace_step_o),
       .waiting_o           (waiting),

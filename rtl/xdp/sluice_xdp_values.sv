@@ -6,6 +6,9 @@
 ///
 /// A request of the map engine for a place in value memory is not judged; a store of it has no answer.
 ///
+/// With external memory (`PlaceBits` of its bytes; 0 is none), an access to values that lie there goes on at `outside_*` when it was judged, and has no
+/// answer here.
+///
 /// An access lies, with as many bytes behind it as its `span` says, in one value of a page that its module owns, or it faults. What is written is there for every later request.
 /// The host's accesses to value memory wait for cycles without a request.
 ///
@@ -19,11 +22,14 @@ module sluice_xdp_values
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_outside_pkg::*;
 #(
     parameter int unsigned Regions = 512,
     parameter int unsigned Maps = 256,
     parameter int unsigned Bytes = 1 << 20,
     parameter int unsigned Contexts = 8,
+    parameter int unsigned PlaceBits = 0,
+    localparam int unsigned LockBits = (PlaceBits > $clog2(Bytes)) ? PlaceBits - 1 : $clog2(Bytes / 4),
     localparam int unsigned ContextBits = $clog2(Contexts)
 ) (
     input logic clk_i,
@@ -40,12 +46,18 @@ module sluice_xdp_values
     output logic                   done_fault_o,
     output logic [           63:0] done_value_o,
 
-    // In place of an answer: whose lock it is, where it lies in words of 4 bytes, whether it is given back, whether there is none.
-    output logic                       lock_valid_o,
-    output logic [    ContextBits-1:0] lock_context_o,
-    output logic [$clog2(Bytes/4)-1:0] lock_place_o,
-    output logic                       lock_unlocks_o,
-    output logic                       lock_fault_o,
+    // In place of an answer: whose lock it is, where it lies in words of 4 bytes (external memory has a bit above), whether it is given back, whether
+    // there is none.
+    output logic                   lock_valid_o,
+    output logic [ContextBits-1:0] lock_context_o,
+    output logic [   LockBits-1:0] lock_place_o,
+    output logic                   lock_unlocks_o,
+    output logic                   lock_fault_o,
+
+    output logic                               outside_valid_o,
+    output logic             [ContextBits-1:0] outside_context_o,
+    output logic                               outside_puts_o,     // a store of the map engine
+    output outside_request_t                   outside_o,
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
@@ -85,6 +97,7 @@ module sluice_xdp_values
   // verilator lint_on UNUSEDSIGNAL
   logic [8:0] region_index;
   logic in_count;
+  localparam bit Outside = PlaceBits != 0;
 
   assign is_region = cfg_req_i.tab == TableXdpRegion;
   assign is_map = cfg_req_i.tab == TableXdpMap;
@@ -100,17 +113,14 @@ module sluice_xdp_values
     endcase
   end
 
-  // The page of an address: pages that may be written come first, then those that are only read.
-  logic read_only;
-  assign read_only = request_i.address[31];
-  always_comb begin
-    region_index = request_i.regions.base + request_i.address[24:16];
-    in_count = request_i.address[29:25] == '0 && request_i.address[24:16] < request_i.regions.writable;
-    if (read_only) begin
-      region_index = request_i.regions.base + request_i.regions.writable + request_i.address[24:16];
-      in_count = request_i.address[29:25] == '0 && request_i.address[24:16] < request_i.regions.read_only;
-    end
-  end
+  sluice_xdp_region #(
+      .Outside(Outside)
+  ) u_region (
+      .regions_i(request_i.regions),
+      .address_i(request_i.address),
+      .index_o  (region_index),
+      .known_o  (in_count)
+  );
 
   sluice_ram_dp #(
       .Width(XdpRegionRowBits),
@@ -151,6 +161,8 @@ module sluice_xdp_values
   // verilator lint_off UNUSEDSIGNAL
   xdp_request_t one_q, two_q, three_q;
   // verilator lint_on UNUSEDSIGNAL
+  logic one_leaves, one_outside, one_large;
+  logic [23:0] one_offset;
   logic one_known_q, one_is_lock, one_allowed, one_found, one_placed, one_devices, one_refers, taken;
   logic [9:0] one_within, one_limit;
   logic [63:0] one_value;
@@ -171,7 +183,7 @@ module sluice_xdp_values
       four_valid_q  <= 1'b0;
     end else begin
       one_valid_q   <= taken;
-      two_valid_q   <= one_valid_q;
+      two_valid_q   <= one_valid_q && !one_leaves;
       three_valid_q <= two_valid_q;
       four_valid_q  <= three_valid_q && !(three_q.kind inside {RequestPut, RequestLock, RequestUnlock});
     end
@@ -193,16 +205,22 @@ module sluice_xdp_values
 
   assign one_within = one_q.address[9:0] & ~(10'h3ff << region.shift);
   assign one_limit = (one_q.kind == RequestLoad) ? region.readable : region.writable;
+  assign one_large = Outside && one_q.address[29:24] != '0;
+  assign one_offset = {one_large ? one_q.address[23:16] : 8'd0, one_q.address[15:0]};
   assign one_allowed = one_known_q && region.valid && region.module_id == one_q.module_id &&
-      17'(one_q.address[15:0]) < region.bytes && 11'(one_within) + 11'(one_q.span) <= 11'(one_limit);
+      25'(one_offset) < region.bytes && 11'(one_within) + 11'(one_q.span) <= 11'(one_limit);
   assign one_is_lock = region.lock != '0 && one_within[1:0] == '0 && 9'(one_within[9:2]) + 9'd1 == 9'(region.lock);
   assign one_placed = one_q.kind inside {RequestGet, RequestPut};
   assign one_devices = map.valid && map.module_id == one_q.module_id && map.kind == XdpMapDevices && 32'(one_q.map) < Maps;
   // Behind a devmap's last slot lies where all entries lead to.
   assign one_refers = one_q.address < map.entries || one_q.sign;
-  assign one_entry = {8'd0, map.base, 12'd0} + ((one_q.sign ? 32'(map.slots) : one_q.address) << map.shift);
+  assign one_entry = {4'd0, map.base, 12'd0} + ((one_q.sign ? 32'(map.slots) : one_q.address) << map.shift);
   assign one_word = (one_q.kind == RequestReference) ? WordBits'(one_entry[31:3]) :
-      one_placed ? WordBits'(one_q.address[31:3]) : WordBits'({region.base, 9'd0}) + WordBits'(one_q.address[15:3]);
+      one_placed ? WordBits'(one_q.address[31:3]) : WordBits'({region.base, 9'd0}) + WordBits'(one_offset[23:3]);
+  // Those to external memory leave here, but for locks: these are told apart by their place.
+  assign one_outside = Outside && (one_placed ? one_q.outside : region.outside);
+  assign one_leaves = one_outside &&
+      (one_placed || (one_allowed && one_q.kind inside {RequestLoad, RequestStore, RequestAtomic}));
   assign one_found = map.valid && map.module_id == one_q.module_id && map.kind == XdpMapArray && !map.per_cpu && late_i[31:0] < map.entries &&
       32'(one_q.map) < Maps;
 
@@ -382,16 +400,48 @@ module sluice_xdp_values
     four_writes_q <= three_valid_q && three_q.kind == RequestAtomic && !three_fault_q && rst_ni;
   end
 
+  // To external memory.
+  if (Outside) begin : gen_outside
+    logic [31:0] one_place, two_place_q;
+    assign one_place = one_placed ? one_q.address : {region.base, 16'd0} + 32'(one_offset);
+    logic [LockBits-1:0] two_lock_q, three_lock_q, four_lock_place_q;
+    always_ff @(posedge clk_i) begin
+      outside_valid_o <= one_valid_q && one_leaves && rst_ni;
+      two_place_q <= one_place;
+      two_lock_q <= one_outside ? {1'b1, one_place[PlaceBits-1:2]} : LockBits'({one_word, one_q.address[2]});
+      three_lock_q <= two_lock_q;
+      four_lock_place_q <= three_lock_q;
+    end
+    assign lock_place_o = four_lock_place_q;
+    assign outside_context_o = two_context_q;
+    assign outside_puts_o = two_q.kind == RequestPut;
+    assign outside_o = '{
+            op: (two_q.kind == RequestAtomic) ? OutsideAtomic : two_writes ? OutsideStore : OutsideLoad,
+            place: two_place_q,
+            bytes: two_q.bytes,
+            sign: two_q.sign,
+            code: two_q.code,
+            data: two_q.data,
+            expected: two_q.expected
+        };
+  end else begin : gen_no_outside
+    assign outside_valid_o = 1'b0;
+    assign outside_context_o = '0;
+    assign outside_puts_o = 1'b0;
+    assign outside_o = '0;
+    logic four_upper_q;
+    always_ff @(posedge clk_i) four_upper_q <= three_q.address[2];
+    assign lock_place_o = {four_word_q, four_upper_q};
+  end
+
   // Locks answer by themselves, in the same cycle.
-  logic four_lock_q, four_unlocks_q, four_upper_q;
+  logic four_lock_q, four_unlocks_q;
   always_ff @(posedge clk_i) begin
     four_lock_q    <= three_valid_q && three_q.kind inside {RequestLock, RequestUnlock} && rst_ni;
     four_unlocks_q <= three_q.kind == RequestUnlock;
-    four_upper_q   <= three_q.address[2];
   end
   assign lock_valid_o   = four_lock_q;
   assign lock_context_o = four_context_q;
-  assign lock_place_o   = {four_word_q, four_upper_q};
   assign lock_unlocks_o = four_unlocks_q;
   assign lock_fault_o   = four_fault_q;
 

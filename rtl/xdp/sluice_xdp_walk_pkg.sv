@@ -166,6 +166,16 @@ package sluice_xdp_walk_pkg;
     return (map.key_bytes <= 7'd12) ? 3'd0 : 3'((map.key_bytes + 7'd3) >> 4);
   endfunction
 
+  // An array in external memory: its elements may be more than slots have numbers, so their number is the key.
+  function automatic logic is_wide(walk_operation_t operation);
+    return operation.map.outside && operation.map.kind == XdpMapArray && !operation.map.per_cpu;
+  endfunction
+
+  // Address of an element of such an array, as programs have it.
+  function automatic logic [63:0] element_address(walk_operation_t operation);
+    return 64'(32'(operation.map.first + 32'(operation.key[0][31:0] << operation.map.shift)));
+  endfunction
+
   // Address of a slot's value, as programs have it.
   function automatic logic [63:0] value_address(walk_operation_t operation, slot_t slot);
     return 64'(32'(operation.map.first + 32'({15'd0, operation.copy + slot} << operation.map.shift)));

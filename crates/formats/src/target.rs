@@ -2,6 +2,7 @@
 
 use crate::limits::{FORMAT_VERSION, TICK_PS};
 use crate::rmt::target as rmt;
+use crate::xdp::target as xdp;
 use serde::Serialize;
 
 /// Resources of one RTL configuration; models, linker and RTL parameters all come from here.
@@ -70,11 +71,17 @@ pub const TINY: Target = Target {
 /// What stands around a pipeline of 12 stages that is alone: as the default one.
 pub const WIDE: Target = Target { name: "wide", rmt: rmt::WIDE, ..DEFAULT };
 
+/// What stands around an XDP engine with external memory that is alone: as the default one.
+pub const FAR: Target = Target { name: "far", rmt: rmt::Target { name: "far", ..rmt::DEFAULT }, ..DEFAULT };
+
+/// The same, as the small one.
+pub const TINY_FAR: Target = Target { name: "tiny_far", rmt: rmt::Target { name: "tiny_far", ..rmt::TINY }, ..TINY };
+
 /// All targets of the NIC. The position is the `Target` parameter of the RTL top.
 pub const ALL: [Target; 2] = [DEFAULT, TINY];
 
-/// Targets of the rmt pipeline alone. No NIC in RTL has them.
-pub const ALONE: [Target; 1] = [WIDE];
+/// Targets of one engine alone. No NIC in RTL has them.
+pub const ALONE: [Target; 3] = [WIDE, FAR, TINY_FAR];
 
 impl Target {
     /// The target of this name.
@@ -82,7 +89,7 @@ impl Target {
         Target::every().find(|t| t.name == name)
     }
 
-    /// Those of the NIC, then those of the rmt pipeline alone.
+    /// Those of the NIC, then those of one engine alone.
     pub fn every() -> impl Iterator<Item = &'static Target> {
         ALL.iter().chain(&ALONE)
     }
@@ -121,11 +128,12 @@ impl Target {
         ]
     }
 
-    /// Hash of the format version and every resource, the rmt pipeline's too; objects, loads and plug-ins carry it.
+    /// Hash of the format version and every resource, the rmt pipeline's and external memory too; objects, loads and plug-ins carry it.
     pub fn hash(&self) -> u32 {
         let mut words = vec![FORMAT_VERSION];
         words.extend(self.resources().iter().map(|r| r.1));
         words.extend(self.rmt.resources().iter().map(|r| r.1));
+        words.extend(Some(xdp::Target::by_name(self.name).outside as u32).filter(|bytes| *bytes > 0));
         crate::hash::crc32c_words(&words)
     }
 }

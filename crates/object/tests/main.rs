@@ -15,5 +15,6 @@ mod policy;
 mod secrets;
 mod shares;
 mod xdp;
+mod xdp_far;
 mod xdp_given;
 mod xdp_hardware;

@@ -12,6 +12,7 @@
 #include "failure.h"
 #include "rng.h"
 #include "sluice_rtl.h"
+#include "values_memory.h"
 
 namespace sluice {
 
@@ -39,9 +40,10 @@ struct Fit {
 class PinsBase {
  public:
   PinsBase(Vsluice_top &top, uint64_t seed, EventBuffer &events, Failure &failure)
-      : top_(top), events_(events), failure_(failure), config_(derived_seed(seed, 99)) {}
+      : top_(top), events_(events), failure_(failure), config_(derived_seed(seed, 99)), values_(derived_seed(seed, 96)) {}
 
   ConfigWire &config() { return config_; }
+  ValuesMemory &values() { return values_; }
 
  protected:
   uint64_t now() const { return top_.ticks_o; }
@@ -112,6 +114,7 @@ class PinsBase {
   EventBuffer &events_;
   Failure &failure_;
   ConfigWire config_;
+  ValuesMemory values_;
 };
 
 /// Calls `take(head, begin)` for each frame of an offer once all are well formed; returns 0, or -1.

@@ -124,6 +124,12 @@ int sluice_rtl_set_memory(sluice_rtl *nic, uint32_t least, uint32_t most, uint32
   return 0;
 }
 
+int sluice_rtl_set_values_memory(sluice_rtl *nic, uint32_t least, uint32_t most, uint32_t ready, uint32_t errors) {
+  if (least > most || ready == 0 || errors > 256) return -1;
+  nic->instance.pins().values().set_pace({least, most, ready, errors});
+  return 0;
+}
+
 uint32_t sluice_rtl_run(sluice_rtl *nic, const sluice_rtl_until *until) {
   try {
     return nic->instance.run(*until);

@@ -123,6 +123,9 @@ SLUICE_RTL_EXPORT void sluice_rtl_memory_read(sluice_rtl *nic, uint64_t address,
 /// Returns 0, or -1 where least is above most or nothing would be taken.
 SLUICE_RTL_EXPORT int sluice_rtl_set_memory(sluice_rtl *nic, uint32_t least, uint32_t most, uint32_t ready);
 
+/// The same of the external memory for values of maps, until the next reset, and the chance in 256ths that an answer is an error.
+SLUICE_RTL_EXPORT int sluice_rtl_set_values_memory(sluice_rtl *nic, uint32_t least, uint32_t most, uint32_t ready, uint32_t errors);
+
 /// Runs; events are appended to the buffer. Returns SLUICE_RTL_STOP_* bits.
 SLUICE_RTL_EXPORT uint32_t sluice_rtl_run(sluice_rtl *nic, const sluice_rtl_until *until);
 /// Runs one cycle and leaves out `cycles` behind it, a multiple of 64 below 2^30: time goes on as if they had been run, of a top in

@@ -75,6 +75,7 @@ mod xdp_loops;
 mod xdp_maps;
 mod xdp_nic;
 mod xdp_order;
+mod xdp_outside;
 mod xdp_queues;
 mod xdp_references;
 mod xdp_rows;

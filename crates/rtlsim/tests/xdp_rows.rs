@@ -56,6 +56,7 @@ fn a_program_reaches_only_values_of_its_own_module() {
     let region = XdpRegionRow {
         valid: true,
         module_id: MODULE,
+        outside: false,
         base: 3,
         bytes: 64,
         shift: 4,

@@ -1,5 +1,8 @@
 //! Addresses of map values: pages of 64 KiB, each of one map, and the memory behind them.
 //!
+//! A map of more than 16 pages, or one that finds no room before, begins at a multiple of 16 MiB behind the first 16 MiB of its kind, so that hardware
+//! finds it with one row for each of them (docs/design/xdp-maps.md).
+//!
 //! A map's values lie at `base + slot * stride`; the stride is a power of two, so that slot and
 //! offset are a shift and a mask, here as in hardware. Memory is zero when a map is made and the
 //! operating system gives it when it is first touched. Each page knows whether it was ever written,
@@ -15,6 +18,10 @@ pub const READ_ONLY_BYTES: u64 = (RECORDS - READ_ONLY) as u64;
 const PAGE_SHIFT: u32 = PAGE_BYTES.trailing_zeros();
 /// Pages of one region of 256 MiB.
 const REGION_PAGES: u32 = 1 << (28 - PAGE_SHIFT);
+/// Pages of 16 MiB.
+const LARGE_PAGES: u32 = 1 << (24 - PAGE_SHIFT);
+/// Pages of a map that is not large.
+const MOST_SMALL: u64 = 16;
 /// Regions 4 to 8, by the top four bits of the address.
 const REGIONS: usize = 5;
 
@@ -97,7 +104,7 @@ impl Pages {
         let pages = asked.div_ceil(u64::from(PAGE_BYTES));
         let (start, all) = if demand.read_only { (4 * REGION_PAGES, READ_ONLY_BYTES) } else { (0, WRITABLE_BYTES) };
         let end = start + (all >> PAGE_SHIFT) as u32;
-        let first_page = self.first_fit(start, end, pages).ok_or_else(|| {
+        let first_page = self.room(start, end, pages).ok_or_else(|| {
             let used = (start..end).filter(|&p| self.page(p).value_size != 0).count() as u64;
             (asked, all - used * u64::from(PAGE_BYTES), all)
         })?;
@@ -237,6 +244,24 @@ impl Pages {
         table.get((number % REGION_PAGES) as usize).copied().unwrap_or_default()
     }
 
+    /// The first room for so many pages: small maps in the first 16 MiB, large ones and those that find no room there behind.
+    fn room(&self, start: u32, end: u32, pages: u64) -> Option<u32> {
+        let small = start + LARGE_PAGES;
+        let fits = if pages <= MOST_SMALL { self.first_fit(start, small, pages) } else { None };
+        if fits.is_some() {
+            return fits;
+        }
+        // Others begin where 16 MiB do, and nobody else has a part of those.
+        let is_free = |large: u64| {
+            let first = small + large as u32 * LARGE_PAGES;
+            first < end && self.page(first).value_size == 0
+        };
+        let asked = pages.div_ceil(LARGE_PAGES.into());
+        let all = u64::from((end - small) / LARGE_PAGES);
+        let first = (0..=all.checked_sub(asked)?).find(|first| (*first..first + asked).all(is_free))?;
+        Some(small + first as u32 * LARGE_PAGES)
+    }
+
     fn first_fit(&self, start: u32, end: u32, pages: u64) -> Option<u32> {
         let mut run = 0;
         for number in start..end {
@@ -293,10 +318,12 @@ mod tests {
     #[test]
     fn values_may_span_pages_and_regions() {
         let mut pages = Pages::default();
-        let place = pages.allocate(0, demand(2, 300 << 20)).unwrap();
+        let place = pages.allocate(0, demand(2, 250 << 20)).unwrap();
+        assert_eq!(place.first, MAP_VALUES + (16 << 20));
         let far = u64::from(place.address(1));
-        assert_eq!(pages.read(far + (256 << 20) - 4, 8), Some(&[0; 8][..]));
-        assert_eq!(pages.owner(far + (256 << 20)), Some((0, 256 << 20)));
+        assert_eq!(pages.read(far - (4 << 20), 8), None, "behind the value");
+        assert_eq!(pages.read(far + (240 << 20) - 4, 8), Some(&[0; 8][..]));
+        assert_eq!(pages.owner(far + (240 << 20)), Some((0, 240 << 20)));
     }
 
     #[test]
@@ -304,6 +331,14 @@ mod tests {
         let mut pages = Pages::default();
         pages.allocate(0, demand(1, 1 << 29)).unwrap();
         assert_eq!(pages.allocate(1, demand(3, 1 << 28)), Err((3 << 28, 1 << 29, 1 << 30)));
+        // The first 16 MiB are for small maps, which else take a place of large ones.
+        pages.allocate(3, demand(30, 1 << 24)).unwrap();
+        for map in 4..20 {
+            pages.allocate(map, demand(16, 1 << 16)).unwrap();
+        }
+        let behind = pages.allocate(20, demand(1, 8)).unwrap();
+        assert_eq!(behind.first, MAP_VALUES + (63 << 24));
+        assert_eq!(pages.allocate(21, demand(1, 8)), Err((8, (1 << 24) - (1 << 16), 1 << 30)));
         assert!(pages.allocate(1, demand(u64::MAX, 8)).is_err());
         let fixed = Demand { read_only: true, ..demand(1, 8) };
         let place = pages.allocate(2, fixed).unwrap();

@@ -12,6 +12,8 @@ use crate::row::Row;
 const MOST_CHAIN_BITS: u32 = 14;
 /// Most slots of all copies of a map.
 pub const MOST_SLOTS: u64 = 1 << 17;
+/// Most slots of an array: those of a word of 8 bytes that 1 GiB has.
+pub const MOST_ELEMENTS: u64 = 1 << 27;
 /// Bytes of a key in an entry's first row.
 const FIRST_KEY_BYTES: u32 = 12;
 /// Slots of a trie beyond its entries: a value that was replaced stays until so many others were.
@@ -47,7 +49,9 @@ pub struct MapPlacement {
     pub module: u8,
     /// Address of the first value; 0 where programs see none.
     pub first: u32,
-    /// First 4 KiB of value memory.
+    /// Values lie in external memory.
+    pub outside: bool,
+    /// First 4 KiB of value memory, or 64 KiB of external memory.
     pub base: u16,
     /// First row of search memory.
     pub search: u16,
@@ -65,8 +69,8 @@ pub enum MapLimit {
     #[error("values of {0} bytes, of 1 to {VALUE_BYTES}")]
     Value(u32),
     /// Entries.
-    #[error("{0} places for values, of at most {MOST_SLOTS}")]
-    Slots(u64),
+    #[error("{0} places for values, of at most {1}")]
+    Slots(u64, u64),
 }
 
 impl XdpMapKind {
@@ -91,10 +95,16 @@ impl MapShape {
         if value == 0 || value > VALUE_BYTES {
             return Err(MapLimit::Value(self.value_bytes));
         }
+        let most = if self.kind == XdpMapKind::Array && !self.per_cpu { MOST_ELEMENTS } else { MOST_SLOTS };
         match (u64::from(self.slots()) + u64::from(self.sent_to_slot().is_some())) * u64::from(self.copies()) {
-            slots if slots > MOST_SLOTS => Err(MapLimit::Slots(slots)),
+            slots if slots > most => Err(MapLimit::Slots(slots, most)),
             _ => Ok(()),
         }
+    }
+
+    /// Whether its values may lie in external memory: those that programs or the host read and write one by one.
+    pub fn may_lie_outside(&self) -> bool {
+        matches!(self.kind, XdpMapKind::Array | XdpMapKind::Hash | XdpMapKind::Trie)
     }
 
     /// Whether entries are found by search memory; those of other kinds are by index.
@@ -198,6 +208,7 @@ impl MapShape {
             entries: self.entries,
             slots: self.slots(),
             first: place.first,
+            outside: place.outside,
             base: place.base,
             state: place.search,
             bucket: place.search + bucket as u16,
@@ -314,7 +325,7 @@ mod tests {
     #[test]
     fn a_hash_map_has_state_asides_chains_and_entries() {
         let map = MapShape { lru: true, ..shape(XdpMapKind::Hash, 13, 100) };
-        let place = MapPlacement { module: 3, first: 0x4000_0000, base: 2, search: 50, seed: 9 };
+        let place = MapPlacement { module: 3, first: 0x4000_0000, outside: false, base: 2, search: 50, seed: 9 };
         let row = map.row(&place);
         // One row of state, two of asides, 128 chains in 32 rows, 108 slots in two rows of bits, two rows an entry.
         assert_eq!((row.state, row.bucket, row.clock, row.entry), (50, 53, 85, 87));
@@ -331,8 +342,11 @@ mod tests {
         let large = MapShape { value_bytes: 513, ..shape(XdpMapKind::Hash, 4, 1) };
         assert_eq!(large.check(), Err(MapLimit::Value(513)));
         assert_eq!(MapShape { kind: XdpMapKind::Array, ..large }.check(), Err(MapLimit::Value(513)));
-        assert_eq!(shape(XdpMapKind::Hash, 4, 1 << 17).check(), Err(MapLimit::Slots((1 << 17) + 8)));
-        assert_eq!(shape(XdpMapKind::Array, 4, 1 << 17).check(), Ok(()));
+        assert_eq!(shape(XdpMapKind::Hash, 4, 1 << 17).check(), Err(MapLimit::Slots((1 << 17) + 8, 1 << 17)));
+        assert_eq!(shape(XdpMapKind::Array, 4, 1 << 27).check(), Ok(()));
+        assert_eq!(shape(XdpMapKind::Array, 4, (1 << 27) + 1).check(), Err(MapLimit::Slots((1 << 27) + 1, 1 << 27)));
+        let copies = MapShape { per_cpu: true, ..shape(XdpMapKind::Array, 4, 1 << 15) };
+        assert_eq!(copies.check(), Err(MapLimit::Slots(1 << 18, 1 << 17)));
     }
 
     #[test]
@@ -341,7 +355,7 @@ mod tests {
         assert_eq!((devices.sent_to_slot(), devices.all_values(), devices.value_memory()), (Some(6), 48, 56));
         let keyed = MapShape { kind: XdpMapKind::KeyedReferences, ..devices };
         assert_eq!((keyed.sent_to_slot(), keyed.value_memory()), (Some(14), 120));
-        assert_eq!(shape(XdpMapKind::Devices, 4, 1 << 17).check(), Err(MapLimit::Slots((1 << 17) + 1)));
+        assert_eq!(shape(XdpMapKind::Devices, 4, 1 << 17).check(), Err(MapLimit::Slots((1 << 17) + 1, 1 << 17)));
     }
 
     #[test]

@@ -74,8 +74,12 @@ row! {
         regions: u16 = 9,
         /// Pages of 64 KiB from there on, that it may write and read.
         writable: u16 = 9,
-        /// Pages from 0x8000_0000 on, that it may only read; their rows come behind those.
+        /// Pages of 16 MiB from 0x4100_0000 on, that it may write and read; their rows come behind those.
+        large_writable: u8 = 6,
+        /// Pages of 64 KiB from 0x8000_0000 on, that it may only read; their rows come behind those.
         read_only: u16 = 9,
+        /// Pages of 16 MiB from 0x8100_0000 on, that it may only read; their rows come behind those.
+        large_read_only: u8 = 4,
         /// It is flow-serial: a packet waits until those of its flow before it have left.
         serial: bool = 1,
         /// Frames of functions that the packet's memory has room for.
@@ -108,17 +112,19 @@ row! {
 }
 
 row! {
-    /// A page of 64 KiB of a module's addresses of map values. Index: row of the region table.
+    /// A page of a module's addresses of map values, of 64 KiB, or of 16 MiB in maps of more than 1 MiB. Index: row of the region table.
     #[derive(Copy, Hash)]
     XdpRegionRow, "xdp_region_row" {
         /// There are values.
         valid: bool = 1,
         /// Whose they are.
         module_id: u8 = 6,
-        /// Where they lie in value memory, in 4 KiB.
-        base: u16 = 12,
+        /// They lie in external memory.
+        outside: bool = 1,
+        /// Where they lie: in value memory in 4 KiB, in external memory in 64 KiB.
+        base: u16 = 16,
         /// Bytes that are there.
-        bytes: u32 = 17,
+        bytes: u32 = 25,
         /// Values begin every 2^shift bytes.
         shift: u8 = 4,
         /// Bytes of a value that programs may read.
@@ -155,11 +161,13 @@ row! {
         /// Most entries.
         entries: u32 = 32,
         /// Places for values of one copy: entries, and those set aside for changes.
-        slots: u32 = 24,
+        slots: u32 = 28,
         /// Address of the first value; 0 where programs see none.
         first: u32 = 32,
-        /// Where the first value lies in value memory, in 4 KiB.
-        base: u16 = 12,
+        /// Values lie in external memory.
+        outside: bool = 1,
+        /// Where the first value lies: in value memory in 4 KiB, in external memory in 64 KiB.
+        base: u16 = 16,
         /// What is free (`xdp_map_state`), and behind it what is set aside.
         state: u16 = 16,
         /// The first row of chains' beginnings, four in a row.
@@ -223,6 +231,20 @@ row! {
         error: u8 = 8,
         /// Answer: slot of the entry, and 1; of `next` 0 where the search goes on with `chain`.
         slot: u32 = 24,
+    }
+}
+
+row! {
+    /// How much of external memory becomes zero. Index: the first unit of 64 KiB. A write is answered when it has; read, each row has what memory
+    /// answered with errors since the reset.
+    #[derive(Copy, Hash)]
+    XdpOutsideRow, "xdp_outside_row" {
+        /// How many units.
+        count: u32 = 17,
+        /// Answer: lines that could not be read. Stays at the most.
+        read_errors: u16 = 16,
+        /// Answer: writes that failed. Stays at the most.
+        write_errors: u16 = 16,
     }
 }
 
@@ -341,6 +363,7 @@ pub(super) const ROWS: &[RowInfo] = rows![
     XdpMapState,
     XdpSearchRow,
     XdpHostRow,
+    XdpOutsideRow,
     XdpValueRow,
     XdpSpentRow,
     XdpFaultRow,

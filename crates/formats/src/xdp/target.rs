@@ -61,6 +61,10 @@ pub struct Target {
     pub values: usize,
     /// Rows of 16 bytes of search memory.
     pub search: usize,
+    /// Bytes of external memory for values; 0 is none.
+    pub outside: usize,
+    /// Lines of 64 bytes of the cache in front of it.
+    pub lines: usize,
 }
 
 /// The configuration to build on.
@@ -78,6 +82,8 @@ pub const DEFAULT: Target = Target {
     maps: 256,
     values: 1 << 20,
     search: 1 << 15,
+    outside: 0,
+    lines: 0,
 };
 
 /// A small one that reaches every corner soon.
@@ -95,10 +101,18 @@ pub const TINY: Target = Target {
     maps: 16,
     values: 1 << 15,
     search: 1 << 10,
+    outside: 0,
+    lines: 0,
 };
 
+/// The default one with external memory for values.
+pub const FAR: Target = Target { name: "far", outside: 1 << 30, lines: 4096, ..DEFAULT };
+
+/// The small one with external memory, and a cache that is soon too small.
+pub const TINY_FAR: Target = Target { name: "tiny_far", regions: 128, outside: 1 << 29, lines: 64, ..TINY };
+
 /// All targets. The position is the `Target` parameter of the RTL top.
-pub const ALL: [Target; 2] = [DEFAULT, TINY];
+pub const ALL: [Target; 4] = [DEFAULT, TINY, FAR, TINY_FAR];
 
 impl Target {
     /// The target of this name; the first one where there is none.
@@ -117,7 +131,7 @@ impl Target {
     }
 
     /// Every resource by name, in the order of the RTL's configuration struct.
-    pub fn resources(&self) -> [(&'static str, u32); 12] {
+    pub fn resources(&self) -> [(&'static str, u32); 14] {
         [
             ("bus_bytes", self.bus_bytes as u32),
             ("modules", self.modules as u32),
@@ -131,6 +145,8 @@ impl Target {
             ("maps", self.maps as u32),
             ("values", self.values as u32),
             ("search", self.search as u32),
+            ("outside", self.outside as u32),
+            ("lines", self.lines as u32),
         ]
     }
 

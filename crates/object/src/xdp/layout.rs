@@ -1,7 +1,8 @@
 //! Where the values of a part's maps lie in its module's addresses, on a device whose XDP engine is hardware.
 //!
 //! Linker and device both count on it: pages of 64 KiB, those that programs write from 0x4000_0000 on, those that they only read from
-//! 0x8000_0000 on.
+//! 0x8000_0000 on. A map of more than 1 MiB, or one that finds no room before, begins where 16 MiB begin, behind the first 16 MiB of its kind, and
+//! nobody else has a part of its last ones. So a row of the region table is for 64 KiB before and for 16 MiB behind.
 
 use super::{XdpMap, entry};
 use sluice_formats::xdp::codes::XdpMapKind;
@@ -10,8 +11,17 @@ use std::collections::BTreeMap;
 
 /// Bytes of a page of addresses.
 pub const REGION_BYTES: u64 = 1 << 16;
+/// Bytes of a page of addresses of large maps.
+pub const LARGE_BYTES: u64 = 1 << 24;
 /// Bytes of a page of value memory.
 pub const VALUE_PAGE_BYTES: u64 = 4096;
+/// Bytes of a unit of external memory.
+pub const OUTSIDE_UNIT_BYTES: u64 = 1 << 16;
+
+/// Pages of 64 KiB of one of 16 MiB.
+const LARGE_PAGES: u32 = (LARGE_BYTES / REGION_BYTES) as u32;
+/// Most pages of a map that is not large.
+const MOST_SMALL: u32 = 16;
 
 /// First address of values that programs write, and of those that they only read.
 const FIRST: [u32; 2] = [0x4000_0000, 0x8000_0000];
@@ -95,6 +105,32 @@ impl LaidMap {
         u32::try_from(self.addressed().div_ceil(REGION_BYTES)).unwrap_or(u32::MAX)
     }
 
+    /// Whether its pages of addresses are those of large maps.
+    pub fn is_large(&self) -> bool {
+        self.page >= LARGE_PAGES
+    }
+
+    /// Bytes that a row of the region table covers.
+    pub fn row_bytes(&self) -> u64 {
+        if self.is_large() { LARGE_BYTES } else { REGION_BYTES }
+    }
+
+    /// Rows of the region table.
+    pub fn rows(&self) -> u32 {
+        u32::try_from(self.addressed().div_ceil(self.row_bytes())).unwrap_or(u32::MAX)
+    }
+
+    /// Pages of 64 KiB that nobody else may have: of a large map up to where 16 MiB end.
+    fn taken(&self) -> (u32, u32) {
+        let pages = if self.is_large() { self.rows().saturating_mul(LARGE_PAGES) } else { self.pages() };
+        (self.page, self.page.saturating_add(pages))
+    }
+
+    /// Units of external memory.
+    pub fn outside_units(&self) -> u32 {
+        u32::try_from(self.bytes().div_ceil(OUTSIDE_UNIT_BYTES)).unwrap_or(u32::MAX)
+    }
+
     /// Pages of value memory.
     pub fn value_pages(&self) -> u32 {
         u32::try_from(self.bytes().div_ceil(VALUE_PAGE_BYTES)).unwrap_or(u32::MAX)
@@ -117,10 +153,10 @@ fn laid(map: &XdpMap, contexts: u32) -> Option<LaidMap> {
     Some(LaidMap { shape, read_only, hidden, page: 0, shift: shape.shift(), readable, writable })
 }
 
-/// The first of so many free pages in a row, beside those that are used: as first ones and ends.
-fn first_fit(used: &mut [(u32, u32)], pages: u32) -> u32 {
+/// The first of so many free pages in a row, from this one on, beside those that are used: as first ones and ends.
+fn first_fit(used: &mut [(u32, u32)], from: u32, pages: u32) -> u32 {
     used.sort_unstable();
-    let mut first = 0;
+    let mut first = from;
     for (begin, end) in used {
         if begin.saturating_sub(first) >= pages {
             break;
@@ -130,13 +166,30 @@ fn first_fit(used: &mut [(u32, u32)], pages: u32) -> u32 {
     first
 }
 
+/// The first page of a map of so many: small ones before where large ones begin, if there is room.
+fn place(used: &mut [(u32, u32)], pages: u32) -> u32 {
+    let small = first_fit(used, 0, pages);
+    if pages <= MOST_SMALL && small + pages <= LARGE_PAGES {
+        return small;
+    }
+    first_fit(used, LARGE_PAGES, pages.div_ceil(LARGE_PAGES).saturating_mul(LARGE_PAGES))
+}
+
+/// Counts a map among pages of addresses: of small ones up to its end, of large ones by 16 MiB.
+fn count(pages: &mut u32, large: &mut u32, map: &LaidMap) {
+    let end = map.taken().1;
+    if map.is_large() { *large = (*large).max(end / LARGE_PAGES - 1) } else { *pages = (*pages).max(end) }
+}
+
 /// All maps of a part by position; none for those of kinds that the engine has not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The maps.
     pub maps: Vec<Option<LaidMap>>,
-    /// Pages of 64 KiB that programs write, and that they only read.
+    /// Pages of 64 KiB that programs write, and that they only read, before those of large maps.
     pub pages: [u32; 2],
+    /// Pages of 16 MiB that programs write, and that they only read.
+    pub large: [u32; 2],
 }
 
 impl Layout {
@@ -147,29 +200,48 @@ impl Layout {
     pub fn of(maps: &[XdpMap], contexts: u32, before: Option<&Self>, kept: &BTreeMap<u32, u32>) -> Self {
         let mut used: [Vec<(u32, u32)>; 2] = Default::default();
         for old in before.iter().flat_map(|before| before.maps.iter().flatten()).filter(|old| !old.hidden) {
-            used[usize::from(old.read_only)].push((old.page, old.page.saturating_add(old.pages())));
+            used[usize::from(old.read_only)].push(old.taken());
         }
-        let mut layout = Self { maps: maps.iter().map(|map| laid(map, contexts)).collect(), pages: [0; 2] };
+        let mut layout =
+            Self { maps: maps.iter().map(|map| laid(map, contexts)).collect(), pages: [0; 2], large: [0; 2] };
         let old = |index: u32| (*before?.maps.get(*kept.get(&index)? as usize)?).filter(|old| !old.hidden);
         for (index, map) in (0..).zip(&mut layout.maps) {
             let Some(map) = map.as_mut().filter(|map| !map.hidden) else { continue };
-            let used = &mut used[usize::from(map.read_only)];
-            map.page = old(index).map_or_else(|| first_fit(used, map.pages()), |old| old.page);
-            used.push((map.page, map.page.saturating_add(map.pages())));
-            let pages = &mut layout.pages[usize::from(map.read_only)];
-            *pages = (*pages).max(map.page.saturating_add(map.pages()));
+            let kind = usize::from(map.read_only);
+            map.page = old(index).map_or_else(|| place(&mut used[kind], map.pages()), |old| old.page);
+            used[kind].push(map.taken());
+            count(&mut layout.pages[kind], &mut layout.large[kind], map);
         }
         for map in layout.maps.iter_mut().flatten().filter(|map| map.hidden) {
-            let pages = &mut layout.pages[usize::from(map.read_only)];
-            map.page = *pages;
-            *pages = pages.saturating_add(map.pages());
+            let kind = usize::from(map.read_only);
+            let (small, large) = (layout.pages[kind], layout.large[kind]);
+            let is_small = map.pages() <= MOST_SMALL && small + map.pages() <= LARGE_PAGES;
+            map.page = if is_small { small } else { (1 + large).saturating_mul(LARGE_PAGES) };
+            count(&mut layout.pages[kind], &mut layout.large[kind], map);
         }
         layout
     }
 
+    /// Rows of the region table: pages that programs write and large ones, then those that they only read.
+    pub fn rows(&self) -> u32 {
+        let [writable, read_only] = self.pages;
+        let [large, large_read_only] = self.large;
+        [large, read_only, large_read_only].iter().fold(writable, |sum, rows| sum.saturating_add(*rows))
+    }
+
     /// Row of the region table at which a map begins, behind the first one of its program.
     pub fn region(&self, map: &LaidMap) -> u32 {
-        map.page + if map.read_only { self.pages[0] } else { 0 }
+        let kind = usize::from(map.read_only);
+        let before = if map.read_only { self.pages[0].saturating_add(self.large[0]) } else { 0 };
+        let within =
+            if map.is_large() { self.pages[kind].saturating_add(map.page / LARGE_PAGES - 1) } else { map.page };
+        before.saturating_add(within)
+    }
+
+    /// Bytes of all values that programs write.
+    pub fn writable_bytes(&self) -> u64 {
+        let written = self.maps.iter().flatten().filter(|map| !map.read_only);
+        written.fold(0, |sum: u64, map| sum.saturating_add(map.addressed()))
     }
 }
 

@@ -158,7 +158,7 @@ impl Trie {
         if let Some((_, state)) = rows.first_mut() {
             *state = state_row(root);
         }
-        let from_zero = MapPlacement { module: 0, first: 0, base: 0, search: 0, seed: 0 };
+        let from_zero = MapPlacement { module: 0, first: 0, outside: false, base: 0, search: 0, seed: 0 };
         rows.extend((0..).zip(&nodes).flat_map(|(number, node)| shape.entry(&from_zero, number).zip(node.rows())));
         rows
     }

@@ -36,6 +36,7 @@ void Pins::idle() {
   top_.s_axis_tlast = 0;
   top_.m_axis_tready = 0;
   dma_.idle(top_);
+  values_.idle(top_);
   idle_config();
 }
 
@@ -56,6 +57,7 @@ void Pins::drive() {
   ready_ = stalls_[0].draw();
   top_.m_axis_tready = ready_;
   dma_.drive(top_, events_);
+  values_.drive(top_);
   drive_config();
 }
 
@@ -75,6 +77,7 @@ Counted Pins::sample() {
   }
   if (const char *rule = dma_.sample(top_, layout_.bus_bytes)) return broken("host memory", rule), counted;
   bool left = false;
+  if (const char *rule = values_.sample(top_)) return broken("memory of values", rule), counted;
   if (const char *rule = sink_.sample(beat, ready_, now(), events_, left)) return broken("m_axis", rule), counted;
   counted.frames += left;
   sample_config(counted);

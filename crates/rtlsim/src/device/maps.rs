@@ -42,7 +42,7 @@ impl Maps for RtlNic {
 
     fn lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {
         let held = self.held(module, map, "lookup")?;
-        if Self::engine_has(&held) && !Self::host_keeps(&held) {
+        if (Self::engine_has(&held) || held.outside) && !Self::host_keeps(&held) {
             return self.engine_lookup(module, &held, key)?.map_err(failed("lookup", map));
         }
         let known = self.host_mut().shadow(module)?.user_lookup(map, key).map_err(failed("lookup", map))?;

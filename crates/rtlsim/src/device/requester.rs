@@ -48,6 +48,17 @@ pub struct Request {
 pub type Place = (Node, Table, u32);
 
 impl Request {
+    /// Ticks that a write may take which is answered when it is done. One that is asked again is done again: nobody is to do that too early.
+    fn work(&self) -> u64 {
+        match (self.op, self.table) {
+            // A value of 512 bytes in each of 16 copies, word by word in external memory.
+            (Op::Write, Table::XdpHost) => 1 << 14,
+            // All units, and all lines of the cache.
+            (Op::Write, Table::XdpOutside) => 1 << 17,
+            _ => 0,
+        }
+    }
+
     /// A read.
     pub fn read(node: Node, table: Table, index: u32) -> Self {
         Self { op: Op::Read, node, table, index, data: Vec::new() }
@@ -277,7 +288,7 @@ impl Requester {
         if let Some(late) = self.outstanding.iter_mut().filter(|o| o.deadline <= now).min_by_key(|o| o.order) {
             late.attempts += 1;
             self.counts.repeated += 1;
-            let patience = timeout(self.round_trip, late.attempts) + queued;
+            let patience = timeout(self.round_trip, late.attempts) + queued + late.request.work();
             Self::stamp(late, &mut self.order, now, patience);
             return Some(encode(late));
         }
@@ -286,7 +297,7 @@ impl Requester {
         }
         let (id, request) = self.waiting.pop_front()?;
         let sequence = self.free_sequence();
-        let patience = timeout(self.round_trip, 1) + queued + 2 * request.ring_words();
+        let patience = timeout(self.round_trip, 1) + queued + 2 * request.ring_words() + request.work();
         let mut fresh = Outstanding { id, request, sequence, attempts: 1, returns: 0, order: 0, sent: 0, deadline: 0 };
         Self::stamp(&mut fresh, &mut self.order, now, patience);
         let words = encode(&fresh);

@@ -110,6 +110,8 @@ struct Api {
     memory_write: unsafe extern "C" fn(*mut RawNic, u64, *const u8, usize),
     memory_read: unsafe extern "C" fn(*mut RawNic, u64, *mut u8, usize),
     set_memory: unsafe extern "C" fn(*mut RawNic, u32, u32, u32) -> c_int,
+    /// None in a plug-in that was built before there was one.
+    set_values_memory: Option<unsafe extern "C" fn(*mut RawNic, u32, u32, u32, u32) -> c_int>,
     run: unsafe extern "C" fn(*mut RawNic, *const Until) -> u32,
     /// None in a plug-in that was built before there was one.
     skip: Option<unsafe extern "C" fn(*mut RawNic, u64, c_int) -> c_int>,
@@ -141,6 +143,7 @@ impl Api {
                 memory_write: *library.get(b"sluice_rtl_memory_write\0")?,
                 memory_read: *library.get(b"sluice_rtl_memory_read\0")?,
                 set_memory: *library.get(b"sluice_rtl_set_memory\0")?,
+                set_values_memory: library.get(b"sluice_rtl_set_values_memory\0").ok().map(|symbol| *symbol),
                 run: *library.get(b"sluice_rtl_run\0")?,
                 skip: library.get(b"sluice_rtl_skip\0").ok().map(|symbol| *symbol),
                 take_events: *library.get(b"sluice_rtl_take_events\0")?,
@@ -375,6 +378,25 @@ impl Instance {
                 what: "memory",
                 found: format!("{cycles:?} cycles, ready {ready}"),
                 allowed: "least up to most, ready above 0".into(),
+            }),
+        }
+    }
+
+    /// The same of the external memory for values of maps, until the next reset, and the chance in 256ths that an answer is an error.
+    pub fn set_values_memory(
+        &mut self,
+        cycles: std::ops::RangeInclusive<u32>,
+        ready: u32,
+        errors: u32,
+    ) -> Result<(), RtlError> {
+        let set = self.api.set_values_memory;
+        // SAFETY: plain values and a live handle; the shim checks them.
+        match set.map(|set| unsafe { set(self.nic.as_ptr(), *cycles.start(), *cycles.end(), ready, errors) }) {
+            Some(0) => Ok(()),
+            _ => Err(RtlError::Parameter {
+                what: "memory of values",
+                found: format!("{cycles:?} cycles, ready {ready}, errors {errors}"),
+                allowed: "least up to most, ready above 0, errors up to 256, in a plug-in that has one".into(),
             }),
         }
     }

@@ -9,7 +9,7 @@ use sluice_ebpf::{Errno, MapType};
 use sluice_formats::row::Row;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
 use sluice_formats::xdp::map::MapPlacement;
-use sluice_formats::xdp::rows::{XdpHostRow, XdpSearchRow, XdpValueRow};
+use sluice_formats::xdp::rows::{XdpHostRow, XdpMapRow, XdpSearchRow, XdpValueRow};
 use sluice_formats::xdp::target::KEY_BYTES;
 use sluice_formats::{Node, Table};
 use sluice_object::xdp::entry;
@@ -25,6 +25,12 @@ fn answer(row: XdpHostRow) -> Result<XdpHostRow, Errno> {
     if row.error == 0 { Ok(row) } else { Err(Errno(row.error.into())) }
 }
 
+/// Where a map is, as its row says.
+fn placement(module: u8, row: &XdpMapRow) -> MapPlacement {
+    let XdpMapRow { first, outside, base, state: search, seed, .. } = *row;
+    MapPlacement { module, first, outside, base, search, seed }
+}
+
 fn packed(row: &impl Row) -> Result<Vec<u32>, DeviceError> {
     row.pack().map_err(|e| DeviceError::Unavailable(e.to_string()))
 }
@@ -35,7 +41,7 @@ impl RtlNic {
         entry::is_host_kept(map.spec.kind as u32)
     }
 
-    /// Whether a map is the map engine's. The others are arrays, whose values the host reads and writes itself.
+    /// Whether a map is the map engine's. The others are arrays, whose values the host reads itself, if they lie on the chip.
     pub(crate) fn engine_has(map: &Placed) -> bool {
         map.laid.shape.kind != XdpMapKind::Array || map.laid.shape.per_cpu
     }
@@ -244,7 +250,7 @@ impl RtlNic {
         key: Option<&[u8]>,
     ) -> Result<Option<Vec<u8>>, DeviceError> {
         let (_, row) = self.host().engine_map(module, map)?;
-        let place = MapPlacement { module, first: row.first, base: row.base, search: row.state, seed: row.seed };
+        let place = placement(module, &row);
         let mut with = XdpHostRow { key: key.is_some(), ..self.asked(module, map, XdpMapOp::Next)? };
         loop {
             let found = self.operate(with, key.unwrap_or_default(), &[])?;
@@ -304,7 +310,7 @@ impl RtlNic {
         nodes: (Option<u32>, Vec<TrieNode>),
     ) -> Result<(), DeviceError> {
         let (_, row) = self.host().engine_map(module, map)?;
-        let place = MapPlacement { module, first: row.first, base: row.base, search: row.state, seed: row.seed };
+        let place = placement(module, &row);
         let shape = map.laid.shape;
         let writes = self.host_mut().trie(module, id)?.becomes(nodes, &shape, &place);
         for (row, words) in writes {

@@ -14,7 +14,7 @@ use sluice_formats::{Table, Target};
 use sluice_object::PlacedXdp;
 use sluice_object::xdp::entry::{self, Word, first_entries};
 use sluice_object::xdp::interfaces::sent_to;
-use sluice_object::xdp::layout::{REGION_BYTES, VALUE_PAGE_BYTES};
+use sluice_object::xdp::layout::VALUE_PAGE_BYTES;
 use sluice_object::xdp::{LaidMap, Layout};
 use std::collections::{BTreeMap, HashMap};
 
@@ -67,6 +67,8 @@ pub struct Placed {
     pub spec: MapSpec,
     /// Its values.
     pub laid: LaidMap,
+    /// They lie in external memory, which the host reaches by operations alone.
+    pub outside: bool,
     /// Its first row of the region table.
     region: u32,
 }
@@ -223,7 +225,8 @@ impl HostMaps {
         let bank = 2 * u32::from(module) + u32::from(generation);
         let row: XdpProgramRow = self.row(Table::XdpProgram, bank)?;
         let region = u32::from(row.regions) + program.layout.region(laid);
-        Ok(Some(Placed { spec: spec.clone(), laid: *laid, region }))
+        let outside = self.row::<XdpRegionRow>(Table::XdpRegion, region)?.outside;
+        Ok(Some(Placed { spec: spec.clone(), laid: *laid, outside, region }))
     }
 
     fn row<R: Row>(&self, table: Table, index: u32) -> Result<R, DeviceError> {
@@ -261,7 +264,10 @@ impl HostMaps {
         let rows = self.rows.keys().filter(|(table, _)| *table == Table::XdpMap);
         for (_, number) in rows {
             let row: XdpMapRow = self.row(Table::XdpMap, *number)?;
-            if row.valid && row.module_id == module && (row.base, row.first) == (region.base, map.laid.first()) {
+            if row.valid
+                && row.module_id == module
+                && (row.outside, row.base, row.first) == (region.outside, region.base, map.laid.first())
+            {
                 return Ok((*number as u16, row));
             }
         }
@@ -281,8 +287,8 @@ impl HostMaps {
         at: u64,
         bytes: usize,
     ) -> Result<(std::ops::Range<u32>, usize), DeviceError> {
-        let region: XdpRegionRow = self.row(Table::XdpRegion, map.region + (at / REGION_BYTES) as u32)?;
-        let first = u64::from(region.base) * VALUE_PAGE_BYTES + at % REGION_BYTES;
+        let region: XdpRegionRow = self.row(Table::XdpRegion, map.region + (at / map.laid.row_bytes()) as u32)?;
+        let first = u64::from(region.base) * VALUE_PAGE_BYTES + at % map.laid.row_bytes();
         let row = (first / ROW_BYTES as u64) as u32;
         let within = (first % ROW_BYTES as u64) as usize;
         Ok((row..row + (within + bytes).div_ceil(ROW_BYTES) as u32, within))

@@ -5,9 +5,9 @@ use super::maps::PAGE_VALUE_ROWS;
 use crate::linker::check::{Refusal, no_module, unpack};
 use crate::linker::engine::CheckedRow;
 use crate::linker::tenants::Tenant;
-use crate::xdp::layout::VALUE_PAGE_BYTES;
+use crate::xdp::layout::{OUTSIDE_UNIT_BYTES, VALUE_PAGE_BYTES};
 use sluice_formats::xdp::codes::XdpMapKind;
-use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpShareRow};
+use sluice_formats::xdp::rows::{XdpMapRow, XdpOutsideRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpShareRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as Engine};
 use sluice_formats::{Table, Target};
 
@@ -26,6 +26,7 @@ pub(super) fn check(
         Table::XdpPage => own.page(&unpack(row.words)?)?,
         Table::XdpRegion => own.region(&unpack(row.words)?)?,
         Table::XdpShare => own.share(row.index, &unpack(row.words)?)?,
+        Table::XdpOutside => return own.outside(live, row.index, &unpack(row.words)?),
         Table::XdpMap => own.map(Engine::by_name(target.name).processors() as u64, &unpack(row.words)?)?,
         _ => {}
     }
@@ -87,7 +88,8 @@ impl Own<'_> {
         }
         self.row(Table::XdpCode, row.start.into())?;
         let first = u32::from(row.regions);
-        for region in first..first + u32::from(row.writable) + u32::from(row.read_only) {
+        let large = u32::from(row.large_writable) + u32::from(row.large_read_only);
+        for region in first..first + u32::from(row.writable) + u32::from(row.read_only) + large {
             self.row(Table::XdpRegion, region)?;
         }
         let granted = self.tenant.spec.destinations().mask(target).unwrap_or(0);
@@ -132,17 +134,16 @@ impl Own<'_> {
         // By index entries count, by key slots do.
         let kept = XdpMapKind::from_code(row.kind).is_some_and(XdpMapKind::names_interfaces);
         let values = (u64::from(row.slots.max(row.entries)) + u64::from(kept)) * copies;
-        let pages = (u128::from(values) << row.shift).div_ceil(VALUE_PAGE_BYTES.into());
-        let all = self.hardware.value_pages();
+        let unit = if row.outside { OUTSIDE_UNIT_BYTES } else { VALUE_PAGE_BYTES };
+        let pages = (u128::from(values) << row.shift).div_ceil(unit.into());
+        let all = if row.outside { self.hardware.outside_units() } else { self.hardware.value_pages() };
         if pages + u128::from(row.base) > u128::from(all) {
             return Err(Refusal::Space(format!(
                 "a map with {pages} pages of values from {} on, there are {all}",
                 row.base
             )));
         }
-        for page in (u32::from(row.base)..).take(pages as usize) {
-            self.row(Table::XdpValue, page * PAGE_VALUE_ROWS)?;
-        }
+        self.values(row.outside, row.base, pages as u32)?;
         let (slots, entries) = (u64::from(row.slots), u64::from(row.entries));
         let chains = XdpMapKind::from_code(row.kind).is_some_and(XdpMapKind::has_chains);
         let trie = row.kind == XdpMapKind::Trie.code();
@@ -173,10 +174,28 @@ impl Own<'_> {
 
     fn region(&self, row: &XdpRegionRow) -> Result<(), Refusal> {
         self.module(row.valid, row.module_id)?;
-        let pages = u64::from(row.bytes).div_ceil(VALUE_PAGE_BYTES) as u32;
-        for page in u32::from(row.base)..u32::from(row.base) + if row.valid { pages } else { 0 } {
-            self.row(Table::XdpValue, page * PAGE_VALUE_ROWS)?;
+        let unit = if row.outside { OUTSIDE_UNIT_BYTES } else { VALUE_PAGE_BYTES };
+        let pages = u64::from(row.bytes).div_ceil(unit) as u32;
+        self.values(row.outside, row.base, if row.valid { pages } else { 0 })
+    }
+
+    /// Pages of value memory, or units of external memory, are the tenant's.
+    fn values(&self, outside: bool, first: u16, count: u32) -> Result<(), Refusal> {
+        for page in (u32::from(first)..).take(count as usize) {
+            let (table, row) =
+                if outside { (Table::XdpOutside, page) } else { (Table::XdpValue, page * PAGE_VALUE_ROWS) };
+            self.row(table, row)?;
         }
         Ok(())
+    }
+
+    /// What becomes zero of external memory; the generation that has it, first the live one.
+    fn outside(&self, live: Option<u8>, first: u32, row: &XdpOutsideRow) -> Result<Option<u8>, Refusal> {
+        let mut has = None;
+        for unit in (first..).take(row.count as usize) {
+            let generations = self.row(Table::XdpOutside, unit)?;
+            has = generations.iter().copied().find(|g| Some(*g) == live).or(has).or(generations.first().copied());
+        }
+        Ok(has)
     }
 }

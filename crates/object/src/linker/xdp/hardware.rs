@@ -3,27 +3,26 @@
 //! A program lies beside the one that it replaces, and shares the values of the maps that it keeps: such a map has a row of
 //! its own in each generation, over the same memory. What only the old generation had is free when that has drained.
 
-use super::error::{Fit, XdpError};
-use super::maps::{self, PAGE_VALUE_ROWS, Pieces, Referents, write};
+mod take;
+
+use super::error::XdpError;
+use super::maps::{self, Referents, write};
+use super::values::{self, Place, Values};
 use crate::destination::Destination;
 use crate::linker::LinkError;
 use crate::linker::engine::At;
 use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
 use crate::linker::secrets::Secrets;
-use crate::linker::spaces::Holder;
 use crate::object::Object;
 use crate::xdp::interfaces::ifindex_of;
 use crate::xdp::layout::VALUE_PAGE_BYTES;
-use crate::xdp::{LaidMap, Layout, PlacedXdp, Xdp, XdpCompiler, XdpMap, XdpMapPlace};
-use sluice_formats::xdp::map::{MapPlacement, MapShape};
+use crate::xdp::{Layout, PlacedXdp, Xdp, XdpCompiler, XdpMap, XdpMapPlace};
+use sluice_formats::xdp::map::MapPlacement;
 use sluice_formats::xdp::rows::{XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as Engine};
 use sluice_formats::{Table, Target};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Most pages of addresses of a kind: the field of the program's row.
-const MOST_REGIONS: u32 = (1 << 9) - 1;
 
 /// What is free, and who has the rest.
 #[derive(Clone, Debug)]
@@ -34,7 +33,7 @@ pub(super) struct Hardware {
     pages: BTreeSet<u32>,
     regions: RangeSpace,
     maps: BTreeSet<u32>,
-    values: RangeSpace,
+    values: Values,
     search: RangeSpace,
     held: BTreeMap<u8, [Option<Held>; 2]>,
     /// Seeds of maps are of these.
@@ -53,7 +52,7 @@ struct Held {
     /// Ports of interface indices.
     interfaces: BTreeMap<u32, u8>,
     /// By position of the map; of a kept one the same as in the other generation.
-    values: BTreeMap<u32, Pieces>,
+    values: BTreeMap<u32, Place>,
     /// Search memory, by position of the map; of a kept one the same as in the other generation.
     search: BTreeMap<u32, Searched>,
 }
@@ -71,12 +70,9 @@ impl Held {
         self.search.values().any(|s| (s.first..s.first + s.rows).contains(&row))
     }
 
-    fn value_pages(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.values.values().flatten().copied()
-    }
-
-    fn has_values(&self, page: u32) -> bool {
-        self.value_pages().any(|(first, pages)| (first..first + pages).contains(&page))
+    /// Pages or units that it has of one of both memories.
+    fn values_of(&self, outside: bool) -> u64 {
+        self.values.values().filter(|place| place.outside == outside).map(|place| u64::from(place.count)).sum()
     }
 
     fn has_region(&self, row: u32) -> bool {
@@ -119,19 +115,6 @@ impl Others {
     }
 }
 
-/// A resource that is counted.
-struct Asked<'a> {
-    resource: String,
-    asked: u64,
-    /// In one piece, where it has to be.
-    left: u64,
-    /// In all.
-    free: u64,
-    all: u64,
-    amount: &'a dyn Fn(&Held) -> u64,
-    fit: Fit,
-}
-
 impl Hardware {
     /// An engine after reset.
     pub fn new(target: &'static Target, compile: XdpCompiler) -> Self {
@@ -143,7 +126,7 @@ impl Hardware {
             pages: (0..engine.pages() as u32).collect(),
             regions: RangeSpace::new(engine.regions as u32),
             maps: (0..engine.maps as u32).collect(),
-            values: RangeSpace::new(engine.values as u32 / VALUE_PAGE_BYTES as u32),
+            values: Values::new(&engine),
             search: RangeSpace::new(engine.search as u32),
             held: BTreeMap::new(),
             secrets: Secrets::default(),
@@ -165,6 +148,7 @@ impl Hardware {
         for (map, laid) in xdp.maps.iter().zip(&layout.maps).filter_map(|(map, laid)| Some((map, laid.as_ref()?))) {
             maps::check(map, laid).map_err(|what| wrong(map, what))?;
         }
+        self.writable(at, object, &layout)?;
         let refused = |refusal| {
             let (tenant, object) = (tenant.clone(), object.name.clone());
             LinkError::from(XdpError::Refused { tenant, object, refusal })
@@ -214,28 +198,28 @@ impl Hardware {
             }
             let kept = kept.get(&index).and_then(|before| {
                 let old = old.as_ref()?;
-                Some((old.values.get(before)?.clone(), *old.search.get(before)?))
+                Some((*old.values.get(before)?, *old.search.get(before)?))
             });
-            let (pieces, search) = match kept {
+            let (values, search) = match kept {
                 Some(both) => both,
                 None => {
-                    let pieces = self.take_values(at, object, map, laid, others(index))?;
+                    let values = self.take_values(at, object, (xdp, index), laid, others(index))?;
                     let (first, count) = self.take_search(at, object, map, laid, others(index))?;
                     let search = Searched { first, rows: count, seed: self.secrets.map(module, number) };
-                    let all = maps::value_rows(xdp, index, laid, &pieces, first, search.seed, &referents);
+                    let all = maps::value_rows(xdp, index, laid, &values, first, search.seed, &referents);
                     rows.values.extend(all.map_err(|what| wrong(map, what))?);
-                    (pieces, search)
+                    (values, search)
                 }
             };
             held.search.insert(index, search);
-            let base = pieces.first().map_or(0, |(first, _)| *first as u16);
+            let (outside, base) = (values.outside, values.first as u16);
             let (first, seed) = (laid.first(), search.seed);
-            let placement = MapPlacement { module, first, base, search: search.first as u16, seed };
+            let placement = MapPlacement { module, first, outside, base, search: search.first as u16, seed };
             rows.rows.push(maps::map_row(laid, number as u16, &placement));
             let copies = if laid.shape.per_cpu { laid.shape.slots() } else { 0 };
             let place = XdpMapPlace { number: number as u16, first, shift: laid.shift, copies };
-            rows.rows.extend(maps::region_rows(module, laid, &pieces, held.regions.0 + layout.region(laid)));
-            held.values.insert(index, pieces);
+            rows.rows.extend(values::region_rows(module, laid, &values, held.regions.0 + layout.region(laid)));
+            held.values.insert(index, values);
             places.insert(index, place);
         }
         let code_rows = code.placed(&held.pages, |map| places.get(&map).copied());
@@ -263,7 +247,9 @@ impl Hardware {
             serial: code.serial,
             regions: held.regions.0 as u16,
             writable: layout.pages[0] as u16,
+            large_writable: layout.large[0] as u8,
             read_only: layout.pages[1] as u16,
+            large_read_only: layout.large[1] as u8,
             frames: code.frames,
             records: code.records,
             growth: placed.growth.map_or(0, |bytes| bytes + 1),
@@ -291,11 +277,8 @@ impl Hardware {
         rows.extend(held.maps.iter().map(|map| write(Table::XdpMap, *map, &XdpMapRow::default())));
         let regions = held.regions.0..held.regions.0 + held.regions.1;
         rows.extend(regions.map(|row| write(Table::XdpRegion, row, &XdpRegionRow::default())));
-        for (first, pages) in
-            held.value_pages().filter(|(first, _)| !other.as_ref().is_some_and(|o| o.has_values(*first)))
-        {
-            self.values.give_back(first, pages);
-        }
+        let kept = |place: &&Place| other.as_ref().is_some_and(|o| o.values.values().any(|p| p == *place));
+        held.values.values().filter(|place| !kept(place)).for_each(|place| self.values.give_back(*place));
         let shared = |search: &Searched| other.as_ref().is_some_and(|o| o.search.values().any(|s| s == search));
         held.search.values().filter(|s| !shared(s)).for_each(|s| self.search.give_back(s.first, s.rows));
         self.pages.extend(&held.pages);
@@ -304,7 +287,7 @@ impl Hardware {
         rows
     }
 
-    /// Whether a row of the table is free or the module's, and the generations that have it.
+    /// Whether a row of the table, of external memory a unit, is free or the module's, and the generations that have it.
     pub fn owners(&self, module: u8, table: Table, index: u32) -> Result<Vec<u8>, u8> {
         let has = |held: &Held| match table {
             Table::XdpPage => held.pages.contains(&index),
@@ -312,7 +295,8 @@ impl Hardware {
             Table::XdpRegion => held.has_region(index),
             Table::XdpMap => held.maps.contains(&index),
             Table::XdpSearch => held.has_search(index),
-            Table::XdpValue => held.has_values(index / PAGE_VALUE_ROWS),
+            Table::XdpValue => held.values.values().any(|place| place.has_row(index)),
+            Table::XdpOutside => held.values.values().any(|place| place.has_unit(index)),
             _ => false,
         };
         let mut own = Vec::new();
@@ -343,174 +327,9 @@ impl Hardware {
         self.engine.values as u64 / VALUE_PAGE_BYTES
     }
 
-    fn take_pages(&mut self, at: &At, object: &Object, pages: u32, rows: usize) -> Result<Vec<u32>, LinkError> {
-        let (left, all) = (self.pages.len() as u64, self.engine.pages() as u64);
-        self.room(
-            at,
-            object,
-            Asked {
-                resource: format!("pages of {PAGE_ROWS} rows of instructions for {rows} rows"),
-                asked: pages.into(),
-                left,
-                free: left,
-                all,
-                amount: &|held| held.pages.len() as u64,
-                fit: Fit::default(),
-            },
-        )?;
-        Ok((0..pages).map_while(|_| self.pages.pop_first()).collect())
-    }
-
-    fn take_map(&mut self, at: &At, object: &Object, map: &XdpMap) -> Result<u32, LinkError> {
-        let (left, all) = (self.maps.len() as u64, self.engine.maps as u64);
-        self.room(
-            at,
-            object,
-            Asked {
-                resource: format!("maps, `{}` among them", map.name),
-                asked: 1,
-                left,
-                free: left,
-                all,
-                amount: &|held| held.maps.len() as u64,
-                fit: Fit::default(),
-            },
-        )?;
-        Ok(self.maps.pop_first().unwrap_or(0))
-    }
-
-    /// Rows for the pages of addresses, one behind the other.
-    fn take_regions(&mut self, at: &At, object: &Object, xdp: &Xdp, layout: &Layout) -> Result<(u32, u32), LinkError> {
-        let [writable, read_only] = layout.pages;
-        let asked = writable.saturating_add(read_only);
-        let all = (self.engine.regions as u32).min(MOST_REGIONS);
-        // The map that takes most may have what is left beside the others.
-        let laid = xdp.maps.iter().zip(&layout.maps).filter_map(|(map, laid)| Some((map, laid.as_ref()?)));
-        let largest = laid.max_by_key(|(_, laid)| laid.pages());
-        let fit = |left: u32| match largest {
-            Some((map, laid)) => {
-                let own = left.saturating_sub(asked - laid.pages());
-                maps::fit(map, laid, own.saturating_mul(16))
-            }
-            None => Fit::default(),
-        };
-        let left = self.regions.longest().min(MOST_REGIONS);
-        self.room(
-            at,
-            object,
-            Asked {
-                resource: match largest {
-                    Some((map, laid)) => format!(
-                        "pages of 64 KiB of map values, one behind the other, {} of them for map `{}`",
-                        laid.pages(),
-                        map.name
-                    ),
-                    None => "pages of 64 KiB of map values, one behind the other".to_owned(),
-                },
-                asked: asked.into(),
-                left: left.into(),
-                free: self.regions.free().into(),
-                all: all.into(),
-                amount: &|held| held.regions.1.into(),
-                fit: if asked > all { fit(all) } else { fit(left) },
-            },
-        )?;
-        Ok((self.regions.take(asked).unwrap_or(0), asked))
-    }
-
-    fn take_values(
-        &mut self,
-        at: &At,
-        object: &Object,
-        map: &XdpMap,
-        laid: &LaidMap,
-        others: Others,
-    ) -> Result<Pieces, LinkError> {
-        if let Some(pieces) = maps::take(&mut self.values, laid) {
-            return Ok(pieces);
-        }
-        let all = (self.engine.values as u64 / VALUE_PAGE_BYTES) as u32;
-        let asked = laid.bytes().div_ceil(VALUE_PAGE_BYTES);
-        let left = self.values.longest();
-        let refused = self.room(
-            at,
-            object,
-            Asked {
-                resource: format!("pages of 4 KiB of value memory for map `{}`", map.name),
-                asked,
-                left: left.into(),
-                free: self.values.free().into(),
-                all: all.into(),
-                amount: &|held| held.value_pages().map(|(_, pages)| u64::from(pages)).sum(),
-                fit: self.fit(map, laid, others, asked > u64::from(all)),
-            },
-        );
-        refused.map(|()| Pieces::new())
-    }
-
-    /// With how many entries a map has room for its values and in search memory, beside the other maps of its program. Where it
-    /// would not fit into an empty engine either, that is meant, else what is free.
-    fn fit(&self, map: &XdpMap, laid: &LaidMap, others: Others, empty: bool) -> Fit {
-        let (pages, rows, beside) = if empty {
-            let pages = (self.engine.values as u64 / VALUE_PAGE_BYTES) as u32;
-            (pages, self.engine.search as u32, others.all)
-        } else {
-            (self.values.longest(), self.search.longest(), others.later)
-        };
-        let Fit(by_values) = maps::fit(map, laid, pages.saturating_sub(beside.0));
-        let rows = rows.saturating_sub(beside.1);
-        // As many entries as rows allow, a little less than in proportion.
-        let fits = |entries: &u32| MapShape { entries: *entries, ..laid.shape }.search_rows() <= rows;
-        let most = by_values.map_or(0, |(_, entries)| entries);
-        let most = if laid.shape.searched() { most.min(rows) } else { most };
-        Fit(Some((map.name.clone(), (1..=most).rev().find(fits).unwrap_or(0))))
-    }
-
-    fn take_search(
-        &mut self,
-        at: &At,
-        object: &Object,
-        map: &XdpMap,
-        laid: &LaidMap,
-        others: Others,
-    ) -> Result<(u32, u32), LinkError> {
-        let rows = laid.shape.search_rows();
-        let (left, all) = (self.search.longest(), self.engine.search as u32);
-        self.room(
-            at,
-            object,
-            Asked {
-                resource: format!("rows of search memory, one behind the other, for map `{}`", map.name),
-                asked: rows.into(),
-                left: left.into(),
-                free: self.search.free().into(),
-                all: all.into(),
-                amount: &|held| held.search.values().map(|s| u64::from(s.rows)).sum(),
-                fit: self.fit(map, laid, others, rows > all),
-            },
-        )?;
-        Ok((self.search.take(rows).unwrap_or(0), rows))
-    }
-
-    /// Refuses what does not fit: says what, how much, what is left and who holds the rest.
-    fn room(&self, at: &At, object: &Object, asked: Asked) -> Result<(), LinkError> {
-        let Asked { resource, asked, left, free, all, amount, fit } = asked;
-        if asked <= left {
-            return Ok(());
-        }
-        let (tenant, object) = (at.tenant.spec.name.clone(), object.name.clone());
-        if asked > all {
-            let target = at.target.name;
-            return Err(XdpError::TooMuch { tenant, object, resource, asked, target, all, fit }.into());
-        }
-        let holder = |(module, both): (&u8, &[Option<Held>; 2])| Holder {
-            tenant: self.names.get(module).cloned().unwrap_or_default(),
-            amount: both.iter().flatten().map(amount).sum::<u64>() as u32,
-        };
-        let holders = Holder::most_first(self.held.iter().map(holder));
-        let others: u64 = holders.iter().map(|holder| u64::from(holder.amount)).sum();
-        let own = all.saturating_sub(free + others);
-        Err(XdpError::NoRoom { tenant, object, resource, asked, left, all, own, holders, fit }.into())
+    /// Units of external memory.
+    pub fn outside_units(&self) -> u64 {
+        self.values.outside_units().into()
     }
 }
 

@@ -1,29 +1,24 @@
 //! Maps of a program on an XDP engine in hardware: value memory, rows of regions and maps, first contents.
 
 use super::error::Fit;
-use crate::linker::ranges::RangeSpace;
+use super::values::{self, Place};
 use crate::linker::rmt::RowWrite;
 use crate::xdp::entry::NoWord;
 use crate::xdp::interfaces::sent_to;
-use crate::xdp::layout::{REGION_BYTES, VALUE_PAGE_BYTES};
+use crate::xdp::layout::VALUE_PAGE_BYTES;
 use crate::xdp::trie::{Trie, TrieRefusal};
 use crate::xdp::{LaidMap, Xdp, XdpMap, entry};
 use sluice_formats::xdp::codes::XdpMapKind;
-use sluice_formats::xdp::map::{MOST_SLOTS, MapLimit, MapPlacement};
-use sluice_formats::xdp::rows::{XdpRegionRow, XdpSearchRow, XdpValueRow};
+use sluice_formats::xdp::map::{MapLimit, MapPlacement};
+use sluice_formats::xdp::rows::{XdpSearchRow, XdpValueRow};
 use sluice_formats::xdp::target::{KEY_BYTES, VALUE_BYTES};
 use sluice_formats::{Node, Row, Table, Target};
 use std::collections::BTreeMap;
 
-/// Pages of value memory behind one page of addresses.
-const PIECE: u32 = (REGION_BYTES / VALUE_PAGE_BYTES) as u32;
 /// Bytes of a row of value memory.
 const ROW_BYTES: usize = 32;
 /// Rows of a page of value memory.
 pub(super) const PAGE_VALUE_ROWS: u32 = VALUE_PAGE_BYTES as u32 / ROW_BYTES as u32;
-
-/// Value memory of a map: pages for each 64 KiB of addresses, as first one and number.
-pub(super) type Pieces = Vec<(u32, u32)>;
 
 /// What is wrong with a map: what, found, allowed.
 type Wrong = (&'static str, String, String);
@@ -34,7 +29,7 @@ pub(super) fn check(map: &XdpMap, laid: &LaidMap) -> Result<(), Wrong> {
     laid.shape.check().map_err(|limit| match limit {
         MapLimit::Key(found) => ("key size", found.to_string(), hardware(&format!("1 to {KEY_BYTES} bytes"))),
         MapLimit::Value(found) => ("value size", found.to_string(), hardware(&format!("1 to {VALUE_BYTES} bytes"))),
-        MapLimit::Slots(found) => ("slots of values", found.to_string(), hardware(&format!("at most {MOST_SLOTS}"))),
+        MapLimit::Slots(found, most) => ("slots of values", found.to_string(), hardware(&format!("at most {most}"))),
     })?;
     if let Some(offset) = map.spin_lock {
         let plain =
@@ -57,13 +52,6 @@ pub(super) fn check(map: &XdpMap, laid: &LaidMap) -> Result<(), Wrong> {
         return Err(("key size and entries", found, allowed));
     }
     Ok(())
-}
-
-/// Takes value memory for a map, in one piece; none if there is too little.
-pub(super) fn take(values: &mut RangeSpace, laid: &LaidMap) -> Option<Pieces> {
-    let pages = laid.value_pages();
-    let first = values.take(pages)?;
-    Some((0..pages).step_by(PIECE as usize).map(|at| (first + at, PIECE.min(pages - at))).collect())
 }
 
 /// The number of entries with which a map fits into so many pages of value memory.
@@ -191,42 +179,34 @@ fn prefix_wrong(map: &XdpMap, key: &[u8], refusal: TrieRefusal) -> Wrong {
     }
 }
 
-/// Rows of value memory with a map's first contents; what nobody gives is zero, whoever had it before.
+/// Rows of search memory and of value memory with a map's first contents; what nobody gives is zero, whoever had it before.
 pub(super) fn value_rows(
     xdp: &Xdp,
     index: u32,
     laid: &LaidMap,
-    pieces: &Pieces,
+    place: &Place,
     search: u32,
     seed: u32,
     referents: &Referents,
 ) -> Result<Vec<RowWrite>, Wrong> {
+    let of_search = |rows: Vec<(u32, XdpSearchRow)>| -> Vec<RowWrite> {
+        rows.iter().map(|(at, row)| write(Table::XdpSearch, search + at, row)).collect()
+    };
+    if place.outside {
+        let mut rows = of_search((0..).zip(laid.shape.empty()).collect());
+        rows.push(values::cleared(place));
+        return Ok(rows);
+    }
     let (bytes, searched) = contents(xdp, index, laid, seed, referents)?;
-    let mut rows: Vec<RowWrite> = searched.iter().map(|(at, row)| write(Table::XdpSearch, search + at, row)).collect();
-    for (piece, all) in pieces.iter().zip(bytes.chunks(REGION_BYTES as usize)) {
-        let first = piece.0 * PAGE_VALUE_ROWS;
-        for (row, chunk) in (first..).zip(all.chunks(ROW_BYTES)) {
-            let mut padded = [0; ROW_BYTES];
-            padded[..chunk.len()].copy_from_slice(chunk);
-            let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| padded[8 * at + i]));
-            let words = std::array::from_fn(word);
-            rows.push(write(Table::XdpValue, row, &XdpValueRow { words }));
-        }
+    let mut rows = of_search(searched);
+    for (row, chunk) in (place.first * PAGE_VALUE_ROWS..).zip(bytes.chunks(ROW_BYTES)) {
+        let mut padded = [0; ROW_BYTES];
+        padded[..chunk.len()].copy_from_slice(chunk);
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| padded[8 * at + i]));
+        let words = std::array::from_fn(word);
+        rows.push(write(Table::XdpValue, row, &XdpValueRow { words }));
     }
     Ok(rows)
-}
-
-/// Rows of the region table of a map, from this one on.
-pub(super) fn region_rows(module: u8, laid: &LaidMap, pieces: &Pieces, first: u32) -> Vec<RowWrite> {
-    let row = |(at, (base, _)): (u32, &(u32, u32))| {
-        let bytes = laid.addressed().saturating_sub(u64::from(at) * REGION_BYTES).min(REGION_BYTES) as u32;
-        let LaidMap { shift, readable, writable, .. } = *laid;
-        let lock = laid.shape.lock_word();
-        let row =
-            XdpRegionRow { valid: true, module_id: module, base: *base as u16, bytes, shift, readable, writable, lock };
-        write(Table::XdpRegion, first + at, &row)
-    };
-    (0..laid.pages()).zip(pieces).map(row).collect()
 }
 
 /// The row of a map.

@@ -6,6 +6,7 @@ mod error;
 mod given;
 mod hardware;
 mod maps;
+mod values;
 
 pub use error::{Fit, XdpError};
 pub use given::{WEIGHT, XdpShare};

@@ -82,7 +82,11 @@ impl Rows {
 
 /// An engine of the tiny target, and the random numbers of a test; none where there is no plug-in.
 pub fn open_tiny(test: &str) -> Option<(Engine, Rng)> {
-    let target = &target::TINY;
+    open(&target::TINY, test)
+}
+
+/// The same of any target.
+pub fn open(target: &'static Target, test: &str) -> Option<(Engine, Rng)> {
     let seed = test_seed(test);
     let there = crate::support::has_top(&top::XDP, target.name, Variant::Test);
     there.then(|| (Engine::open(target, seed), Rng::new(seed)))
@@ -320,7 +324,9 @@ impl Engine {
             growth: 0,
             regions: REGIONS,
             writable: 8,
+            large_writable: 0,
             read_only: 8,
+            large_read_only: 0,
             serial: rows.serial,
             frames: rows.frames,
             records: rows.records,

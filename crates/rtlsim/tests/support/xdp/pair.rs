@@ -9,12 +9,12 @@ use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
 use sluice_formats::rows::VerdictTraceRow;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
 use sluice_formats::xdp::map::{MapPlacement, MapShape};
-use sluice_formats::xdp::rows::{XdpMapRow, XdpRegionRow};
+use sluice_formats::xdp::rows::{XdpMapRow, XdpOutsideRow, XdpRegionRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Table};
 use sluice_hxdp::{Bundles, Target, compile};
 use sluice_object::xdp::XdpMapPlace;
-use sluice_object::xdp::layout::shape;
+use sluice_object::xdp::layout::{OUTSIDE_UNIT_BYTES, shape};
 use sluice_rtlsim::xdp::trie::Trie;
 use std::collections::BTreeMap;
 
@@ -59,12 +59,13 @@ impl Pair {
     pub fn with_lanes(engine: &mut Engine, image: Image, lanes: usize) -> Option<Self> {
         let target = Target::new(lanes).unwrap();
         let compiled = compile(&image, &image.programs[0], &target).unwrap_or_else(|e| panic!("{e}"));
-        let contexts = XdpTarget::by_name(engine.target.name).processors() as u32;
+        let hardware = XdpTarget::by_name(engine.target.name);
+        let contexts = hardware.processors() as u32;
         let mut runtime = Runtime::new(contexts, 0);
         runtime.work_limit = WORK.into();
         let installed = runtime.install_unchecked(&image, &|_| None).unwrap_or_else(|e| panic!("{e}"));
         let mut maps = Vec::new();
-        let (mut base, mut search) = (1, 0);
+        let (mut base, mut far_base, mut search) = (1, 1, 0);
         for (index, map) in image.maps.iter().enumerate() {
             // Maps of events have no values: they stand behind the others.
             if map.kind.takes_events() {
@@ -73,8 +74,15 @@ impl Pair {
             assert_eq!(maps.len(), index, "maps of events are the last ones");
             let shape = shape(&plain_map(map), contexts)?;
             let first = runtime.map(installed, index).and_then(|map| runtime.maps.values(map)).expect("its values");
-            let placement = MapPlacement { module: MODULE, first, base, search, seed: 0x1234_5678 + index as u32 };
-            base += shape.value_memory().div_ceil(4096) as u16;
+            // With external memory all is there that may be, but for what begins with contents.
+            let outside = hardware.outside > 0 && shape.may_lie_outside() && map.contents.is_none();
+            let seed = 0x1234_5678 + index as u32;
+            let at = if outside { far_base } else { base };
+            let placement = MapPlacement { module: MODULE, first, outside, base: at, search, seed };
+            match outside {
+                true => far_base += shape.value_memory().div_ceil(OUTSIDE_UNIT_BYTES) as u16,
+                false => base += shape.value_memory().div_ceil(4096) as u16,
+            }
             search += shape.search_rows() as u16;
             maps.push((shape, placement));
         }
@@ -195,7 +203,12 @@ impl Pair {
             let bytes = shape.value_memory() as u32;
             let contents = self.image.maps[usize::from(number - FIRST_MAP)].contents.clone().unwrap_or_default();
             let mut begins = contents.chunks(32);
-            for row in 0..bytes.div_ceil(32) {
+            if placement.outside {
+                let units = bytes.div_ceil(OUTSIDE_UNIT_BYTES as u32);
+                let row = XdpOutsideRow { count: units, ..XdpOutsideRow::default() };
+                engine.write(Table::XdpOutside, placement.base.into(), &row);
+            }
+            for row in 0..if placement.outside { 0 } else { bytes.div_ceil(32) } {
                 let value = value_row(begins.next().unwrap_or_default());
                 engine.write(Table::XdpValue, u32::from(placement.base) * 128 + row, &value);
             }
@@ -207,10 +220,11 @@ impl Pair {
                 Some(above) => u32::from(REGIONS) + 8 + above / PAGE_BYTES,
                 None => u32::from(REGIONS) + (placement.first - MAP_VALUES) / PAGE_BYTES,
             };
-            let (valid, base, shift) = (true, placement.base, shape.shift());
+            let (valid, outside, base, shift) = (true, placement.outside, placement.base, shape.shift());
             let lock = shape.lock_word();
             let bytes = shape.all_values() as u32;
-            let region = XdpRegionRow { valid, module_id: MODULE, base, bytes, shift, readable: size, writable, lock };
+            let region =
+                XdpRegionRow { valid, module_id: MODULE, outside, base, bytes, shift, readable: size, writable, lock };
             engine.write(Table::XdpRegion, page, &region);
         }
     }
@@ -273,12 +287,21 @@ impl Pair {
     /// What is in the maps now: every byte of every slot, and the entries.
     pub fn compare_maps(&self, engine: &mut Engine) {
         for (index, (shape, placement)) in self.maps.iter().enumerate() {
-            let memory = self.memory(engine, index as u32);
+            let memory = if placement.outside { Vec::new() } else { self.memory(engine, index as u32) };
             for slot in 0..shape.slots() * shape.copies() {
                 let (at, size) = ((slot << shape.shift()) as usize, shape.value_bytes as usize);
                 let address = u64::from(placement.first) + at as u64;
                 let expected = self.runtime.maps.read(address, size).expect("a value");
-                assert_eq!(&memory[at..at + size], expected, "map {index}, slot {slot}\n{}", self.listing());
+                if !placement.outside {
+                    assert_eq!(&memory[at..at + size], expected, "map {index}, slot {slot}\n{}", self.listing());
+                } else if shape.kind == XdpMapKind::Array {
+                    // The host reaches external memory by operations alone.
+                    let (key, cpu) = ((slot % shape.slots()).to_le_bytes(), (slot / shape.slots()) as u8);
+                    let found = engine.map(XdpMapOp::Lookup, index as u16 + FIRST_MAP, &key, &[], 0, cpu);
+                    assert_eq!(found.0, 0);
+                    let value = engine.host_value(size);
+                    assert_eq!(value, expected, "map {index}, slot {slot}, outside\n{}", self.listing());
+                }
             }
             if shape.kind != XdpMapKind::Hash {
                 continue;

@@ -1,0 +1,169 @@
+/// Writes to values outside, on their way to memory (docs/decisions/xdp-external-memory.md).
+///
+/// A write is posted: `put_valid_i` takes it whenever `room_o` was high in the cycle before or is now. It becomes a burst of the one or two beats that
+/// it touches, or of its whole page, zero around it, if it is the page's first one. Writes to one page have one ID, so memory keeps their order.
+/// `pending_o` says whether any write with the ID of `look_id_i` has not been answered yet. A write that memory answers with an error is told
+/// (`failed_o`) and is no longer pending.
+///
+/// Behind a reset 64 cycles pass until there is room. Latency: 1 cycle to the port. Throughput: a write in 2 cycles, 65 for the first one of a page.
+/// Stall behaviour: the port's; nobody waits but for room.
+module sluice_xdp_outside_writes
+  import sluice_xdp_pkg::*;
+  import sluice_xdp_outside_pkg::*;
+#(
+    parameter int unsigned Depth = 16
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic           put_valid_i,
+    input  outside_write_t put_i,
+    output logic           room_o,
+
+    input  outside_id_t look_id_i,
+    output logic        pending_o,
+    output logic        failed_o,
+
+    output logic                aw_valid_o,
+    output outside_id_t         aw_id_o,
+    output logic        [ 31:0] aw_addr_o,
+    output logic        [  7:0] aw_len_o,
+    input  logic                aw_ready_i,
+    output logic                w_valid_o,
+    output logic        [127:0] w_data_o,
+    output logic        [ 15:0] w_strb_o,
+    output logic                w_last_o,
+    input  logic                w_ready_i,
+    input  logic                b_valid_i,
+    input  outside_id_t         b_id_i,
+    // "Bits of signal are not used": errors have the upper bit.
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic        [  1:0] b_resp_i
+    // verilator lint_on UNUSEDSIGNAL
+);
+
+  // Writes that are not answered: fewer than what a count of an ID holds.
+  localparam int unsigned CountBits = 7;
+  localparam int unsigned Most = 96;
+  localparam int unsigned BeatBits = OutsidePageBits - OutsideBeatBits;
+
+  // "Bits of function variable are not used": the page's number has more bits than an ID.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic outside_id_t id_of(logic [31:0] place);
+    // verilator lint_on UNUSEDSIGNAL
+    return place[OutsidePageBits+:OutsideIdBits];
+  endfunction
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // How many writes of each ID were put, and how many answered: both wrap.
+
+  logic [OutsideIdBits:0] begin_q;  // counts are made zero behind a reset
+  logic begins;
+  logic [CountBits-1:0] total_q, put_count, put_look, done_count, done_look;
+  logic [$clog2(Depth+1)-1:0] level;
+
+  assign begins = !begin_q[OutsideIdBits];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin_q <= '0;
+    else if (begins) begin_q <= begin_q + (OutsideIdBits + 1)'(1);
+    if (!rst_ni) total_q <= '0;
+    else total_q <= total_q + CountBits'(put_valid_i) - CountBits'(b_valid_i);
+  end
+
+  sluice_ram_lut #(
+      .Width    (CountBits),
+      .Depth    (2 ** OutsideIdBits),
+      .ReadPorts(2)
+  ) u_put (
+      .clk_i,
+      .we_i   (begins || put_valid_i),
+      .waddr_i(begins ? begin_q[OutsideIdBits-1:0] : id_of(put_i.place)),
+      .wdata_i(begins ? '0 : put_count + CountBits'(1)),
+      .raddr_i({look_id_i, id_of(put_i.place)}),
+      .rdata_o({put_look, put_count})
+  );
+  sluice_ram_lut #(
+      .Width    (CountBits),
+      .Depth    (2 ** OutsideIdBits),
+      .ReadPorts(2)
+  ) u_done (
+      .clk_i,
+      .we_i   (begins || b_valid_i),
+      .waddr_i(begins ? begin_q[OutsideIdBits-1:0] : b_id_i),
+      .wdata_i(begins ? '0 : done_count + CountBits'(1)),
+      .raddr_i({look_id_i, b_id_i}),
+      .rdata_o({done_look, done_count})
+  );
+  assign pending_o = put_look != done_look;
+  assign failed_o  = b_valid_i && b_resp_i[1];
+  assign room_o    = !begins && 32'(level) + 2 < Depth && 32'(total_q) < Most;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // To the port: a burst's address, then its beats.
+
+  logic write_valid, beats_q, ready, last;
+  outside_write_t write;
+  logic unused_ready;
+  logic [BeatBits-1:0] beat_q, beat, first_beat;
+  logic straddles, is_first, is_second;
+  logic [ 23:0] strobes;
+  logic [191:0] data;
+
+  sluice_fifo #(
+      .Width($bits(outside_write_t)),
+      .Depth(Depth)
+  ) u_writes (
+      .clk_i,
+      .rst_ni,
+      .valid_i(put_valid_i),
+      .ready_o(unused_ready),
+      .data_i (put_i),
+      .valid_o(write_valid),
+      .ready_i(ready),
+      .data_o (write),
+      .level_o(level)
+  );
+
+  assign straddles = 5'(write.place[3:0]) + 5'(write.bytes) > 5'd16;
+  assign first_beat = write.place[OutsidePageBits-1:OutsideBeatBits];
+  assign aw_valid_o = write_valid && !beats_q;
+  assign aw_id_o = id_of(write.place);
+  assign aw_addr_o = write.first ? {write.place[31:OutsidePageBits], OutsidePageBits'(0)} : {write.place[31:OutsideBeatBits], OutsideBeatBits'(0)};
+  assign aw_len_o = write.first ? 8'((1 << BeatBits) - 1) : 8'(straddles);
+
+  assign beat = write.first ? beat_q : first_beat + beat_q;
+  assign last = beat_q == aw_len_o[BeatBits-1:0];
+  assign is_first = beat == first_beat;
+  assign is_second = straddles && beat == first_beat + BeatBits'(1);
+  assign strobes = 24'(byte_mask(write.bytes)) << write.place[3:0];
+  assign data = 192'(write.data & bit_mask(write.bytes)) << {write.place[3:0], 3'd0};
+  assign w_valid_o = beats_q;
+  assign w_last_o = last;
+  always_comb begin
+    w_data_o = '0;
+    w_strb_o = '0;
+    if (is_first) begin
+      w_data_o = data[127:0];
+      w_strb_o = strobes[15:0];
+    end else if (is_second) begin
+      w_data_o = 128'(data[191:128]);
+      w_strb_o = 16'(strobes[23:16]);
+    end
+    if (write.first) w_strb_o = '1;
+  end
+  assign ready = beats_q && w_ready_i && last;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) beats_q <= 1'b0;
+    else if (aw_valid_o && aw_ready_i) beats_q <= 1'b1;
+    else if (ready) beats_q <= 1'b0;
+    if (!beats_q) beat_q <= '0;
+    else if (w_ready_i) beat_q <= beat_q + BeatBits'(1);
+  end
+
+`ifndef SYNTHESIS
+  WritesHaveRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !put_valid_i || unused_ready);
+`endif
+
+endmodule
