@@ -92,8 +92,8 @@ module values_far
 
   // What a request may. Rows: small pages that programs write, large ones, small ones that they only read, large ones.
   typedef struct packed {
-    logic        taken;    // of a program, through the chosen row
-    logic        engine;   // of the map engine
+    logic        taken;           // of a program, through the chosen row
+    logic        engine;          // of the map engine
     logic        leaves;
     logic        stores;
     logic [1:0]  context_number;

@@ -86,6 +86,12 @@ module sluice_xdp_outside_front
   always_ff @(posedge clk_i) puts_q <= rst_ni ? {puts_q[1:0], engine_takes_i && engine_outside_i && engine_puts_i} : '0;
   assign engine_free_o = !(engine_outside_i && (engine_puts_i ? busy[Putter] || puts_q != '0 : busy[Loader]));
 
+  // "Bits of signal are not used": errors are told, not written.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_outside_row_t row;
+  // verilator lint_on UNUSEDSIGNAL
+  assign row = cfg_req_i.data[XdpOutsideRowBits-1:0];
+
   sluice_xdp_outside #(
       .PlaceBits(PlaceBits),
       .Lines    (Lines),
@@ -123,17 +129,12 @@ module sluice_xdp_outside_front
   // ---------------------------------------------------------------------------------------------------------------
   // The host's table.
 
-  // "Bits of signal are not used": errors are told, not written.
-  // verilator lint_off UNUSEDSIGNAL
-  xdp_outside_row_t row;
-  // verilator lint_on UNUSEDSIGNAL
   xdp_outside_row_t said;
   logic asked, waits_q, fits;
   logic [1:0] answer_q;
   logic [15:0] read_errors_q, write_errors_q;
   cfg_status_e status;
 
-  assign row   = cfg_req_i.data[XdpOutsideRowBits-1:0];
   assign asked = cfg_valid_i && cfg_req_i.tab == TableXdpOutside;
   assign fits  = 25'(cfg_req_i.index) + 25'(row.count) <= 25'(2 ** UnitBits);
   always_comb begin
