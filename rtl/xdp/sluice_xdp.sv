@@ -89,8 +89,9 @@ module sluice_xdp
   // In.
 
   logic [LookBits-1:0] known_index;
-  logic known;
-  logic [GrowthBits-1:0] growth;
+  xdp_known_t known;
+  xdp_back_t [Cores-1:0] back;
+  logic [$clog2(Cfg.contexts+1)-1:0] shared_contexts;
   logic verdict_waits, beside_first, beside_last, earn_valid, entry_waiting;
   logic [EarnBits-1:0] earn;
 
@@ -113,9 +114,7 @@ module sluice_xdp
   cfg_rsp_t queues_cfg_rsp, tables_cfg_rsp, values_cfg_rsp, maps_cfg_rsp, accounts_cfg_rsp, events_cfg_rsp;
 
   sluice_xdp_entry #(
-      .Bytes   (Bytes),
-      .Rows    (Cfg.queue_rows),
-      .Modules (Modules),
+      .Cfg     (Cfg),
       .EarnBits(EarnBits)
   ) u_entry (
       .clk_i,
@@ -131,7 +130,6 @@ module sluice_xdp
       .token_i,
       .known_index_o  (known_index),
       .known_i        (known),
-      .growth_i       (growth),
       .verdict_waits_i(verdict_waits),
       .beside_first_o (beside_first),
       .beside_last_o  (beside_last),
@@ -150,6 +148,8 @@ module sluice_xdp
       .in_valid_o     (in_valid),
       .in_ready_i     (in_ready),
       .in_o           (in),
+      .back_i         (back),
+      .shared_contexts_o(shared_contexts),
       .charge_valid_i (spent_valid),
       .charge_module_i(spent_module),
       .charge_i       (spent),
@@ -218,6 +218,8 @@ module sluice_xdp
       .in_valid_i          (in_valid),
       .in_ready_o          (in_ready),
       .in_i                (in),
+      .back_o              (back),
+      .shared_contexts_i   (shared_contexts),
       .out_valid_o         (out_valid),
       .out_ready_i         (out_ready),
       .out_o               (out),
@@ -427,7 +429,6 @@ module sluice_xdp
       .epoch_i,
       .known_index_i     (known_index),
       .known_o           (known),
-      .growth_o          (growth),
       // Read as long as it waits: it is looked at behind its first beat.
       .program_valid_i   (in_valid),
       .program_index_i   ({in.side.module_id[LookBits-2:0], in.side.generation}),

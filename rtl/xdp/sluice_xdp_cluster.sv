@@ -37,7 +37,13 @@ module sluice_xdp_cluster
     input  token_t                    s_axis_token,
     input  logic                      s_axis_broken,
     input  logic      [ClockBits-1:0] s_axis_came,
+    input  xdp_room_t                 s_axis_room,
+    input  xdp_need_t                 s_axis_need,
     input  logic      [ClockBits-1:0] now_i,
+
+    // Room of packets that have left; contexts that nobody owns.
+    output xdp_back_t                          back_o,
+    input  logic      [$clog2(Contexts+1)-1:0] shared_contexts_i,
 
     // Windows of frames, as sluice_xdp_sender takes them.
     output logic         window_valid_o,
@@ -48,7 +54,6 @@ module sluice_xdp_cluster
     // A packet has come: its slot; its program's row and its port's interface are there in the next cycle.
     output logic                            enter_valid_o,
     output logic             [SlotBits-1:0] enter_slot_o,
-    output logic             [  SlotBits:0] level_o,
     input  xdp_program_row_t                program_i,
     input  logic             [        31:0] ifindex_i,
     // Slots whose packets wait for others of their flow; whose turn to leave may come all the same; whose turn it is.
@@ -153,10 +158,8 @@ module sluice_xdp_cluster
   logic [1:0][63:0] core_write_data, helper_write_data, two;
   logic [3:0] read_wait_q, write_wait_q;
 
-  logic start_valid, start_ready, end_valid, left_valid, free_valid, idle, load_waiting, unload_waiting;
+  logic start_valid, start_ready, end_valid, idle, load_waiting, unload_waiting;
   logic [SlotBits-1:0] left_slot;
-  logic [RowBits-1:0] free_place;
-  logic [8:0] free_rows;
   xdp_slot_t slot_data;
   // "Bits of signal are not used": slots are numbered as for the largest memory.
   // verilator lint_off UNUSEDSIGNAL
@@ -236,9 +239,9 @@ module sluice_xdp_cluster
   // ---------------------------------------------------------------------------------------------------------------
 
   sluice_xdp_load #(
-      .Rows   (Rows),
-      .Slots  (Slots),
-      .Modules(Modules)
+      .Slots   (Slots),
+      .Contexts(Contexts),
+      .Modules (Modules)
   ) u_load (
       .clk_i,
       .rst_ni,
@@ -252,9 +255,10 @@ module sluice_xdp_cluster
       .s_axis_token,
       .s_axis_broken,
       .s_axis_came,
+      .s_axis_room,
+      .s_axis_need,
       .look_valid_o (enter_valid_o),
       .enter_slot_o,
-      .level_o,
       .program_i,
       .ifindex_i,
       .write_valid_o(load_write),
@@ -268,11 +272,11 @@ module sluice_xdp_cluster
       .start_ready_i(start_ready),
       .start_o      (start),
       .waits_i,
-      .free_valid_i (free_valid),
-      .left_valid_i (left_valid),
+      .shared_contexts_i,
+      .end_valid_i  (end_valid),
+      .end_slot_i   (finished.slot[SlotBits-1:0]),
+      .left_valid_i (back_o.left_valid),
       .left_slot_i  (left_slot),
-      .free_place_i (free_place),
-      .free_rows_i  (free_rows),
       .waiting_o    (load_waiting)
   );
 
@@ -395,11 +399,8 @@ module sluice_xdp_cluster
       .window_ready_i,
       .window_last_o,
       .window_o,
-      .free_valid_o(free_valid),
-      .left_valid_o(left_valid),
       .left_slot_o (left_slot),
-      .free_place_o(free_place),
-      .free_rows_o (free_rows),
+      .back_o,
       .verdict_valid_o,
       .verdict_ready_i,
       .verdict_slot_o,

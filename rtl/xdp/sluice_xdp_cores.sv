@@ -29,6 +29,10 @@ module sluice_xdp_cores
     output logic    in_ready_o,
     input  xdp_in_t in_i,
 
+    // Slots and memory that come back; contexts of each core that nobody owns.
+    output xdp_back_t [                     Cores-1:0] back_o,
+    input  logic      [$clog2(Cfg.contexts+1)-1:0] shared_contexts_i,
+
     output logic     out_valid_o,
     input  logic     out_ready_i,
     output xdp_out_t out_o,
@@ -124,7 +128,6 @@ module sluice_xdp_cores
   logic [Cores-1:0][511:0] window;
   xdp_leaving_t [Cores-1:0] leaving;
   logic [Cores-1:0][SlotBits-1:0] enter_slot, verdict_slot, near_slot;
-  logic [Cores-1:0][SlotBits:0] level;
   logic [Cores-1:0][Slots-1:0] waits, soon;
 
   // For accounts and trace.
@@ -157,13 +160,13 @@ module sluice_xdp_cores
       .valid_i      (in_valid_i),
       .ready_o      (in_ready_o),
       .last_i       (in_i.last),
+      .core_i       (CoreBits'(in_i.core)),
       .module_i     (in_i.side.module_id),
       .hash_i       (in_i.side.flow_hash[$clog2(Buckets)-1:0]),
       .enters_o     (enters),
       .core_valid_o (core_valid),
       .core_ready_i (core_ready),
       .slot_i       (enter_slot),
-      .level_i      (level),
       .leave_valid_i(charge_valid_i),
       .leave_core_i (charge_core_i),
       .leave_slot_i (verdict_slot[charge_core_i]),
@@ -193,6 +196,10 @@ module sluice_xdp_cores
         .s_axis_token       (in_i.token),
         .s_axis_broken      (in_i.broken),
         .s_axis_came        (in_i.came),
+        .s_axis_room        (in_i.room),
+        .s_axis_need        (in_i.need),
+        .shared_contexts_i,
+        .back_o             (back_o[c]),
         .now_i,
         .window_valid_o     (window_valid[c]),
         .window_ready_i     (window_ready[c]),
@@ -200,7 +207,6 @@ module sluice_xdp_cores
         .window_o           (window[c]),
         .enter_valid_o      (enter_valid[c]),
         .enter_slot_o       (enter_slot[c]),
-        .level_o            (level[c]),
         .program_i,
         .ifindex_i          (arrival_i.ifindex[arrival_port_q]),
         .waits_i            (waits[c]),

@@ -19,6 +19,7 @@ sluice_xdp_cluster.sv
 sluice_xdp_contexts.sv
 sluice_xdp_events.sv
 sluice_xdp_frame.sv
+sluice_xdp_oversize.sv
 sluice_xdp_random.sv
 sluice_xdp_records.sv
 sluice_xdp_jiffies.sv
@@ -56,6 +57,7 @@ sluice_xdp_places.sv
 sluice_xdp_queues.sv
 sluice_xdp_reader.sv
 sluice_xdp_registers.sv
+sluice_xdp_room.sv
 sluice_xdp_sender.sv
 sluice_xdp_shared.sv
 sluice_xdp_spent.sv
@@ -67,6 +69,7 @@ sluice_xdp_stage_first.sv
 sluice_xdp_stage_second.sv
 sluice_xdp_stage_memory.sv
 sluice_xdp_stage_write.sv
+sluice_xdp_starts.sv
 sluice_xdp_steps.sv
 sluice_xdp_tables.sv
 sluice_xdp_units.sv

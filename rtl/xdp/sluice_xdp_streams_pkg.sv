@@ -15,6 +15,9 @@ package sluice_xdp_streams_pkg;
     token_t               token;
     logic                 broken;
     logic [ClockBits-1:0] came;
+    logic                 core;
+    xdp_room_t            room;
+    xdp_need_t            need;
   } xdp_in_t;
 
   typedef struct packed {

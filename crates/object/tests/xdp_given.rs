@@ -30,7 +30,7 @@ fn object() -> Object {
 }
 
 fn given(id: u16, name: &str, work: Option<u32>, share: Option<(u16, u16)>) -> TenantSpec {
-    let xdp_share = share.map(|(weight, rows)| XdpShare { weight, rows });
+    let xdp_share = share.map(|(weight, rows)| XdpShare { weight, rows, ..XdpShare::default() });
     TenantSpec { xdp_work: work, xdp_share, ..tenant(id, name, 0, &TINY) }
 }
 
@@ -56,7 +56,7 @@ fn a_tenant_has_his_work_and_his_part_of_the_queues_as_long_as_he_is_there() {
     let module = |linker: &Linker, id| u32::from(linker.tenant(id).unwrap().module);
     let (red, blue) = (module(&linker, 7), module(&linker, 8));
     let share = |rows: &Rows, module| rows.row::<XdpShareRow>(Node::Xdp, Table::XdpShare, module);
-    assert_eq!(share(&rows, red), XdpShareRow { weight: 12, rows: 100 });
+    assert_eq!(share(&rows, red), XdpShareRow { weight: 12, rows: 100, ..XdpShareRow::default() });
     assert_eq!(share(&rows, blue), XdpShareRow::default());
     for (id, work) in [(7, 9), (8, 65_536)] {
         for _ in 0..2 {
@@ -72,7 +72,7 @@ fn a_tenant_has_his_work_and_his_part_of_the_queues_as_long_as_he_is_there() {
     }
     // His part stays when his program goes, as his other queues do.
     rows.run(&linker.unload(7).unwrap());
-    assert_eq!(share(&rows, red), XdpShareRow { weight: 12, rows: 100 });
+    assert_eq!(share(&rows, red), XdpShareRow { weight: 12, rows: 100, ..XdpShareRow::default() });
     assert_eq!(linker.xdp_queue_rows_left(), 504 - 100);
     rows.run(&linker.remove(7).unwrap());
     assert_eq!(share(&rows, red), XdpShareRow::default());
@@ -128,7 +128,7 @@ fn a_load_that_gives_more_than_its_tenant_has_is_refused() {
     let load = linker.load(8, &object()).unwrap();
     assert_eq!(before.check(&load), Ok(()));
     let share = |module: u8, weight, rows| {
-        let words = XdpShareRow { weight, rows }.pack().unwrap();
+        let words = XdpShareRow { weight, rows, ..XdpShareRow::default() }.pack().unwrap();
         let step = Step::Write { node: Node::Xdp, table: Table::XdpShare, index: module.into(), words };
         Load { steps: vec![step], ..load.clone() }
     };

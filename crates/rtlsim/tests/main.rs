@@ -79,6 +79,7 @@ mod xdp_queues;
 mod xdp_references;
 mod xdp_rows;
 mod xdp_shared_values;
+mod xdp_shares;
 mod xdp_tenants;
 mod xdp_told;
 mod xdp_tries;

@@ -8,7 +8,7 @@ use sluice_ebpf::{Image, MapSpec, MapType, Program};
 use sluice_formats::Table;
 use sluice_formats::limits::packet_id;
 use sluice_formats::xdp::codes::XdpStep;
-use sluice_formats::xdp::rows::XdpProgramRow;
+use sluice_formats::xdp::rows::{XdpPoolRow, XdpProgramRow, XdpShareRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_rtlsim::plugin::boundary::Until;
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,6 +111,11 @@ fn frames_that_nobody_takes_wait_and_leave_as_they_came() {
 #[test]
 fn a_long_packet_is_waited_for_by_its_own_flow_alone() {
     let Some((mut engine, _)) = open_tiny("a_long_packet_is_waited_for") else { return };
+    // With contexts of its own the other module needs none that the long ones may hold.
+    let xdp = XdpTarget::by_name(engine.target.name);
+    let share = XdpShareRow { contexts: 1, first: xdp.memory_units() - 1, units: 1, ..XdpShareRow::default() };
+    engine.write(Table::XdpPool, 0, &XdpPoolRow { reserved: 1 });
+    engine.write(Table::XdpShare, 1, &share);
     load(&mut engine, 1, ROUNDS, false);
     load(&mut engine, 2, "r6 = 0\nround:\nr6 += 1\nif r6 < 20000 goto round\nr0 = 1\nexit\n", false);
     let long = |engine: &mut Engine| {

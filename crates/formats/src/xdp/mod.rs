@@ -11,7 +11,7 @@ use crate::engine::{EngineId, Folder};
 use crate::reason::events;
 use rows::{
     XdpCodeRow, XdpEventDataRow, XdpEventsRow, XdpEventsTakenRow, XdpFaultRow, XdpHostRow, XdpInterfacesRow, XdpMapRow,
-    XdpPageRow, XdpProgramRow, XdpRegionRow, XdpSearchRow, XdpShareRow, XdpSpentRow, XdpValueRow,
+    XdpPageRow, XdpPoolRow, XdpProgramRow, XdpRegionRow, XdpSearchRow, XdpShareRow, XdpSpentRow, XdpValueRow,
 };
 use target::Target as XdpTarget;
 
@@ -61,7 +61,9 @@ tables! { Some(EngineId::XDP);
         XdpEventsTaken "xdp_events_taken" = 15: row::<XdpEventsTakenRow>(), |t| t.modules, "`xdp_events_taken_row`, by module";
         /// Events.
         XdpEventData "xdp_event_data" = 17: read_row::<XdpEventDataRow>(), |t| t.modules * target::EVENT_WORDS as u32, "`xdp_event_data_row`, by 256 * module + place";
-        /// Weights and reserved rows of modules in the queues in front of the cores.
+        /// What is not for all of the cores' packet memory.
+        XdpPool "xdp_pool" = 18: row::<XdpPoolRow>(), |_| 1, "`xdp_pool_row`";
+        /// Weights and reserved rows of modules in the queues in front of the cores, and what of the cores is theirs.
         XdpShare "xdp_share" = 16: row::<XdpShareRow>(), |t| t.modules, "`xdp_share_row`, by module";
     }
 }

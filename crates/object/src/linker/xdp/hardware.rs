@@ -3,6 +3,7 @@
 //! A program lies beside the one that it replaces, and shares the values of the maps that it keeps: such a map has a row of
 //! its own in each generation, over the same memory. What only the old generation had is free when that has drained.
 
+use super::bays::Bays;
 use super::error::{Fit, XdpError};
 use super::maps::{self, PAGE_VALUE_ROWS, Pieces, Referents, write};
 use crate::destination::Destination;
@@ -28,7 +29,9 @@ const MOST_REGIONS: u32 = (1 << 9) - 1;
 /// What is free, and who has the rest.
 #[derive(Clone, Debug)]
 pub(super) struct Hardware {
-    engine: Engine,
+    pub engine: Engine,
+    /// What tenants own of the cores.
+    pub bays: Bays,
     compile: XdpCompiler,
     names: BTreeMap<u8, String>,
     pages: BTreeSet<u32>,
@@ -138,6 +141,7 @@ impl Hardware {
         let engine = *Engine::by_name(target.name);
         Self {
             engine,
+            bays: Bays::default(),
             compile,
             names: BTreeMap::new(),
             pages: (0..engine.pages() as u32).collect(),
@@ -268,6 +272,7 @@ impl Hardware {
             records: code.records,
             growth: placed.growth.map_or(0, |bytes| bytes + 1),
         };
+        self.bays.check(at.tenant, object, &program)?;
         rows.rows.push(write(Table::XdpProgram, bank, &program));
         rows.starts = starts;
         self.held.entry(module).or_default()[usize::from(at.generation & 1)] = Some(held);

@@ -1,6 +1,7 @@
 //! The XDP engine in the linker: which maps a replacement takes over, and where a program may send; for an engine in
 //! hardware also its rows.
 
+mod bays;
 mod check;
 mod error;
 mod given;
@@ -8,7 +9,7 @@ mod hardware;
 mod maps;
 
 pub use error::{Fit, XdpError};
-pub use given::{WEIGHT, XdpShare};
+pub use given::{MEMORY, WEIGHT, XdpShare};
 
 use super::LinkError;
 use super::check::Refusal;
@@ -20,9 +21,8 @@ use crate::install::Install;
 use crate::object::Object;
 use crate::xdp::{PlacedXdp, Xdp, XdpBound, XdpCompiler};
 use hardware::Hardware;
-use sluice_formats::xdp::rows::XdpShareRow;
-use sluice_formats::{EngineId, Table, Target};
-use std::collections::{BTreeMap, BTreeSet};
+use sluice_formats::{EngineId, Target};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Programs by module and generation.
@@ -34,8 +34,6 @@ pub(in crate::linker) struct XdpSpace {
     charged: BTreeMap<u8, u16>,
     bound: Option<XdpBound>,
     hardware: Option<Hardware>,
-    /// Modules whose row of the queues' shares is written.
-    shared: BTreeSet<u8>,
 }
 
 impl XdpSpace {
@@ -48,7 +46,6 @@ impl XdpSpace {
             charged: BTreeMap::new(),
             bound: None,
             hardware,
-            shared: BTreeSet::new(),
         }
     }
 
@@ -98,16 +95,15 @@ impl Space for XdpSpace {
 
     /// Without hardware there are no queues in front of programs: a share has no row.
     fn admit(&mut self, _: &'static Target, module: u8, spec: &TenantSpec) -> Result<Vec<RowWrite>, LinkError> {
-        let row = self.hardware.as_ref().and(spec.xdp_share).map(|_| spec.xdp_share_row());
-        self.shared.extend(row.map(|_| module));
-        Ok(row.iter().map(|row| maps::write(Table::XdpShare, module.into(), row)).collect())
+        let hardware = self.hardware.as_mut();
+        hardware.map_or(Ok(Vec::new()), |hardware| hardware.bays.admit(&hardware.engine, module, spec))
     }
 
     fn release(&mut self, module: u8) -> Result<Vec<RowWrite>, LinkError> {
         self.programs.remove(&module);
         self.charged.remove(&module);
-        let zero = || maps::write(Table::XdpShare, module.into(), &XdpShareRow::default());
-        Ok(self.shared.remove(&module).then(zero).into_iter().collect())
+        let hardware = self.hardware.as_mut();
+        Ok(hardware.map(|hardware| hardware.bays.release(&hardware.engine, module)).unwrap_or_default())
     }
 
     /// The program for the device, with the maps that it takes over from the running one.
