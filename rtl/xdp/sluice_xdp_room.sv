@@ -77,6 +77,9 @@ module sluice_xdp_room
   if (Rows < MostPacketRows || 2 ** $clog2(Rows) != Rows) begin : gen_bad_rows
     $fatal(1, "xdp_room: Rows is %0d, expected a power of two from %0d on (%m)", Rows, MostPacketRows);
   end
+  if (Cores != 1 && Cores != 2) begin : gen_bad_cores
+    $fatal(1, "xdp_room: Cores is %0d, expected 1 or 2 (%m)", Cores);
+  end
   if (Slots < Contexts) begin : gen_bad_slots
     $fatal(1, "xdp_room: Slots is %0d, expected at least one for each of %0d contexts (%m)", Slots, Contexts);
   end
@@ -98,6 +101,7 @@ module sluice_xdp_room
   logic borrows;
   logic [7:0] owned_q;
   contexts_t owned, owned_contexts_q;
+  slots_t pool_slots_q;
   logic [PlaceCountBits-1:0] reserved, reserved_q;
 
   assign is_share = cfg_valid_i && cfg_req_i.tab == TableXdpShare;
@@ -148,6 +152,7 @@ module sluice_xdp_room
     // A grant holds until it is taken.
     if (!ask_valid_i || take_i) begin
       owned_contexts_q <= owned;
+      pool_slots_q     <= slots_t'(Slots) - slots_t'(owned);
       reserved_q       <= reserved;
     end
     cfg_valid_o <= is_pool && rst_ni;
@@ -180,8 +185,8 @@ module sluice_xdp_room
         .free_first_i(PlaceBits'(back_i[c].place / RowBits'(UnitRows))),
         .free_units_i(PlaceCountBits'(units_of(back_i[c].rows)))
     );
-    assign has_slot[c] = pooled_q[c] < slots_t'(Slots) - slots_t'(owned_contexts_q);
-    assign fits[c] = pooled_q[c] <= slots_t'(Slots) - slots_t'(owned_contexts_q);
+    assign has_slot[c] = pooled_q[c] < pool_slots_q;
+    assign fits[c] = pooled_q[c] <= pool_slots_q;
     assign pool_fits[c] = found[c] && has_slot[c];
 
     always_ff @(posedge clk_i) begin
@@ -244,7 +249,8 @@ module sluice_xdp_room
   assign oversize = ask_units_i > UnitBits'(bay_units);
   assign own_fits = (oversize || !open_q) ? '0 : own_free;
 
-  // Which core: one where there is a bay, else one with room of the pool; of several that with fewer packets. What was granted holds.
+  // Which core: one where there is a bay, else one with room of the pool; of both the other one than the packet before, unless it has two
+  // packets more: packets of one flow leave in turns, and two of one core take twice as long. What was granted holds.
   typedef struct packed {
     logic               own;
     core_t              core;
@@ -252,15 +258,16 @@ module sluice_xdp_room
   } choice_t;
   choice_t found_choice, choice_q, choice;
   logic held_q, own;
-  core_t core;
+  core_t core, last_q;
   logic [BayBits-1:0] bay;
   logic [Cores-1:0] may, chosen;
   assign found_choice.own = own_fits != '0;
   assign may = found_choice.own ? own_fits : (ask_pool_i ? pool_fits : '0);
   always_comb begin
     found_choice.core = '0;
-    for (int unsigned c = 1; c < Cores; c++) begin
-      if (may[c] && (!may[found_choice.core] || taken_q[c] < taken_q[found_choice.core])) found_choice.core = core_t'(c);
+    if (Cores > 1) begin
+      found_choice.core = core_t'(!last_q);
+      if (may[last_q] && (!may[!last_q] || taken_q[!last_q] > taken_q[last_q] + slots_t'(1))) found_choice.core = last_q;
     end
     found_choice.bay = lowest[found_choice.core];
   end
@@ -268,6 +275,8 @@ module sluice_xdp_room
   always_ff @(posedge clk_i) begin
     held_q <= granted_o && !take_i && rst_ni;
     if (!held_q) choice_q <= found_choice;
+    if (!rst_ni) last_q <= '0;
+    else if (take_i) last_q <= core;
   end
   assign choice = held_q ? choice_q : found_choice;
   assign own = choice.own;

@@ -51,7 +51,8 @@ module sluice_xdp_starts
   logic [ContextCountBits-1:0] pool_q;
   logic shared, lends, take, takes_shared, ends_shared;
 
-  assign shared = pool_q < shared_contexts_i;
+  // Where nobody owns one, a context that is free is enough: it is so a cycle before its packet's end is told here.
+  assign shared = shared_contexts_i == ContextCountBits'(Contexts) || pool_q < shared_contexts_i;
   assign lends = (waiting_q & own_q) == '0;
   assign may = waiting_q & (~serial_q | ~waits_i) & (own_q | {Slots{shared}} | (borrows_q & {Slots{lends}}));
   always_comb begin
