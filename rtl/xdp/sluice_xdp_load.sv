@@ -248,13 +248,15 @@ module sluice_xdp_load
 
   sluice_xdp_starts #(
       .Slots   (Slots),
-      .Contexts(Contexts)
+      .Contexts(Contexts),
+      .Modules (Modules)
   ) u_starts (
       .clk_i,
       .rst_ni,
       .put_i       (ends && slot_data_o.has_program),
       .put_slot_i  (slot_q),
       .put_serial_i(program_row.serial),
+      .put_module_i(side_q.module_id),
       .put_room_i  (room_q),
       .waits_i,
       .shared_contexts_i,

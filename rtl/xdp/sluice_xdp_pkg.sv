@@ -101,6 +101,7 @@ package sluice_xdp_pkg;
   typedef struct packed {
     logic               own;      // of its module's, else of the pool's
     logic               borrows;  // it may have a context that another module owns
+    logic [3:0]         contexts; // of the core that its module owns
     logic [BayBits-1:0] bay;
     logic [RowBits-1:0] place;    // where its rows begin
   } xdp_room_t;

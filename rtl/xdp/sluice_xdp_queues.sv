@@ -363,6 +363,7 @@ module sluice_xdp_queues
     end
   end
 
+  logic first_out_q;
   logic [Modules-1:0] oversize_there;
   sluice_xdp_oversize #(
       .Modules  (Modules),
@@ -389,7 +390,7 @@ module sluice_xdp_queues
     logic [UnitBits-1:0] units;
   } aside_t;
   aside_t aside_q;
-  logic chosen_valid, beat_valid_q, first_out_q, pool_q, starts, resumes, stuck, puts_aside;
+  logic chosen_valid, beat_valid_q, pool_q, starts, resumes, stuck, puts_aside;
   logic [UnitBits-1:0] units_out;
   logic [Modules-1:0] may_own, may_pass;
 

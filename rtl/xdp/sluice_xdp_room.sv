@@ -202,6 +202,17 @@ module sluice_xdp_room
   assign pool_o = pool_fits != '0;
 
   // ---------------------------------------------------------------------------------------------------------------
+  // What is granted.
+  typedef struct packed {
+    logic               own;
+    core_t              core;
+    logic [BayBits-1:0] bay;
+  } choice_t;
+  choice_t found_choice, choice_q, choice;
+  logic own;
+  core_t core;
+  logic [BayBits-1:0] bay;
+
   // Bays: whoever takes one turns its bit, whoever gives it back does so in another memory; equal is free.
 
   bays_t [Cores-1:0] given, returned, returned_back, free_bays, bay_bit;
@@ -250,24 +261,19 @@ module sluice_xdp_room
   assign own_fits = (oversize || !open_q) ? '0 : own_free;
 
   // Which core: one where there is a bay, else one with room of the pool; of both the other one than the packet before, unless it has two
-  // packets more: packets of one flow leave in turns, and two of one core take twice as long. What was granted holds.
-  typedef struct packed {
-    logic               own;
-    core_t              core;
-    logic [BayBits-1:0] bay;
-  } choice_t;
-  choice_t found_choice, choice_q, choice;
-  logic held_q, own;
-  core_t core, last_q;
-  logic [BayBits-1:0] bay;
+  // packets more: packets of one flow leave in turns, and two of one core take twice as long. Who comes alone goes to the first. What was granted holds.
+  core_t last_q;
+  logic held_q, empty;
   logic [Cores-1:0] may, chosen;
   assign found_choice.own = own_fits != '0;
+  assign empty = taken_q == '0;
   assign may = found_choice.own ? own_fits : (ask_pool_i ? pool_fits : '0);
   always_comb begin
     found_choice.core = '0;
     if (Cores > 1) begin
       found_choice.core = core_t'(!last_q);
       if (may[last_q] && (!may[!last_q] || taken_q[!last_q] > taken_q[last_q] + slots_t'(1))) found_choice.core = last_q;
+      if (empty && may[0]) found_choice.core = '0;
     end
     found_choice.bay = lowest[found_choice.core];
   end
@@ -292,7 +298,7 @@ module sluice_xdp_room
 
   logic [PlaceBits-1:0] unit;
   assign unit = own ? PlaceBits'(32'(first) + 32'(bay) * 32'(bay_units)) : place[core];
-  assign room_o = '{own: own, borrows: borrows, bay: bay, place: RowBits'(unit) * RowBits'(UnitRows)};
+  assign room_o = '{own: own, borrows: borrows, contexts: contexts, bay: bay, place: RowBits'(unit) * RowBits'(UnitRows)};
 
   // Who has a free bay: what is left behind one that is taken, what comes back.
   logic [Modules-1:0] own_q;
