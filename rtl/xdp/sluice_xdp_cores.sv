@@ -30,7 +30,7 @@ module sluice_xdp_cores
     input  xdp_in_t in_i,
 
     // Slots and memory that come back; contexts of each core that nobody owns.
-    output xdp_back_t [                     Cores-1:0] back_o,
+    output xdp_back_t [                 Cores-1:0] back_o,
     input  logic      [$clog2(Cfg.contexts+1)-1:0] shared_contexts_i,
 
     output logic     out_valid_o,

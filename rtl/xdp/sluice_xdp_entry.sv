@@ -66,7 +66,7 @@ module sluice_xdp_entry
     output xdp_in_t in_o,
 
     // Slots and memory of the cores that come back; contexts of each core that nobody owns.
-    input  xdp_back_t [      Cfg.cores-1:0] back_i,
+    input  xdp_back_t [       Cfg.cores-1:0] back_i,
     output logic      [ContextCountBits-1:0] shared_contexts_o,
 
     // What a packet has cost its module.
@@ -102,6 +102,15 @@ module sluice_xdp_entry
   assign known_index_o = {s_axis_side.module_id[LookBits-2:0], s_axis_side.generation};
   // Modules that this target does not have, have no program.
   assign known = known_i.valid && 32'(s_axis_side.module_id) < Modules;
+  // What it takes of a core's memory. No frame has more rows than the longest; one whose sideband says so is broken.
+  xdp_need_t need;
+  logic [8:0] frame_rows, plain;
+  assign frame_rows = 9'((15'(s_axis_side.length) + 15'd63) >> 6);
+  assign plain = 9'(FrameRow) + ((frame_rows > 9'(MostFrameRows)) ? 9'(MostFrameRows) : frame_rows);
+  assign need = '{
+          rows: ((known_i.grows && plain < 9'(GrownRows)) ? 9'(GrownRows) : plain) + 9'({known_i.front, 3'd0}),
+          front: known_i.front
+      };
   assign front = '{
           known: known,
           need: need,
@@ -121,16 +130,6 @@ module sluice_xdp_entry
     if (!rst_ni) first_q <= 1'b1;
     else if (takes) first_q <= s_axis_tlast;
   end
-
-  // What it takes of a core's memory. No frame has more rows than the longest; one whose sideband says so is broken.
-  xdp_need_t need;
-  logic [8:0] frame_rows, plain;
-  assign frame_rows = 9'((15'(s_axis_side.length) + 15'd63) >> 6);
-  assign plain = 9'(FrameRow) + ((frame_rows > 9'(MostFrameRows)) ? 9'(MostFrameRows) : frame_rows);
-  assign need = '{
-          rows: ((known_i.grows && plain < 9'(GrownRows)) ? 9'(GrownRows) : plain) + 9'({known_i.front, 3'd0}),
-          front: known_i.front
-      };
 
   logic [14:0] longest;
   assign longest = 15'(s_axis_side.length) + ((known_i.growth == '0) ? 15'(MostGrown) : 15'(known_i.growth) - 15'd1);
@@ -229,7 +228,7 @@ module sluice_xdp_entry
       .waiting_o    (queues_waiting)
   );
   assign cfg_valid_o = queues_cfg_valid || room_cfg_valid;
-  assign cfg_rsp_o = room_cfg_valid ? room_cfg_rsp : queues_cfg_rsp;
+  assign cfg_rsp_o   = room_cfg_valid ? room_cfg_rsp : queues_cfg_rsp;
 
   sluice_xdp_room #(
       .Cores   (Cfg.cores),
@@ -312,16 +311,18 @@ module sluice_xdp_entry
     ) u_widen (
         .clk_i,
         .rst_ni,
-        .s_axis_tdata (queued_data),
-        .s_axis_tkeep (queued_keep),
-        .s_axis_tlast (queued_last),
-        .s_axis_tuser ({queued_need, queued_room, queued_core, queued_came, queued_broken, queued_token, queued_route, queued_side}),
+        .s_axis_tdata(queued_data),
+        .s_axis_tkeep(queued_keep),
+        .s_axis_tlast(queued_last),
+        .s_axis_tuser({
+          queued_need, queued_room, queued_core, queued_came, queued_broken, queued_token, queued_route, queued_side
+        }),
         .s_axis_tvalid(queued_valid),
         .s_axis_tready(queued_ready),
-        .m_axis_tdata (in_o.data),
-        .m_axis_tkeep (in_o.keep),
-        .m_axis_tlast (in_o.last),
-        .m_axis_tuser ({in_o.need, in_o.room, in_o.core, in_o.came, in_o.broken, in_o.token, in_o.route, in_o.side}),
+        .m_axis_tdata(in_o.data),
+        .m_axis_tkeep(in_o.keep),
+        .m_axis_tlast(in_o.last),
+        .m_axis_tuser({in_o.need, in_o.room, in_o.core, in_o.came, in_o.broken, in_o.token, in_o.route, in_o.side}),
         .m_axis_tvalid(in_valid_o),
         .m_axis_tready(in_ready_i)
     );

@@ -5,8 +5,8 @@
 ///
 /// Latency: 1 cycle. Throughput: one in and one out a cycle. Never stalls.
 module sluice_xdp_oversize #(
-    parameter int unsigned Modules = 64,
-    parameter int unsigned CountBits = 11,
+    parameter  int unsigned Modules   = 64,
+    parameter  int unsigned CountBits = 11,
     localparam int unsigned IndexBits = $clog2(Modules)
 ) (
     input logic clk_i,

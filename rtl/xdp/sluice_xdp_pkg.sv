@@ -99,11 +99,11 @@ package sluice_xdp_pkg;
 
   // What a packet has of a core.
   typedef struct packed {
-    logic               own;      // of its module's, else of the pool's
-    logic               borrows;  // it may have a context that another module owns
-    logic [3:0]         contexts; // of the core that its module owns
+    logic               own;       // of its module's, else of the pool's
+    logic               borrows;   // it may have a context that another module owns
+    logic [3:0]         contexts;  // of the core that its module owns
     logic [BayBits-1:0] bay;
-    logic [RowBits-1:0] place;    // where its rows begin
+    logic [RowBits-1:0] place;     // where its rows begin
   } xdp_room_t;
 
   // What comes back of a core: a slot, with its packet's verdict; memory, when its frame was read.
@@ -124,9 +124,9 @@ package sluice_xdp_pkg;
     route_t               route;
     token_t               token;
     logic [15:0]          rows;
-    logic                 shared;  // its rows are of those that nobody has reserved
-    logic                 broken;  // longer than its sideband said: cut
-    logic                 oversize;   // it needs more than a bay of its module
+    logic                 shared;    // its rows are of those that nobody has reserved
+    logic                 broken;    // longer than its sideband said: cut
+    logic                 oversize;  // it needs more than a bay of its module
     xdp_need_t            need;
     logic [ClockBits-1:0] came;
   } xdp_queued_t;

@@ -261,7 +261,7 @@ module sluice_xdp_queues
   // ---------------------------------------------------------------------------------------------------------------
   // Memory: rows, and what is known of packets, by their first row.
 
-  logic start;
+  logic start, starts;
   row_t head, head_read;
   index_t chosen;
 
@@ -390,7 +390,7 @@ module sluice_xdp_queues
     logic [UnitBits-1:0] units;
   } aside_t;
   aside_t aside_q;
-  logic chosen_valid, beat_valid_q, pool_q, starts, resumes, stuck, puts_aside;
+  logic chosen_valid, beat_valid_q, pool_q, resumes, stuck, puts_aside;
   logic [UnitBits-1:0] units_out;
   logic [Modules-1:0] may_own, may_pass;
 

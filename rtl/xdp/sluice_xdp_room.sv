@@ -33,15 +33,15 @@ module sluice_xdp_room
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                              ask_valid_i,
-    input  logic              [IndexBits-1:0] ask_module_i,
-    input  logic              [ UnitBits-1:0] ask_units_i,
+    input  logic                      ask_valid_i,
+    input  logic      [IndexBits-1:0] ask_module_i,
+    input  logic      [ UnitBits-1:0] ask_units_i,
     // It may take room of the pool.
-    input  logic                              ask_pool_i,
-    output logic                              granted_o,
-    output logic              [ CoreBits-1:0] core_o,
-    output xdp_room_t                         room_o,
-    input  logic                              take_i,
+    input  logic                      ask_pool_i,
+    output logic                      granted_o,
+    output logic      [ CoreBits-1:0] core_o,
+    output xdp_room_t                 room_o,
+    input  logic                      take_i,
 
     input  logic                need_valid_i,
     input  logic [UnitBits-1:0] need_i,
@@ -156,7 +156,7 @@ module sluice_xdp_room
       reserved_q       <= reserved;
     end
     cfg_valid_o <= is_pool && rst_ni;
-    cfg_rsp_o <= '{status: pool_status, words: 4'(XdpPoolRowWords), data: 256'(pool_q)};
+    cfg_rsp_o   <= '{status: pool_status, words: 4'(XdpPoolRowWords), data: 256'(pool_q)};
   end
   assign shared_contexts_o = contexts_t'(Contexts) - owned_contexts_q;
 
@@ -222,7 +222,7 @@ module sluice_xdp_room
 
   for (genvar c = 0; c < int'(Cores); c++) begin : gen_bays
     index_t back_index;
-    bays_t back_bit;
+    bays_t  back_bit;
     assign back_index = back_i[c].module_id[IndexBits-1:0];
     assign back_bit   = bays_t'(1) << back_i[c].bay;
     sluice_ram_lut #(
@@ -272,7 +272,8 @@ module sluice_xdp_room
     found_choice.core = '0;
     if (Cores > 1) begin
       found_choice.core = core_t'(!last_q);
-      if (may[last_q] && (!may[!last_q] || taken_q[!last_q] > taken_q[last_q] + slots_t'(1))) found_choice.core = last_q;
+      if (may[last_q] && (!may[!last_q] || taken_q[!last_q] > taken_q[last_q] + slots_t'(1)))
+        found_choice.core = last_q;
       if (empty && may[0]) found_choice.core = '0;
     end
     found_choice.bay = lowest[found_choice.core];
@@ -298,7 +299,13 @@ module sluice_xdp_room
 
   logic [PlaceBits-1:0] unit;
   assign unit = own ? PlaceBits'(32'(first) + 32'(bay) * 32'(bay_units)) : place[core];
-  assign room_o = '{own: own, borrows: borrows, contexts: contexts, bay: bay, place: RowBits'(unit) * RowBits'(UnitRows)};
+  assign room_o = '{
+          own: own,
+          borrows: borrows,
+          contexts: contexts,
+          bay: bay,
+          place: RowBits'(unit) * RowBits'(UnitRows)
+      };
 
   // Who has a free bay: what is left behind one that is taken, what comes back.
   logic [Modules-1:0] own_q;

@@ -54,7 +54,7 @@ module sluice_xdp_spread
   logic [$clog2(Buckets)-1:0] entered_hash_q;
   logic [Cores-1:0][AllSlotBits-1:0] near;
 
-  assign ready_o = core_ready_i[core_i];
+  assign ready_o  = core_ready_i[core_i];
   assign enters_o = valid_i && ready_o && first_q;
   always_comb begin
     core_valid_o = '0;

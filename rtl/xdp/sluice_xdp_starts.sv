@@ -27,13 +27,13 @@ module sluice_xdp_starts
     input logic clk_i,
     input logic rst_ni,
 
-    input logic                  put_i,
-    input logic [  SlotBits-1:0] put_slot_i,
-    input logic                  put_serial_i,
+    input logic                       put_i,
+    input logic      [  SlotBits-1:0] put_slot_i,
+    input logic                       put_serial_i,
     // "Bits of signal are not used": modules are numbered as for the largest target; whose room it is says which contexts it may have.
     // verilator lint_off UNUSEDSIGNAL
-    input logic [ModuleBits-1:0] put_module_i,
-    input xdp_room_t             put_room_i,
+    input logic      [ModuleBits-1:0] put_module_i,
+    input xdp_room_t                  put_room_i,
     // verilator lint_on UNUSEDSIGNAL
 
     input logic [           Slots-1:0] waits_i,

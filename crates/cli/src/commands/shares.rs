@@ -123,7 +123,8 @@ fn text(target: &Target, all: &[Of], linker: &Linker) -> String {
     let megabits = |bits: u64| group(bits / 1_000_000);
     let mut ports = Table::new(["tenant", "from", "Mbit/s", "burst bytes", "waits, ticks", "growth"]).left(1);
     let mut queues = Table::new(["tenant", "to", "packets", "cells", "Mbit/s of 64 B", "512 B", "1518 B"]).left(1);
-    let mut xdp = Table::new(["tenant", "weight", "rows", "bytes", "contexts", "KiB each", "work of a packet", "growth"]).left(1);
+    let mut xdp =
+        Table::new(["tenant", "weight", "rows", "bytes", "contexts", "KiB each", "work of a packet", "growth"]).left(1);
     for one in all {
         let XdpShare { weight, rows, contexts, memory } = one.xdp.share;
         let memory = if contexts > 0 { memory } else { 0 };
@@ -178,7 +179,7 @@ fn document(target: &Target, all: &[Of], linker: &Linker) -> serde_json::Value {
                 "weight": one.xdp.share.weight,
                 "rows": one.xdp.share.rows,
                 "contexts": one.xdp.share.contexts,
-                "memory_kib": one.xdp.share.memory,
+                "memory": if one.xdp.share.contexts > 0 { one.xdp.share.memory } else { 0 },
                 "work": one.xdp.work,
                 "growth": one.xdp.growth,
             },

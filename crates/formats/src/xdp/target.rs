@@ -17,7 +17,8 @@ pub const FRAME_ROW: usize = 8 + 256 / 64;
 pub const GROWN_ROWS: usize = FRAME_ROW + 3520 / 64;
 /// Units of the largest packet: the longest frame, seven frames of functions, the longest record.
 pub const PACKET_UNITS: usize =
-    (FRAME_ROW + (crate::limits::MAX_FRAME_BYTES as usize).div_ceil(64) + 7 * 8 + RECORD_BYTES / 64).div_ceil(UNIT_ROWS);
+    (FRAME_ROW + (crate::limits::MAX_FRAME_BYTES as usize).div_ceil(64) + 7 * 8 + RECORD_BYTES / 64)
+        .div_ceil(UNIT_ROWS);
 /// Channels of the trace of steps for each core; what all cores share is told on the first one's.
 pub const CORE_STEPS: usize = 5;
 /// Most taken back edges and calls of a packet, unless its tenant is given another number.

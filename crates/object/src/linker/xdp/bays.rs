@@ -11,9 +11,7 @@ use crate::linker::tenants::{Tenant, TenantSpec};
 use crate::object::Object;
 use sluice_formats::Table;
 use sluice_formats::xdp::rows::{XdpPoolRow, XdpProgramRow, XdpShareRow};
-use sluice_formats::xdp::target::{
-    BORROW_WORK, FRAME_ROW, GROWN_ROWS, PACKET_UNITS, Target as Engine, UNIT_ROWS,
-};
+use sluice_formats::xdp::target::{BORROW_WORK, FRAME_ROW, GROWN_ROWS, PACKET_UNITS, Target as Engine, UNIT_ROWS};
 use std::collections::BTreeMap;
 
 /// Rows of modules' shares as they are written.
@@ -94,14 +92,8 @@ impl Bays {
         let least = PACKET_UNITS as u16;
         let last = engine.memory_units().checked_sub(need);
         let first = last.into_iter().flat_map(|last| (least..=last).rev()).find(|first| apart(*first));
-        first.ok_or_else(|| {
-            let free = engine.memory_units().saturating_sub(least).saturating_sub(self.reserved(engine, None));
-            LinkError::Setting {
-                what: format!("tenant `{}`: xdp_share.memory", spec.name),
-                found: format!("{memory} KiB for each of {contexts} contexts of a core"),
-                allowed: format!("at most {free} KiB in all: {least} of {} stay for all", engine.memory_units()),
-            }
-        })
+        let free = engine.memory_units().saturating_sub(least).saturating_sub(self.reserved(engine, None));
+        first.ok_or_else(|| no_memory(engine, spec, contexts.into(), free.into()))
     }
 }
 
@@ -111,11 +103,20 @@ fn ownable(engine: &Engine) -> u32 {
     (engine.contexts - left) as u32
 }
 
-/// Refuses contexts that nobody can be given, or that others hold.
+fn no_memory(engine: &Engine, spec: &TenantSpec, contexts: u32, free: u32) -> LinkError {
+    let (memory, all) = (spec.xdp_share.unwrap_or_default().memory, engine.memory_units());
+    LinkError::Setting {
+        what: format!("tenant `{}`: xdp_share.memory", spec.name),
+        found: format!("{memory} KiB for each of {contexts} contexts of a core"),
+        allowed: format!("at most {free} KiB in all: {PACKET_UNITS} of {all} stay for all, others have the rest"),
+    }
+}
+
+/// Refuses contexts that nobody can be given, or that others hold: contexts, and KiB of packet memory of each core.
 pub(super) fn check(
     engine: &Engine,
     spec: &TenantSpec,
-    held: u32,
+    (held, memory): (u32, u32),
     holders: impl FnOnce() -> Vec<Holder>,
 ) -> Result<(), LinkError> {
     let Some(share) = spec.xdp_share.filter(|share| share.contexts > 0) else { return Ok(()) };
@@ -133,6 +134,10 @@ pub(super) fn check(
     if asked > left {
         let resource = "contexts of the XDP cores";
         return Err(LinkError::NoRoom { resource, asked, left: left.to_string(), holders: holders() });
+    }
+    let free = u32::from(engine.memory_units()).saturating_sub(u32::from(most) + memory);
+    if asked / cores * u32::from(share.memory) > free {
+        return Err(no_memory(engine, spec, asked / cores, free));
     }
     Ok(())
 }

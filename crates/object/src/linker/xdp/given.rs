@@ -53,6 +53,11 @@ impl TenantSpec {
         self.xdp_share.map_or(0, |share| share.contexts.into())
     }
 
+    /// KiB of packet memory of each core.
+    fn reserved_memory(&self, engine: &Engine) -> u32 {
+        self.xdp_share.map_or(0, |share| u32::from(share.contexts) / engine.cores as u32 * u32::from(share.memory))
+    }
+
     fn reserved_rows(&self) -> u32 {
         self.xdp_share.map_or(0, |share| share.rows.into())
     }
@@ -85,8 +90,10 @@ impl Linker {
             });
         }
         let held = self.tenants().map(|t| t.spec.reserved_contexts()).sum();
+        let engine = Engine::by_name(self.target.name);
+        let memory = self.tenants().map(|t| t.spec.reserved_memory(engine)).sum();
         let holders = || self.holders(|t| t.spec.reserved_contexts());
-        bays::check(Engine::by_name(self.target.name), spec, held, holders)
+        bays::check(engine, spec, (held, memory), holders)
     }
 
     /// Rows of the XDP engine's queues that nobody has reserved.

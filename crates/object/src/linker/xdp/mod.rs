@@ -40,13 +40,7 @@ impl XdpSpace {
     /// Of an engine after reset; with a compiler, of one in hardware.
     pub fn new(target: &'static Target, compile: Option<XdpCompiler>) -> Self {
         let hardware = compile.map(|compile| Hardware::new(target, compile));
-        Self {
-            target,
-            programs: BTreeMap::new(),
-            charged: BTreeMap::new(),
-            bound: None,
-            hardware,
-        }
+        Self { target, programs: BTreeMap::new(), charged: BTreeMap::new(), bound: None, hardware }
     }
 
     /// Seeds of maps are of these.
