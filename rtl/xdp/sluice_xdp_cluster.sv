@@ -14,6 +14,7 @@ module sluice_xdp_cluster
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
 #(
     parameter int unsigned Contexts = 8,
     parameter int unsigned Core = 0,

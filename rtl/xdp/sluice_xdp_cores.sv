@@ -9,6 +9,7 @@ module sluice_xdp_cores
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
 #(
     parameter xdp_cfg_t Cfg = XdpCfgDefault,

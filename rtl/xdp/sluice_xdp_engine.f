@@ -3,6 +3,7 @@
 ../gen/sluice_xdp_rows_pkg.sv
 sluice_xdp_instructions_pkg.sv
 sluice_xdp_pkg.sv
+sluice_xdp_room_pkg.sv
 sluice_xdp_stages_pkg.sv
 sluice_xdp_streams_pkg.sv
 sluice_xdp_walk_pkg.sv

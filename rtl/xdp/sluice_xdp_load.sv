@@ -18,6 +18,7 @@ module sluice_xdp_load
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
 #(
     parameter int unsigned Slots = 32,
     parameter int unsigned Contexts = 8,

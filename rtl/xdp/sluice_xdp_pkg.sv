@@ -17,12 +17,6 @@ package sluice_xdp_pkg;
   localparam int unsigned Reserved = 40;
   localparam int unsigned MostGrown = 3520;
   localparam int unsigned MostPast = Headroom + MostGrown;
-  // Rows in front of a frame; of a packet that may grow to 3,520 bytes; of the longest one that has all it may.
-  localparam int unsigned FrameRow = StackRows + Headroom / 64;
-  localparam int unsigned GrownRows = FrameRow + MostGrown / 64;
-  localparam int unsigned MostFrameRows = (MaxFrameBytes + 63) / 64;
-  localparam int unsigned MostFrontRows = 7 * StackRows + 3 * XdpRecordUnit / 64;
-  localparam int unsigned MostPacketRows = FrameRow + MostFrameRows + MostFrontRows;
   // Of a byte in the buffer: headroom and the longest frame.
   localparam int unsigned OffsetBits = 14;
   // Of the field of a program's row: one more than the bytes by which it may make a frame longer, 0 is no limit.
@@ -78,58 +72,6 @@ package sluice_xdp_pkg;
     logic [CodeBits-1:0] row;
     logic                lane;
   } xdp_outcome_t;
-
-  // What a packet takes of a core's memory: rows, of which those of functions and of a record come first, in 8 rows each.
-  typedef struct packed {
-    logic [8:0] rows;
-    logic [3:0] front;
-  } xdp_need_t;
-
-  // What is asked for of a program as a packet comes.
-  typedef struct packed {
-    logic                  valid;
-    logic [GrowthBits-1:0] growth;  // by which it makes frames longer, as its row says it
-    logic                  grows;
-    logic [3:0]            front;   // frames of functions and units of a record
-  } xdp_known_t;
-
-  // Of units of a packet's place; of a module's own places in a core.
-  localparam int unsigned UnitBits = 5;
-  localparam int unsigned BayBits = 3;
-
-  // What a packet has of a core.
-  typedef struct packed {
-    logic               own;       // of its module's, else of the pool's
-    logic               borrows;   // it may have a context that another module owns
-    logic [3:0]         contexts;  // of the core that its module owns
-    logic [BayBits-1:0] bay;
-    logic [RowBits-1:0] place;     // where its rows begin
-  } xdp_room_t;
-
-  // What comes back of a core: a slot, with its packet's verdict; memory, when its frame was read.
-  typedef struct packed {
-    logic                  left_valid;
-    logic                  left_own;
-    logic                  free_valid;
-    logic                  own;
-    logic [ModuleBits-1:0] module_id;
-    logic [BayBits-1:0]    bay;
-    logic [RowBits-1:0]    place;
-    logic [8:0]            rows;
-  } xdp_back_t;
-
-  // A packet that waits in its module's queue.
-  typedef struct packed {
-    sideband_t            side;
-    route_t               route;
-    token_t               token;
-    logic [15:0]          rows;
-    logic                 shared;    // its rows are of those that nobody has reserved
-    logic                 broken;    // longer than its sideband said: cut
-    logic                 oversize;  // it needs more than a bay of its module
-    xdp_need_t            need;
-    logic [ClockBits-1:0] came;
-  } xdp_queued_t;
 
   // Rows of the longest table that is cleared behind a reset.
   // "Bits of function variable are not used": the function takes some sizes.
@@ -302,22 +244,6 @@ package sluice_xdp_pkg;
     logic [ClockBits-1:0] ended;
   } xdp_end_t;
 
-  // A packet in memory, from its last beat in to its last beat out.
-  typedef struct packed {
-    sideband_t             side;
-    route_t                route;
-    token_t                token;
-    xdp_room_t             room;
-    logic [RowBits-1:0]    base;         // first row of its stack
-    logic [8:0]            rows;
-    logic [OffsetBits-1:0] past;
-    logic                  has_program;
-    logic                  broken;       // longer than its sideband said
-    logic                  pass_valid;
-    logic [2:0]            pass;
-    logic [7:0]            granted;
-  } xdp_slot_t;
-
   // A frame that leaves.
   typedef struct packed {
     sideband_t  side;
@@ -456,11 +382,6 @@ package sluice_xdp_pkg;
   // Row of memory with the byte at this offset of a packet's buffer.
   function automatic xdp_place_t place_of(logic [RowBits-1:0] base, logic [OffsetBits-1:0] offset);
     return '{row: base + RowBits'(StackRows) + RowBits'(offset[OffsetBits-1:6]), word: offset[5:3]};
-  endfunction
-
-  // Units that so many rows take.
-  function automatic logic [4:0] units_of(logic [8:0] rows);
-    return 5'((10'(rows) + 10'(UnitRows - 1)) / 10'(UnitRows));
   endfunction
 
   // Frame of an address on the stack; whether it may be reached, and such an address is one.

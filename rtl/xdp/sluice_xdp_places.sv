@@ -65,7 +65,8 @@ module sluice_xdp_places #(
   assign ends = taken_q[at_q] || beyond;
   assign run = take_i ? run_q - need_i : run_q;
   assign grows = !ends && run_q < count_t'(Most) && !changed_q;
-  assign gives_up = ((want_i && !found_o && ends) || (changed_q && !take_i)) && !back_valid && back_left_q == '0 && !free_valid_i;
+  // A place that was found stays.
+  assign gives_up = (want_i ? !found_o && (ends || changed_q) : changed_q) && !back_valid && back_left_q == '0 && !free_valid_i;
   assign found_o = want_i && run_q >= need_i;
   assign first_o = first_q;
 

@@ -19,6 +19,7 @@ module sluice_xdp_queues
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
 #(
     parameter int unsigned Bytes = 64,
     parameter int unsigned Rows = 1024,
@@ -57,13 +58,13 @@ module sluice_xdp_queues
     output xdp_need_t                 m_axis_need,
 
     // Room: of the packet in front, which may take what all share; of that or the one put aside what is to be found; whether it is there.
-    output logic                 first_o,
-    output logic                 first_pool_o,
-    input  logic                 granted_i,
-    output logic                 find_valid_o,
-    output logic [ UnitBits-1:0] find_o,
-    input  logic                 found_i,
-    input  logic [  Modules-1:0] own_i,
+    output logic                first_o,
+    output logic                first_pool_o,
+    input  logic                granted_i,
+    output logic                find_valid_o,
+    output logic [UnitBits-1:0] find_o,
+    input  logic                found_i,
+    input  logic [ Modules-1:0] own_i,
 
     input logic                   charge_valid_i,
     // "Bits of signal are not used": modules are numbered as for the largest target.
@@ -375,7 +376,7 @@ module sluice_xdp_queues
       .module_in_i  (module_in),
       .leaves_i     (m_axis_tvalid && m_axis_tready && first_out_q && queued_out.oversize),
       .module_out_i (module_out_q),
-      .oversize_o      (oversize_there),
+      .oversize_o   (oversize_there),
       .clear_i      (clear),
       .clear_index_i(clear_index)
   );
@@ -387,7 +388,7 @@ module sluice_xdp_queues
     logic                valid;
     index_t              module_id;
     row_t                row;
-    logic [UnitBits-1:0] units;
+    logic [UnitBits-1:0] need;
   } aside_t;
   aside_t aside_q;
   logic chosen_valid, beat_valid_q, pool_q, resumes, stuck, puts_aside;
@@ -406,7 +407,7 @@ module sluice_xdp_queues
   assign first_o = beat_valid_q && first_out_q;
   assign first_pool_o = pool_q;
   assign find_valid_o = aside_q.valid || first_o;
-  assign find_o = (first_o && pool_q) ? units_out : aside_q.units;
+  assign find_o = (first_o && pool_q) ? units_out : aside_q.need;
   assign stuck = first_o && !granted_i;
   // What was put aside goes on once it finds room, in front of all others; who finds none then waits in its place.
   assign resumes = aside_q.valid && (!beat_valid_q || finish || stuck) &&
@@ -460,7 +461,7 @@ module sluice_xdp_queues
     else if (start) beat_valid_q <= 1'b1;
     else if (finish || puts_aside) beat_valid_q <= 1'b0;
     if (!rst_ni) aside_q.valid <= 1'b0;
-    else if (puts_aside) aside_q <= '{valid: 1'b1, module_id: module_out_q, row: row_out_q, units: units_out};
+    else if (puts_aside) aside_q <= '{valid: 1'b1, module_id: module_out_q, row: row_out_q, need: units_out};
     else if (resumes) aside_q.valid <= 1'b0;
     if (start) pool_q <= resumes || !aside_q.valid;
     if (start) first_out_q <= 1'b1;

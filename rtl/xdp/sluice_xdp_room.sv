@@ -20,6 +20,7 @@ module sluice_xdp_room
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
 #(
     parameter int unsigned Cores = 2,
     parameter int unsigned Contexts = 8,

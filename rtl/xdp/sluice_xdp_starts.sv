@@ -16,6 +16,7 @@
 module sluice_xdp_starts
   import sluice_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
 #(
     parameter int unsigned Slots = 16,
     parameter int unsigned Contexts = 8,

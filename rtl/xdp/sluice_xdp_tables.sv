@@ -11,6 +11,7 @@ module sluice_xdp_tables
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
 #(
     parameter int unsigned Modules = 64,
     parameter int unsigned Rows = 8192,
