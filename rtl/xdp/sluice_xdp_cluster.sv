@@ -60,6 +60,9 @@ module sluice_xdp_cluster
     // Slots whose packets wait for others of their flow; whose turn to leave may come all the same; whose turn it is.
     input  logic             [   Slots-1:0] waits_i,
     input  logic             [   Slots-1:0] soon_i,
+    // Slots whose flow's section is another packet's; whose packets have left theirs.
+    input  logic             [   Slots-1:0] flow_waits_i,
+    output logic             [   Slots-1:0] section_left_o,
     output logic                            near_valid_o,
     output logic             [SlotBits-1:0] near_slot_o,
 
@@ -272,7 +275,7 @@ module sluice_xdp_cluster
       .start_valid_o(start_valid),
       .start_ready_i(start_ready),
       .start_o      (start),
-      .waits_i,
+      .flow_waits_i,
       .shared_contexts_i,
       .end_valid_i  (end_valid),
       .end_slot_i   (finished.slot[SlotBits-1:0]),
@@ -281,8 +284,22 @@ module sluice_xdp_cluster
       .waiting_o    (load_waiting)
   );
 
+  // Who has a program leaves the section there; who has none has left it.
+  logic core_left_valid;
+  // "Bits of signal are not used": slots are numbered as for the largest memory.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [7:0] core_left_slot;
+  // verilator lint_on UNUSEDSIGNAL
+  always_ff @(posedge clk_i) begin
+    section_left_o <= '0;
+    if (core_left_valid) section_left_o[core_left_slot[SlotBits-1:0]] <= 1'b1;
+    if (slot_valid_o && !slot_data.has_program) section_left_o[slot_o] <= 1'b1;
+    if (!rst_ni) section_left_o <= '0;
+  end
+
   sluice_xdp_core #(
       .Contexts(Contexts),
+      .Slots   (Slots),
       .Core    (Core)
   ) u_core (
       .clk_i,
@@ -292,6 +309,9 @@ module sluice_xdp_cluster
       .start_valid_i (start_valid),
       .start_ready_o (start_ready),
       .start_i       (start),
+      .flow_waits_i,
+      .left_valid_o  (core_left_valid),
+      .left_slot_o   (core_left_slot),
       .fetch_valid_o,
       .fetch_row_o,
       .code_i,

@@ -129,7 +129,7 @@ module sluice_xdp_cores
   logic [Cores-1:0][511:0] window;
   xdp_leaving_t [Cores-1:0] leaving;
   logic [Cores-1:0][SlotBits-1:0] enter_slot, verdict_slot, near_slot;
-  logic [Cores-1:0][Slots-1:0] waits, soon;
+  logic [Cores-1:0][Slots-1:0] waits, soon, flow_waits, section_left;
 
   // For accounts and trace.
   logic [Cores-1:0] ran, generation, pass_valid, slot_valid, start_valid, number_valid;
@@ -174,7 +174,9 @@ module sluice_xdp_cores
       .near_valid_i (near_valid),
       .near_slot_i  (near_slot),
       .waits_o      (waits),
-      .soon_o       (soon)
+      .soon_o       (soon),
+      .flow_waits_o (flow_waits),
+      .section_left_i(section_left)
   );
 
   for (genvar c = 0; c < int'(Cores); c++) begin : gen_core
@@ -212,6 +214,8 @@ module sluice_xdp_cores
         .ifindex_i          (arrival_i.ifindex[arrival_port_q]),
         .waits_i            (waits[c]),
         .soon_i             (soon[c]),
+        .flow_waits_i       (flow_waits[c]),
+        .section_left_o     (section_left[c]),
         .near_valid_o       (near_valid[c]),
         .near_slot_o        (near_slot[c]),
         .fetch_valid_o      (fetch_valid_o[c]),

@@ -4,7 +4,7 @@
 /// before them, and for what its program may add. Its slot comes back with the packet's verdict (`left_*`). Its program's row and its port's interface come in the cycle behind `look_valid_o`. With its last
 /// beat its slot is written (`slot_*`); a packet without a program is ready to go at once. The others wait for a context.
 ///
-/// Of those that may have one the oldest is offered (`start_*`): one whose program is flow-serial not before nobody before it in its bucket is left (`waits_i`);
+/// Of those that may have one the oldest is offered (`start_*`): one whose program is flow-serial as a whole not before all before it in its bucket have ended (`flow_waits_i`);
 /// one with room of its module's own always, for a context comes with it; another while fewer contexts than nobody owns are with such packets, or, if it
 /// borrows, while no packet with room of its own waits. Which packet is offered may change until one is taken.
 ///
@@ -61,8 +61,8 @@ module sluice_xdp_load
     input  logic       start_ready_i,
     output xdp_start_t start_o,
 
-    // Slots whose packets wait for others of their flow.
-    input logic [Slots-1:0] waits_i,
+    // Slots whose flow's section is another packet's.
+    input logic [Slots-1:0] flow_waits_i,
 
     input logic [ContextCountBits-1:0] shared_contexts_i,
 
@@ -259,7 +259,7 @@ module sluice_xdp_load
       .put_serial_i(program_row.serial),
       .put_module_i(side_q.module_id),
       .put_room_i  (room_q),
-      .waits_i,
+      .flow_waits_i,
       .shared_contexts_i,
       .valid_o     (start_valid_o),
       .slot_o      (start_slot),

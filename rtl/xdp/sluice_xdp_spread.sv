@@ -38,7 +38,10 @@ module sluice_xdp_spread
     input  logic [Cores-1:0]               near_valid_i,
     input  logic [Cores-1:0][SlotBits-1:0] near_slot_i,
     output logic [Cores-1:0][   Slots-1:0] waits_o,
-    output logic [Cores-1:0][   Slots-1:0] soon_o
+    output logic [Cores-1:0][   Slots-1:0] soon_o,
+    // Whether its flow's section is another packet's; it has left that.
+    output logic [Cores-1:0][   Slots-1:0] flow_waits_o,
+    input  logic [Cores-1:0][   Slots-1:0] section_left_i
 );
 
   localparam int unsigned AllSlotBits = $clog2(Cores * Slots);
@@ -92,8 +95,10 @@ module sluice_xdp_spread
       .leave_slot_i  (slot_of(leave_core_i, leave_slot_i)),
       .near_valid_i,
       .near_slot_i   (near),
+      .section_left_i,
       .waits_o,
-      .soon_o
+      .soon_o,
+      .flow_waits_o
   );
 
 endmodule

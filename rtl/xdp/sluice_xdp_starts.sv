@@ -8,7 +8,7 @@
 /// | that nobody owns | fewer than `shared_contexts_i` of these are taken |
 /// | that another module owns | it borrows, and nobody waits for one that his module owns |
 ///
-/// in this order; none while its program is flow-serial and another of its flow is before it (`waits_i`). What is offered may change until it is taken
+/// in this order; none while its program is flow-serial as a whole and another of its flow is before it (`flow_waits_i`). What is offered may change until it is taken
 /// (`ready_i`). `end_*` says that the program of a slot's packet has ended: its context is free. As many contexts as all modules own and nobody owns are
 /// there: so who waits for its own waits at most for one that was borrowed.
 ///
@@ -37,7 +37,7 @@ module sluice_xdp_starts
     input xdp_room_t                  put_room_i,
     // verilator lint_on UNUSEDSIGNAL
 
-    input logic [           Slots-1:0] waits_i,
+    input logic [           Slots-1:0] flow_waits_i,
     input logic [ContextCountBits-1:0] shared_contexts_i,
 
     output logic                valid_o,
@@ -64,7 +64,7 @@ module sluice_xdp_starts
   // Where nobody owns one, a context that is free is enough: it is so a cycle before its packet's end is told here.
   assign shared = shared_contexts_i == ContextCountBits'(Contexts) || pool_q < shared_contexts_i;
   assign lends = (waiting_q & own_q) == '0;
-  assign may = waiting_q & (~serial_q | ~waits_i) & (own_q | {Slots{shared}} | (borrows_q & {Slots{lends}}));
+  assign may = waiting_q & (~serial_q | ~flow_waits_i) & (own_q | {Slots{shared}} | (borrows_q & {Slots{lends}}));
   always_comb begin
     slot_o = '0;
     for (int unsigned s = 0; s < Slots; s++) begin

@@ -23,6 +23,7 @@ pub mod pass;
 pub mod plugin;
 pub mod profile;
 pub mod rows;
+pub mod sections;
 pub mod target;
 pub mod verify;
 pub mod visits;

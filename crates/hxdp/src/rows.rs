@@ -5,7 +5,7 @@ use crate::events::{self, Events};
 use crate::frames::{MOST_FRAMES, calls_tails_in_functions, frames};
 use crate::loops::{self, LOOP};
 use crate::op::{LOOKUP, Op, START, TAIL_CALL};
-use crate::{Bundle, Bundles, CompileError, Target, compile};
+use crate::{Bundle, Bundles, CompileError, Compiled, Target, compile};
 use sluice_ebpf::helper;
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
 use sluice_ebpf::{MapSpec, MapType, tenant};
@@ -63,13 +63,13 @@ pub fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
     for program in &image.programs {
         let compiled = Target::new(LANES).and_then(|target| compile(&image, program, &target));
         let compiled = compiled.map_err(|e: CompileError| refused(e.code(), e.to_string()))?;
-        let code = code(&compiled.bundles, &image.maps, &compiled.events).map_err(|e| XdpRefusal {
+        let code = code(&compiled, &image.maps).map_err(|e| XdpRefusal {
             code: "E0805",
             what: e.to_string(),
             slot: Some(e.slot),
         })?;
         deepens |= calls_tails_in_functions(&compiled.bundles);
-        all.append(XdpCode { serial: compiled.flow_serial, ..code });
+        all.append(code);
     }
     // The program that takes a function's place may call functions again, and so on.
     if deepens {
@@ -78,8 +78,24 @@ pub fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
     Ok(all)
 }
 
+/// Bit of an operation: of the first lane's the row leaves its flow's section, of the last one's it is of that.
+pub const FLAG: u8 = 0x80;
+
 /// The rows of a program with these maps, its start first.
-pub fn code(bundles: &Bundles, maps: &[MapSpec], events: &Events) -> Result<XdpCode, Unsupported> {
+pub fn code(compiled: &Compiled, maps: &[MapSpec]) -> Result<XdpCode, Unsupported> {
+    let mut code = unmarked(&compiled.bundles, maps, &compiled.events)?;
+    code.serial = compiled.flow_serial && compiled.sections.is_none();
+    if let Some(sections) = &compiled.sections {
+        for ((row, enters), leaves) in code.rows.iter_mut().zip(&sections.enters).zip(&sections.leaves) {
+            row.lanes[LANES - 1].op |= if *enters { FLAG } else { 0 };
+            row.lanes[0].op |= if *leaves { FLAG } else { 0 };
+        }
+    }
+    Ok(code)
+}
+
+/// The same without a word of sections.
+fn unmarked(bundles: &Bundles, maps: &[MapSpec], events: &Events) -> Result<XdpCode, Unsupported> {
     let without = |what: String| Err(Unsupported { program: bundles.program.clone(), slot: 0, what });
     if bundles.target.lanes > LANES {
         return without(format!("{} lanes, its bundles have {LANES}", bundles.target.lanes));

@@ -78,6 +78,7 @@ mod xdp_order;
 mod xdp_queues;
 mod xdp_references;
 mod xdp_rows;
+mod xdp_sections;
 mod xdp_shared_values;
 mod xdp_shares;
 mod xdp_tenants;

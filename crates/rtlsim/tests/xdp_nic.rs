@@ -23,7 +23,7 @@ fn install(module: u8, generation: u8, text: &str) -> Vec<Step> {
     let image = Image { programs: vec![Program { section: "xdp".into(), ..program }], ..Image::default() };
     let compiled = compile(&image, &image.programs[0], &Target::new(2).unwrap()).unwrap_or_else(|e| panic!("{e}"));
     let first = u32::from(start) / PAGE_ROWS as u32;
-    let rows = code(&compiled.bundles, &[], &compiled.events).unwrap_or_else(|e| panic!("{e}"));
+    let rows = code(&compiled, &[]).unwrap_or_else(|e| panic!("{e}"));
     assert!(rows.rows.len() <= PAGE_ROWS);
     let placed = rows.placed(&[first], |_| None).expect("it has no maps");
     let mut steps = Vec::new();

@@ -61,7 +61,7 @@ impl Rows {
         maps: &[MapSpec],
         map: impl Fn(u32) -> Option<XdpMapPlace>,
     ) -> Result<Self, Unsupported> {
-        let code = code(&compiled.bundles, maps, &compiled.events)?;
+        let code = code(compiled, maps)?;
         let first = u32::from(start) / PAGE_ROWS as u32;
         let numbers: Vec<u32> = (first..).take(code.pages()).collect();
         let pages = numbers.iter().enumerate().map(|(i, page)| {
@@ -75,7 +75,7 @@ impl Rows {
             grows: code.grows,
             frames: code.frames,
             records: code.records,
-            serial: false,
+            serial: code.serial,
         })
     }
 }

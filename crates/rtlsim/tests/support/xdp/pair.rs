@@ -284,26 +284,31 @@ impl Pair {
                 continue;
             }
             let map = self.runtime.map(self.installed, index).expect("a map");
-            let number = index as u16 + FIRST_MAP;
             let (mut key, mut expected) = (None::<Vec<u8>>, BTreeMap::new());
             while let Ok(Some(next)) = self.runtime.maps.next_key(map, key.as_deref()) {
                 expected.insert(next.clone(), self.runtime.maps.user_lookup(map, &next).expect("an entry"));
                 key = Some(next);
             }
-            let mut found = BTreeMap::new();
-            for (key, slot) in engine.entries(number, shape, placement) {
-                let (error, same, _) = engine.map(XdpMapOp::Lookup, number, &key, &[], 0, 0);
-                assert_eq!((error, same), (0, slot + 1), "map {index}, {key:02x?}");
-                let mut value = Vec::new();
-                for copy in 0..shape.copies() {
-                    engine.map(XdpMapOp::Lookup, number, &key, &[], 0, copy as u8);
-                    value.extend(engine.host_value(shape.value_bytes as usize));
-                    value.resize(if shape.per_cpu { value.len().next_multiple_of(8) } else { value.len() }, 0);
-                }
-                assert!(found.insert(key, value).is_none(), "an entry once");
-            }
-            assert_eq!(found, expected, "map {index}\n{}", self.listing());
+            assert_eq!(self.entries(engine, index), expected, "map {index}\n{}", self.listing());
         }
+    }
+
+    /// Entries of a map with keys, each with the values of all processors.
+    pub fn entries(&self, engine: &mut Engine, index: usize) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        let ((shape, placement), number) = (&self.maps[index], index as u16 + FIRST_MAP);
+        let mut found = BTreeMap::new();
+        for (key, slot) in engine.entries(number, shape, placement) {
+            let (error, same, _) = engine.map(XdpMapOp::Lookup, number, &key, &[], 0, 0);
+            assert_eq!((error, same), (0, slot + 1), "map {index}, {key:02x?}");
+            let mut value = Vec::new();
+            for copy in 0..shape.copies() {
+                engine.map(XdpMapOp::Lookup, number, &key, &[], 0, copy as u8);
+                value.extend(engine.host_value(shape.value_bytes as usize));
+                value.resize(if shape.per_cpu { value.len().next_multiple_of(8) } else { value.len() }, 0);
+            }
+            assert!(found.insert(key, value).is_none(), "an entry once");
+        }
+        found
     }
 }
 
