@@ -58,6 +58,15 @@ pub fn compile_profiled(
 
 /// The same for a program that begins with other registers than r1 = context: nothing is known of any.
 pub fn compile_unanalysed(image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
+    unanalysed(image, program, target, Passes::ALL)
+}
+
+/// The same where rows are dear: no instruction is copied.
+pub fn compile_short(image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
+    unanalysed(image, program, target, Passes::ALL.without(Pass::Superblocks).without(Pass::Short))
+}
+
+fn unanalysed(image: &Image, program: &Program, target: &Target, passes: Passes) -> Result<Compiled, CompileError> {
     validate_program(program, &image.maps, Options { unreachable: true })?;
     let nothing = Regions {
         program: program.name.clone(),
@@ -67,7 +76,7 @@ pub fn compile_unanalysed(image: &Image, program: &Program, target: &Target) -> 
         steps: 0,
         summary: Summary::default(),
     };
-    finish(run(program, nothing, Maps::default(), Passes::ALL, None), image, program, target)
+    finish(run(program, nothing, Maps::default(), passes, None), image, program, target)
 }
 
 fn finish(stages: Vec<Stage>, image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {

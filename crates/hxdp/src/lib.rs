@@ -22,6 +22,7 @@ pub mod op;
 pub mod pass;
 pub mod plugin;
 pub mod profile;
+pub mod routes;
 pub mod rows;
 pub mod sections;
 pub mod target;

@@ -18,6 +18,8 @@ mod packets;
 mod pipeline;
 #[path = "../../ebpf/tests/analysis_support/programs.rs"]
 mod programs;
+#[path = "../../hxdp/tests/support/routes.rs"]
+mod random_routes;
 #[path = "support/l7/receiving.rs"]
 mod receiving;
 #[path = "support/rmt_replacing.rs"]
@@ -77,6 +79,7 @@ mod xdp_nic;
 mod xdp_order;
 mod xdp_queues;
 mod xdp_references;
+mod xdp_routes;
 mod xdp_rows;
 mod xdp_sections;
 mod xdp_shared_values;

@@ -74,6 +74,8 @@ pub struct Target {
     pub values: usize,
     /// Rows of 16 bytes of search memory.
     pub search: usize,
+    /// Entries of the map with a tenant's routes.
+    pub routes: usize,
 }
 
 /// The configuration to build on.
@@ -91,6 +93,7 @@ pub const DEFAULT: Target = Target {
     maps: 256,
     values: 1 << 20,
     search: 1 << 15,
+    routes: 512,
 };
 
 /// A small one that reaches every corner soon.
@@ -108,6 +111,7 @@ pub const TINY: Target = Target {
     maps: 16,
     values: 1 << 15,
     search: 1 << 10,
+    routes: 64,
 };
 
 /// All targets. The position is the `Target` parameter of the RTL top.

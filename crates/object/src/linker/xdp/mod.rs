@@ -19,9 +19,11 @@ use super::secrets::Secrets;
 use super::tenants::{Tenant, TenantSpec};
 use crate::install::Install;
 use crate::object::Object;
-use crate::xdp::{PlacedXdp, Xdp, XdpBound, XdpCompiler};
+use crate::xdp::{PlacedXdp, Xdp, XdpBound, XdpCompiler, routes};
 use hardware::Hardware;
+use sluice_formats::xdp::target::Target as Engine;
 use sluice_formats::{EngineId, Target};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -76,6 +78,17 @@ impl XdpSpace {
         }
     }
 
+    /// The part as hardware takes it: calls that ask for routes need a map, which is kept over a replacement.
+    fn with_routes<'a>(&self, xdp: &'a Xdp) -> Cow<'a, Xdp> {
+        if self.hardware.is_none() || !routes::is_needed(xdp) {
+            return Cow::Borrowed(xdp);
+        }
+        let mut xdp = xdp.clone();
+        xdp.maps.push(routes::map(Engine::by_name(self.target.name)));
+        xdp.keep.push(routes::NAME.to_owned());
+        Cow::Owned(xdp)
+    }
+
     /// Bytes that the helpers of a program leave to it.
     fn growth_of(&self, spec: &TenantSpec, xdp: &Xdp) -> Option<u16> {
         spec.xdp_growth_of(self.bound.and_then(|bound| bound(xdp)))
@@ -103,6 +116,8 @@ impl Space for XdpSpace {
     /// The program for the device, with the maps that it takes over from the running one.
     fn place(&mut self, at: &At, object: &Object) -> Result<Placed, LinkError> {
         let Some(xdp) = object.parts.xdp.as_deref() else { return Ok(Placed::default()) };
+        let with_routes = self.with_routes(xdp);
+        let xdp: &Xdp = &with_routes;
         let running = self.program(at.tenant.module, 1 - at.generation);
         let mut kept = BTreeMap::new();
         for (new, map) in xdp.maps.iter().enumerate().filter(|(i, _)| xdp.keeps(*i)) {

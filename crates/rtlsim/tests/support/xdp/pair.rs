@@ -2,9 +2,12 @@
 
 use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, Rows, WORK, value_row};
 use sluice_ebpf::address::{MAP_VALUES, PAGE_BYTES, READ_ONLY};
-use sluice_ebpf::tenant::plain_map;
+use sluice_ebpf::helper::fib::rows::{Numbers, entries};
+use sluice_ebpf::helper::routes::Routes;
+use sluice_ebpf::insn::{CALL, pseudo};
+use sluice_ebpf::tenant::{map_spec, plain_map};
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
-use sluice_ebpf::{Fault, Image, MapId, Packet, Program, Redirect, Runtime, Verdict};
+use sluice_ebpf::{Fault, Image, Insn, MapId, Packet, Program, Redirect, Runtime, Verdict};
 use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
 use sluice_formats::rows::VerdictTraceRow;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
@@ -13,8 +16,8 @@ use sluice_formats::xdp::rows::{XdpMapRow, XdpRegionRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Table};
 use sluice_hxdp::{Bundles, Target, compile};
-use sluice_object::xdp::XdpMapPlace;
 use sluice_object::xdp::layout::shape;
+use sluice_object::xdp::{XdpMapPlace, routes};
 use sluice_rtlsim::xdp::trie::Trie;
 use std::collections::BTreeMap;
 
@@ -56,7 +59,11 @@ impl Pair {
     }
 
     /// The same with bundles of so many lanes.
-    pub fn with_lanes(engine: &mut Engine, image: Image, lanes: usize) -> Option<Self> {
+    pub fn with_lanes(engine: &mut Engine, mut image: Image, lanes: usize) -> Option<Self> {
+        let asks = |insn: &Insn| (insn.op, insn.src) == (CALL, pseudo::HELPER) && routes::CALLS.contains(&insn.imm);
+        if image.programs[0].insns.iter().any(asks) {
+            image.maps.push(map_spec(&routes::map(XdpTarget::by_name(engine.target.name))).unwrap());
+        }
         let target = Target::new(lanes).unwrap();
         let compiled = compile(&image, &image.programs[0], &target).unwrap_or_else(|e| panic!("{e}"));
         let contexts = XdpTarget::by_name(engine.target.name).processors() as u32;
@@ -108,6 +115,25 @@ impl Pair {
         (fate(&outcome, self.packet.frame(), port), outcome)
     }
 
+    /// Gives both these routes, unless they have more entries than the engine's map.
+    pub fn set_routes(&mut self, engine: &mut Engine, text: &str, numbers: &mut Numbers) -> bool {
+        let routes = Routes::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let index = self.image.maps.iter().position(|map| map.name == routes::NAME).expect("a program that asks");
+        let all = entries(&routes, numbers).unwrap();
+        if all.len() > self.image.maps[index].max_entries as usize {
+            return false;
+        }
+        let map = self.map(index);
+        while let Some(key) = self.runtime.maps.next_key(map, None).unwrap() {
+            self.host(engine, XdpMapOp::Delete, index, &key, &[], 0);
+        }
+        for (key, value) in &all {
+            self.host(engine, XdpMapOp::Update, index, key, value, 0);
+        }
+        self.runtime.world.routes = routes;
+        true
+    }
+
     /// Runs the interpreter alone.
     pub fn interpret(&mut self, port: u8, frame: &[u8]) -> Fate {
         self.execute(port, frame).0
@@ -129,6 +155,14 @@ impl Pair {
     /// The fault of the packet that was sent last.
     pub fn last_fault(&self) -> Option<Fault> {
         self.sent.last()?.3.fault.clone()
+    }
+
+    /// The frame as the packet that was sent last has to leave.
+    pub fn last_left(&self) -> Option<&[u8]> {
+        match &self.sent.last()?.2 {
+            Fate::To(_, bytes) => Some(bytes),
+            Fate::Dropped(_) => None,
+        }
     }
 
     /// Packets that were sent and not compared.
