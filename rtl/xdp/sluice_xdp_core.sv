@@ -86,8 +86,7 @@ module sluice_xdp_core
     input  logic                           request_ready_i,
     output xdp_request_t                   request_o,
     output logic         [ContextBits-1:0] request_context_o,
-    // Behind a request: what the memory gave.
-    output logic         [           63:0] late_o,
+    output logic         [           63:0] late_o,             // behind a request: what the memory gave
     // Of a request, its bundle's row; of a packet that is taken, its context.
     output logic         [   CodeBits-1:0] request_row_o,
     output logic         [ContextBits-1:0] start_context_o,
@@ -252,20 +251,20 @@ module sluice_xdp_core
   ) u_first (
       .clk_i,
       .rst_ni,
-      .bundle_i (read),
-      .context_i(read_context),
-      .a_i      (a),
-      .b_i      (b),
+      .bundle_i    (read),
+      .context_i   (read_context),
+      .a_i         (a),
+      .b_i         (b),
       .flow_waits_i(flow_waits_i[read_fixed.slot[$clog2(Slots)-1:0]]),
-      .fixed_i  (read_fixed),
-      .caller_i (caller),
-      .written_i(written),
-      .result_i (result),
-      .bundle_o (first),
-      .context_o(first_context),
-      .sum_o    (sum),
-      .result_o (arithmetic),
-      .holds_o  (holds)
+      .fixed_i     (read_fixed),
+      .caller_i    (caller),
+      .written_i   (written),
+      .result_i    (result),
+      .bundle_o    (first),
+      .context_o   (first_context),
+      .sum_o       (sum),
+      .result_o    (arithmetic),
+      .holds_o     (holds)
   );
 
   sluice_xdp_stage_second #(
@@ -422,7 +421,7 @@ module sluice_xdp_core
   // ---------------------------------------------------------------------------------------------------------------
   // What a packet has cost, and its end.
 
-  logic lock_answered;
+  logic  lock_answered;
   cost_t cost;
   assign lock_answered = lock_valid_i && lock_ready_o;
 
@@ -465,15 +464,8 @@ module sluice_xdp_core
   );
 
   xdp_pass_e unit;
-  always_comb begin
-    case (second.unit)
-      UnitValues: unit = XdpPassValues;
-      UnitMaps: unit = XdpPassMaps;
-      UnitHelper: unit = XdpPassHelper;
-      default: unit = XdpPassArithmetic;
-    endcase
-  end
-
+  assign unit = (second.unit == UnitValues) ? XdpPassValues : (second.unit == UnitMaps) ? XdpPassMaps :
+      (second.unit == UnitHelper) ? XdpPassHelper : XdpPassArithmetic;
   sluice_xdp_passes #(
       .Contexts(Contexts)
   ) u_passes (

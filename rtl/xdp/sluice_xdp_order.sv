@@ -175,7 +175,7 @@ module sluice_xdp_order
   assign flow_waits_o = section_waits_q;
 
   assign waits_o = waits_q;
-  assign soon_o  = soon_q;
+  assign soon_o = soon_q;
 
 `ifndef SYNTHESIS
   ASlotEntersOnce_A :

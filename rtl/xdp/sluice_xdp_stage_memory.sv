@@ -56,7 +56,20 @@ module sluice_xdp_stage_memory
   // ---------------------------------------------------------------------------------------------------------------
   // What becomes of the bundle.
 
-  logic held, launches, retries, parks, commits, completes, ends, calls, leaves, helped, referred, out_of_work, unit_ready;
+  logic
+      held,
+      launches,
+      retries,
+      parks,
+      commits,
+      completes,
+      ends,
+      calls,
+      leaves,
+      helped,
+      referred,
+      out_of_work,
+      unit_ready;
 
   always_comb begin
     case (bundle_i.unit)

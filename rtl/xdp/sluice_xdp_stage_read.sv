@@ -126,8 +126,7 @@ module sluice_xdp_stage_read
       bundle_o.wide[l] <= lanes[l].wide || lanes[l].op == XdpOpLength;
       start_a_q[l] <= (!negates[l] && lanes[l].a == StartRegister) ? frame : '0;
       other_b_q[l] <= '0;
-      if (lanes[l].immediate && !negates[l])
-        other_b_q[l] <= {{32{lanes[l].imm[31]}}, lanes[l].imm};
+      if (lanes[l].immediate && !negates[l]) other_b_q[l] <= {{32{lanes[l].imm[31]}}, lanes[l].imm};
       else if (registers[2*l+1] == StartRegister) other_b_q[l] <= 64'(frame);
       if (narrow[2*l]) other_b_q[l][63:32] <= '0;
     end
