@@ -261,8 +261,8 @@ module sluice_xdp_room
   assign oversize = ask_units_i > UnitBits'(bay_units);
   assign own_fits = (oversize || !open_q) ? '0 : own_free;
 
-  // Which core: one where there is a bay, else one with room of the pool; of both the other one than the packet before, unless it has two
-  // packets more: packets of one flow leave in turns, and two of one core take twice as long. Who comes alone goes to the first. What was granted holds.
+  // Which core: one where there is a bay, else one with room of the pool; of both that with fewer packets, of equal ones the other one than
+  // before: packets of one flow leave in turns, and two of one core take twice as long. Who comes alone goes to the first. What was granted holds.
   core_t last_q;
   logic held_q, empty;
   logic [Cores-1:0] may, chosen;
@@ -273,7 +273,7 @@ module sluice_xdp_room
     found_choice.core = '0;
     if (Cores > 1) begin
       found_choice.core = core_t'(!last_q);
-      if (may[last_q] && (!may[!last_q] || taken_q[!last_q] > taken_q[last_q] + slots_t'(1)))
+      if (may[last_q] && (!may[!last_q] || taken_q[!last_q] > taken_q[last_q]))
         found_choice.core = last_q;
       if (empty && may[0]) found_choice.core = '0;
     end

@@ -167,7 +167,7 @@ enum Waits {
 /// Packets that a program counted, of 64 in as many flows, and the cycles until the last one ended.
 fn count(waits: Waits, flows: u32) -> Option<(u64, u64)> {
     let (mut engine, _) = open_tiny("flow_serial_programs")?;
-    let pair = Pair::new(&mut engine, counting()).expect("the engine has all of it");
+    let pair = Pair::marked(&mut engine, counting()).expect("the engine has all of it");
     let index = 2 * u32::from(MODULE);
     let row: XdpProgramRow = sluice_formats::row::Row::unpack(&engine.read(Table::XdpProgram, index)).unwrap();
     assert!(!row.serial, "it has a section");

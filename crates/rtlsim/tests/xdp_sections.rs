@@ -92,7 +92,7 @@ fn entries(engine: &mut Engine, pair: &Pair, kind: MapType) -> BTreeMap<u32, u64
 }
 
 fn in_order(engine: &mut Engine, rng: &mut Rng, kind: MapType, calls: bool) {
-    let pair = Pair::new(engine, program(kind, calls)).expect("the engine has all of it");
+    let pair = Pair::marked(engine, program(kind, calls)).expect("the engine has all of it");
     let row = XdpProgramRow::unpack(&engine.read(Table::XdpProgram, 2 * u32::from(MODULE))).unwrap();
     assert!(!row.serial, "it has a section");
     // Entries of an array are always there.

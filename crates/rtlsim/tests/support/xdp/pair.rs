@@ -59,7 +59,16 @@ impl Pair {
     }
 
     /// The same with bundles of so many lanes.
-    pub fn with_lanes(engine: &mut Engine, mut image: Image, lanes: usize) -> Option<Self> {
+    pub fn with_lanes(engine: &mut Engine, image: Image, lanes: usize) -> Option<Self> {
+        Self::placed(engine, image, lanes, false)
+    }
+
+    /// The same with its sections, which packets of a flow pass one after the other.
+    pub fn marked(engine: &mut Engine, image: Image) -> Option<Self> {
+        Self::placed(engine, image, 2, true)
+    }
+
+    fn placed(engine: &mut Engine, mut image: Image, lanes: usize, marked: bool) -> Option<Self> {
         let asks = |insn: &Insn| (insn.op, insn.src) == (CALL, pseudo::HELPER) && routes::CALLS.contains(&insn.imm);
         if image.programs[0].insns.iter().any(asks) {
             image.maps.push(map_spec(&routes::map(XdpTarget::by_name(engine.target.name))).unwrap());
@@ -93,7 +102,11 @@ impl Pair {
             let copies = if shape.per_cpu { shape.slots() } else { 0 };
             Some(XdpMapPlace { number: index as u16 + FIRST_MAP, first: placement.first, shift: shape.shift(), copies })
         };
-        let rows = Rows::new(&compiled, start, &pair.image.maps, known).ok()?;
+        let maps = &pair.image.maps;
+        let rows = match marked {
+            true => Rows::marked(&compiled, start, maps, known).ok()?,
+            false => Rows::new(&compiled, start, maps, known).ok()?,
+        };
         if rows.code.len() > 512 {
             return None;
         }
