@@ -273,8 +273,7 @@ module sluice_xdp_room
     found_choice.core = '0;
     if (Cores > 1) begin
       found_choice.core = core_t'(!last_q);
-      if (may[last_q] && (!may[!last_q] || taken_q[!last_q] > taken_q[last_q]))
-        found_choice.core = last_q;
+      if (may[last_q] && (!may[!last_q] || taken_q[!last_q] > taken_q[last_q])) found_choice.core = last_q;
       if (empty && may[0]) found_choice.core = '0;
     end
     found_choice.bay = lowest[found_choice.core];
