@@ -19,6 +19,7 @@ module core
     input logic             [ClockBits-1:0]       now_i,
     input logic                                   start_valid_i,
     input xdp_start_t                             start_i,
+    input logic             [          1:0]       flow_waits_i,
     input xdp_code_row_t                          code_i,
     input xdp_page_row_t                          page_i,
     input logic             [          1:0][63:0] read_data_i,
@@ -64,8 +65,12 @@ module core
   logic unused_abandon_valid;
   xdp_event_t unused_abandon;
 
+  logic unused_left_valid;
+  logic [7:0] unused_left_slot;
+
   sluice_xdp_core #(
-      .Contexts(2)
+      .Contexts(2),
+      .Slots   (2)
   ) u_dut (
       .clk_i,
       .rst_ni,
@@ -74,6 +79,9 @@ module core
       .start_valid_i,
       .start_ready_o     (start_ready),
       .start_i,
+      .flow_waits_i,
+      .left_valid_o      (unused_left_valid),
+      .left_slot_o       (unused_left_slot),
       .fetch_valid_o     (fetch_valid),
       .fetch_row_o       (fetch_row),
       .code_i,
@@ -131,9 +139,9 @@ module core
   always_ff @(posedge clk_i) begin
     if (init_q) module_q <= {start_i.ifindex[ModuleBits-1:0], start_i.module_id};
     if (!rst_ni) started_q <= '0;
-    else if (start_valid_i && start_ready) started_q[u_dut.free_context] <= 1'b1;
+    else if (start_valid_i && start_ready) started_q[u_dut.start_context_o] <= 1'b1;
   end
-  always_comb assume (init_q || start_i.module_id == module_q[u_dut.free_context]);
+  always_comb assume (init_q || start_i.module_id == module_q[u_dut.start_context_o]);
 
   // What is known of a bundle by its row alone: whether it is foreign, and whether its first lane stops it.
   function automatic logic stops(xdp_lane_t lane, depth_t depth);
@@ -143,7 +151,7 @@ module core
     a = 64'(FrameAddress) + {51'd0, depth, 10'd0};
     b = {{32{lane.imm[31]}}, lane.imm};
     if (!lane.wide) b[63:32] = '0;
-    case (lane.op)
+    case (lane.op & 8'h7f)
       XdpOpEq:  taken = a == b;
       XdpOpNe:  taken = a != b;
       XdpOpGt:  taken = a > b;
@@ -193,7 +201,7 @@ module core
     context_q <= u_dut.picked_context;
     foreign_q <= rst_ni ? {foreign_q[2:0], is_bundle && (!page_i.valid || page_i.module_id != module_q[context_q])} : '0;
     stopped_q <= rst_ni ? {stopped_q[2:0], is_bundle && stops(code_i.lanes[0], u_dut.fetched.turn.depth)} : '0;
-    called_q <= rst_ni ? {called_q[2:0], is_bundle && code_i.lanes[0].op == XdpOpCall} : '0;
+    called_q <= rst_ni ? {called_q[2:0], is_bundle && (code_i.lanes[0].op & 8'h7f) == XdpOpCall} : '0;
     // Behind a tail call in a function its frame is cleared.
     clears_q <= rst_ni ? {clears_q[2:0], row_q && u_dut.fetched.turn.pass == 2'd3} : '0;
     bundle_q <= rst_ni ? {bundle_q[2:0], rows_q} : '0;
@@ -220,6 +228,15 @@ module core
       (!call_valid || call.enters)));
   OnlyCallsEnter_A :
   assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || called_q[2] || clears_q[2]);
+  // One of its flow's section, while that is another packet's, does nothing.
+  logic held_q;
+  always_ff @(posedge clk_i) held_q <= rst_ni && u_dut.second.valid && u_dut.second.held;
+  AHeldBundleAsksNothing_A :
+  assert property (@(posedge clk_i) !rst_ni || !u_dut.second.valid || !u_dut.second.held || silent);
+  AHeldBundleWritesNoRegister_A :
+  assert property (@(posedge clk_i) !rst_ni || !held_q || ((u_dut.write.valid == '0 || u_dut.write.late) && !end_valid));
+  ABundleIsHeld_C :
+  cover property (@(posedge clk_i) rst_ni && held_q);
   // Whoever asks has a bundle: nothing is asked for a start or out of nothing.
   OnlyBundlesAsk_A :
   assert property (@(posedge clk_i) !rst_ni || bundle_q[2] || silent);
@@ -231,14 +248,14 @@ module core
 
   // Frames of functions that each context's packet has room for.
   logic [1:0][DepthBits-1:0] frames_q;
-  always_ff @(posedge clk_i) if (start_valid_i && start_ready) frames_q[u_dut.free_context] <= start_i.frames;
+  always_ff @(posedge clk_i) if (start_valid_i && start_ready) frames_q[u_dut.start_context_o] <= start_i.frames;
 
   // A frame that a call clears is one that the packet's memory has. Nothing is claimed of the one that a tail call clears.
   // A context that has taken a packet just now has no bundle that old (the core's own assertion says so in the tests).
   logic [1:0][4:0] taken_q;
   always_ff @(posedge clk_i)
     for (int unsigned c = 0; c < 2; c++)
-      taken_q[c] <= {taken_q[c][3:0], start_valid_i && start_ready && u_dut.free_context == 1'(c)};
+      taken_q[c] <= {taken_q[c][3:0], start_valid_i && start_ready && u_dut.start_context_o == 1'(c)};
   FramesAreThePackets_A :
   assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || clears_q[2] || taken_q[u_dut.second_context] != '0 ||
       call.depth != frames_q[u_dut.second_context]);

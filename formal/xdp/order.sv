@@ -1,5 +1,6 @@
 /// Proof about sluice_xdp_order: packets of one bucket leave in the order in which they came, and none waits for one that is not before
-/// it in its bucket.
+/// it in its bucket. And about sections: a packet has its turn once all before it in its bucket have left theirs, never before, and turns go on, one in each cycle,
+/// until everybody has his whose turn it is.
 ///
 /// The reference keeps for each packet who was there when it entered. So of all that are there the one that came first never waits: as long
 /// as packets that do not wait leave, all leave, each behind as many as were before it. By k-induction, for runs of any length, with
@@ -17,12 +18,13 @@ module order #(
     input logic                              leave_valid_i,
     input logic [SlotBits-1:0]               leave_slot_i,
     input logic [         1:0]               near_valid_i,
-    input logic [         1:0][SlotBits-1:0] near_slot_i
+    input logic [         1:0][SlotBits-1:0] near_slot_i,
+    input logic [   Slots-1:0]               section_left_i
 );
 
   import sluice_pkg::ModuleBits;
 
-  logic [Slots-1:0] waits, soon;
+  logic [Slots-1:0] waits, soon, flow_waits;
 
   sluice_xdp_order #(
       .Slots  (Slots),
@@ -40,15 +42,17 @@ module order #(
       .leave_slot_i,
       .near_valid_i,
       .near_slot_i,
+      .section_left_i,
       .waits_o       (waits),
-      .soon_o        (soon)
+      .soon_o        (soon),
+      .flow_waits_o  (flow_waits)
   );
 
   logic init_q = 1'b1;
   always_ff @(posedge clk_i) init_q <= 1'b0;
 
   // Who is there, in which bucket; who of all that are there came before; who has said that he will leave.
-  logic [Slots-1:0] there_q, near_q, told_q;
+  logic [Slots-1:0] there_q, near_q, told_q, left_q;
   logic [Slots-1:0][1:0] place_q;
   logic [Slots-1:0][Slots-1:0] older_q, same, earlier;
   // The last one before a packet in its bucket.
@@ -83,6 +87,7 @@ module order #(
           for (int unsigned s = 0; s < Slots; s++) if (nearest[s][near_slot_i[c]]) told_q[s] <= 1'b1;
         end
       end
+      left_q <= left_q | section_left_i;
       if (leave_valid_i) begin
         there_q[leave_slot_i] <= 1'b0;
         for (int unsigned s = 0; s < Slots; s++) older_q[s][leave_slot_i] <= 1'b0;
@@ -93,6 +98,7 @@ module order #(
         place_q[enter_slot_i] <= {enter_module_i, enter_hash_i};
         older_q[enter_slot_i] <= there_q & ~(leave_valid_i ? Slots'(1) << leave_slot_i : '0);
         near_q[enter_slot_i]  <= 1'b0;
+        left_q[enter_slot_i]  <= 1'b0;
         told_q[enter_slot_i]  <= 1'b0;
       end
     end
@@ -117,6 +123,26 @@ module order #(
     SoonIsWhoseAllBeforeWillLeave_A :
     assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !there_q[s] || !soon[s] || (nearest[s] & ~near_q) == '0);
   end
+  for (genvar s = 0; s < int'(Slots); s++) begin : gen_section
+    ASectionIsOnes_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !there_q[s] || flow_waits[s] || (earlier[s] & ~left_q) == '0);
+    TurnsGoOn_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !there_q[s] || !flow_waits[s] || (earlier[s] & ~left_q) != '0 || u_dut.pass_valid);
+    // Strengthening: a packet waits while the one before it has not had its turn and left.
+    WaitsForTheOneBefore_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !there_q[s] || flow_waits[s] == ((nearest[s] & ~u_dut.passed_q) != '0));
+    PassedHasLeft_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !there_q[s] || !u_dut.passed_q[s] || (left_q[s] && !flow_waits[s]));
+    LeftIsKnown_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !there_q[s] || u_dut.left_q[s] == left_q[s]);
+  end
+  ATurnComesBehindThree_C :
+  cover property (@(posedge clk_i) rst_ni && !init_q && $past(
+      rst_ni && there_q[0] && flow_waits[0]
+  ) && there_q[0] && !flow_waits[0] && $countones(
+      earlier[0]
+  ) == 2);
+
   LeavesInOrder_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !leave_valid_i || earlier[leave_slot_i] == '0);
   SomebodyMayLeave_A :

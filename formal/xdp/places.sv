@@ -1,6 +1,8 @@
 /// Proof about sluice_xdp_places: no two places that somebody has share a unit, what is given out has as many units as were asked for, and
 /// all units come back: whoever asks finds a place once there is one with nothing in between.
 ///
+/// What is reserved changes at any time: once nobody has a unit of that (`clean_o`), nobody gets one.
+///
 /// At most `Packets` places are had at a time; who takes, who gives back and when is free. A unit is somebody's, of the search's run, or on its way back;
 /// that each is exactly one of these, or free, is the strengthening. By k-induction, for runs of any length, with resets at any time.
 module places #(
@@ -15,6 +17,7 @@ module places #(
 ) (
     input logic                  clk_i,
     input logic                  rst_ni,
+    input logic [ CountBits-1:0] reserved_i,
     input logic                  want_i,
     input logic [CountBits-1:0]  need_i,
     input logic                  take_i,
@@ -31,7 +34,7 @@ module places #(
     count_t units;
   } place_t;
 
-  logic found;
+  logic found, clean;
   unit_t first;
 
   // Places that somebody has.
@@ -49,6 +52,8 @@ module places #(
   ) u_dut (
       .clk_i,
       .rst_ni,
+      .reserved_i,
+      .clean_o     (clean),
       .want_i,
       .need_i,
       .found_o     (found),
@@ -87,8 +92,8 @@ module places #(
 
   always_comb begin
     if (init_q) assume (!rst_ni);
-    // Who asks, asks on until the place is taken.
-    assume (!asked_q || (want_i && need_i == need_q));
+    // A largest place is left.
+    assume (reserved_i <= count_t'(Units - Most));
     assume (!want_i || (need_i != '0 && need_i <= count_t'(Most)));
     assume (!take_i || (want_i && found && !(&had_q)));
     assume (!free_valid_i || had_q[who_i]);
@@ -106,9 +111,25 @@ module places #(
   AFoundPlaceHolds_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !$past(
       rst_ni && found && !take_i
-  ) || !asked_q || (found && $stable(
+  ) || !asked_q || !want_i || need_i != need_q || (found && $stable(
       first
   )));
+
+  // Units that are reserved, as the search knows it; for so many cycles it has known the same.
+  logic [Units-1:0] reserved;
+  logic settled_q;
+  always_comb for (int unsigned u = 0; u < Units; u++) reserved[u] = count_t'(u) >= u_dut.limit_q;
+  always_ff @(posedge clk_i) begin
+    settled_q <= rst_ni && !init_q && u_dut.limit_q == count_t'(Units) - reserved_i;
+  end
+  NobodyGetsWhatIsReserved_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !settled_q || !clean || (u_dut.taken_q & reserved) == '0);
+  ALargestPlaceIsLeft_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || (u_dut.limit_q >= count_t'(Most) && u_dut.limit_q <= count_t'(Units)));
+  ReservedUnitsComeBack_C :
+  cover property (@(posedge clk_i) rst_ni && settled_q && clean && reserved != '0 && !init_q && $past(
+      rst_ni && settled_q && !clean
+  ));
 
   // A run of units that nobody has, as long as who asks needs.
   logic there_is;

@@ -69,13 +69,24 @@ package sluice_xdp_rows_pkg;
   localparam int unsigned XdpProgramRowBits = 106;
   localparam int unsigned XdpProgramRowWords = 4;
 
-  // A module's part of the queues in front of the cores. Index: module.
+  // A module's part of the queues in front of the cores, and of the cores. Index: module.
   typedef struct packed {
+    logic        borrows;
+    logic [4:0]  units;
+    logic [11:0] first;
+    logic [3:0]  contexts;
     logic [15:0] rows;
     logic [15:0] weight;
   } xdp_share_row_t;
-  localparam int unsigned XdpShareRowBits = 32;
-  localparam int unsigned XdpShareRowWords = 1;
+  localparam int unsigned XdpShareRowBits = 54;
+  localparam int unsigned XdpShareRowWords = 2;
+
+  // What is not for all. Index: 0.
+  typedef struct packed {
+    logic [12:0] reserved;
+  } xdp_pool_row_t;
+  localparam int unsigned XdpPoolRowBits = 13;
+  localparam int unsigned XdpPoolRowWords = 1;
 
   // Interfaces of a module's program. Index: 2 * module + generation.
   typedef struct packed {
@@ -395,7 +406,8 @@ package sluice_xdp_rows_pkg;
   localparam logic [7:0] TableXdpEvents = 8'd14;
   localparam logic [7:0] TableXdpEventsTaken = 8'd15;
   localparam logic [7:0] TableXdpEventData = 8'd17;
-  localparam logic [7:0] TableXdpOutside = 8'd18;
+  localparam logic [7:0] TableXdpOutside = 8'd19;
+  localparam logic [7:0] TableXdpPool = 8'd18;
   localparam logic [7:0] TableXdpShare = 8'd16;
 
   // Resources of one configuration.

@@ -16,6 +16,7 @@ module sluice_xdp
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
   import sluice_xdp_outside_pkg::*;
 #(
@@ -74,8 +75,7 @@ module sluice_xdp
   localparam int unsigned ProcessorBits = $clog2(Cores * Cfg.contexts);
   localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1;
   localparam int unsigned LookBits = $clog2(2 * Modules);
-  // Of beats that a packet may become.
-  localparam int unsigned EarnBits = 10;
+  localparam int unsigned EarnBits = 10;  // of beats that a packet may become
 
   if (Cores != 1 && Cores != 2) begin : gen_bad_cores
     $fatal(1, "xdp: cores is %0d, expected 1 or 2 (%m)", Cores);
@@ -94,11 +94,11 @@ module sluice_xdp
   // In.
 
   logic [LookBits-1:0] known_index;
-  logic known;
-  logic [GrowthBits-1:0] growth;
+  xdp_known_t known;
+  xdp_back_t [Cores-1:0] back;
+  logic [$clog2(Cfg.contexts+1)-1:0] shared_contexts;
   logic verdict_waits, beside_first, beside_last, earn_valid, entry_waiting;
   logic [EarnBits-1:0] earn;
-
   logic pass_valid, pass_ready, pass_last;
   logic [8*Bytes-1:0] pass_data;
   logic [Bytes-1:0] pass_keep;
@@ -118,14 +118,12 @@ module sluice_xdp
   cfg_rsp_t queues_cfg_rsp, tables_cfg_rsp, values_cfg_rsp, maps_cfg_rsp, accounts_cfg_rsp, events_cfg_rsp;
 
   sluice_xdp_entry #(
-      .Bytes   (Bytes),
-      .Rows    (Cfg.queue_rows),
-      .Modules (Modules),
+      .Cfg     (Cfg),
       .EarnBits(EarnBits)
   ) u_entry (
       .clk_i,
       .rst_ni,
-      .now_i          (now_q),
+      .now_i            (now_q),
       .s_axis_tvalid,
       .s_axis_tready,
       .s_axis_tdata,
@@ -134,35 +132,36 @@ module sluice_xdp
       .s_axis_side,
       .s_axis_route,
       .token_i,
-      .known_index_o  (known_index),
-      .known_i        (known),
-      .growth_i       (growth),
-      .verdict_waits_i(verdict_waits),
-      .beside_first_o (beside_first),
-      .beside_last_o  (beside_last),
-      .earn_valid_o   (earn_valid),
-      .earn_o         (earn),
-      .pass_valid_o   (pass_valid),
-      .pass_ready_i   (pass_ready),
-      .pass_data_o    (pass_data),
-      .pass_keep_o    (pass_keep),
-      .pass_last_o    (pass_last),
-      .pass_side_o    (pass_side),
-      .pass_route_o   (pass_route),
-      .drop_valid_o   (drop_valid),
-      .drop_ready_i   (drop_ready),
-      .drop_o         (dropped),
-      .in_valid_o     (in_valid),
-      .in_ready_i     (in_ready),
-      .in_o           (in),
-      .charge_valid_i (spent_valid),
-      .charge_module_i(spent_module),
-      .charge_i       (spent),
+      .known_index_o    (known_index),
+      .known_i          (known),
+      .verdict_waits_i  (verdict_waits),
+      .beside_first_o   (beside_first),
+      .beside_last_o    (beside_last),
+      .earn_valid_o     (earn_valid),
+      .earn_o           (earn),
+      .pass_valid_o     (pass_valid),
+      .pass_ready_i     (pass_ready),
+      .pass_data_o      (pass_data),
+      .pass_keep_o      (pass_keep),
+      .pass_last_o      (pass_last),
+      .pass_side_o      (pass_side),
+      .pass_route_o     (pass_route),
+      .drop_valid_o     (drop_valid),
+      .drop_ready_i     (drop_ready),
+      .drop_o           (dropped),
+      .in_valid_o       (in_valid),
+      .in_ready_i       (in_ready),
+      .in_o             (in),
+      .back_i           (back),
+      .shared_contexts_o(shared_contexts),
+      .charge_valid_i   (spent_valid),
+      .charge_module_i  (spent_module),
+      .charge_i         (spent),
       .cfg_valid_i,
       .cfg_req_i,
-      .cfg_valid_o    (queues_cfg_valid),
-      .cfg_rsp_o      (queues_cfg_rsp),
-      .waiting_o      (entry_waiting)
+      .cfg_valid_o      (queues_cfg_valid),
+      .cfg_rsp_o        (queues_cfg_rsp),
+      .waiting_o        (entry_waiting)
   );
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -223,6 +222,8 @@ module sluice_xdp
       .in_valid_i          (in_valid),
       .in_ready_o          (in_ready),
       .in_i                (in),
+      .back_o              (back),
+      .shared_contexts_i   (shared_contexts),
       .out_valid_o         (out_valid),
       .out_ready_i         (out_ready),
       .out_o               (out),
@@ -435,7 +436,6 @@ module sluice_xdp
       .epoch_i,
       .known_index_i     (known_index),
       .known_o           (known),
-      .growth_o          (growth),
       // Read as long as it waits: it is looked at behind its first beat.
       .program_valid_i   (in_valid),
       .program_index_i   ({in.side.module_id[LookBits-2:0], in.side.generation}),

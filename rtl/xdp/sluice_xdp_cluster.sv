@@ -14,6 +14,7 @@ module sluice_xdp_cluster
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
 #(
     parameter int unsigned Contexts = 8,
     parameter int unsigned Core = 0,
@@ -38,7 +39,13 @@ module sluice_xdp_cluster
     input  token_t                    s_axis_token,
     input  logic                      s_axis_broken,
     input  logic      [ClockBits-1:0] s_axis_came,
+    input  xdp_room_t                 s_axis_room,
+    input  xdp_need_t                 s_axis_need,
     input  logic      [ClockBits-1:0] now_i,
+
+    // Room of packets that have left; contexts that nobody owns.
+    output xdp_back_t                          back_o,
+    input  logic      [$clog2(Contexts+1)-1:0] shared_contexts_i,
 
     // Windows of frames, as sluice_xdp_sender takes them.
     output logic         window_valid_o,
@@ -49,12 +56,14 @@ module sluice_xdp_cluster
     // A packet has come: its slot; its program's row and its port's interface are there in the next cycle.
     output logic                            enter_valid_o,
     output logic             [SlotBits-1:0] enter_slot_o,
-    output logic             [  SlotBits:0] level_o,
     input  xdp_program_row_t                program_i,
     input  logic             [        31:0] ifindex_i,
     // Slots whose packets wait for others of their flow; whose turn to leave may come all the same; whose turn it is.
     input  logic             [   Slots-1:0] waits_i,
     input  logic             [   Slots-1:0] soon_i,
+    // Slots whose flow's section is another packet's; whose packets have left theirs.
+    input  logic             [   Slots-1:0] flow_waits_i,
+    output logic             [   Slots-1:0] section_left_o,
     output logic                            near_valid_o,
     output logic             [SlotBits-1:0] near_slot_o,
 
@@ -154,10 +163,8 @@ module sluice_xdp_cluster
   logic [1:0][63:0] core_write_data, helper_write_data, two;
   logic [3:0] read_wait_q, write_wait_q;
 
-  logic start_valid, start_ready, end_valid, left_valid, free_valid, idle, load_waiting, unload_waiting;
+  logic start_valid, start_ready, end_valid, idle, load_waiting, unload_waiting;
   logic [SlotBits-1:0] left_slot;
-  logic [RowBits-1:0] free_place;
-  logic [8:0] free_rows;
   xdp_slot_t slot_data;
   // "Bits of signal are not used": slots are numbered as for the largest memory.
   // verilator lint_off UNUSEDSIGNAL
@@ -237,10 +244,10 @@ module sluice_xdp_cluster
   // ---------------------------------------------------------------------------------------------------------------
 
   sluice_xdp_load #(
-      .Rows   (Rows),
-      .Slots  (Slots),
-      .Modules(Modules),
-      .Outside(Outside)
+      .Slots   (Slots),
+      .Contexts(Contexts),
+      .Modules (Modules),
+      .Outside (Outside)
   ) u_load (
       .clk_i,
       .rst_ni,
@@ -254,9 +261,10 @@ module sluice_xdp_cluster
       .s_axis_token,
       .s_axis_broken,
       .s_axis_came,
+      .s_axis_room,
+      .s_axis_need,
       .look_valid_o (enter_valid_o),
       .enter_slot_o,
-      .level_o,
       .program_i,
       .ifindex_i,
       .write_valid_o(load_write),
@@ -269,17 +277,31 @@ module sluice_xdp_cluster
       .start_valid_o(start_valid),
       .start_ready_i(start_ready),
       .start_o      (start),
-      .waits_i,
-      .free_valid_i (free_valid),
-      .left_valid_i (left_valid),
+      .flow_waits_i,
+      .shared_contexts_i,
+      .end_valid_i  (end_valid),
+      .end_slot_i   (finished.slot[SlotBits-1:0]),
+      .left_valid_i (back_o.left_valid),
       .left_slot_i  (left_slot),
-      .free_place_i (free_place),
-      .free_rows_i  (free_rows),
       .waiting_o    (load_waiting)
   );
 
+  // Who has a program leaves the section there; who has none has left it.
+  logic core_left_valid;
+  // "Bits of signal are not used": slots are numbered as for the largest memory.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [7:0] core_left_slot;
+  // verilator lint_on UNUSEDSIGNAL
+  always_ff @(posedge clk_i) begin
+    section_left_o <= '0;
+    if (core_left_valid) section_left_o[core_left_slot[SlotBits-1:0]] <= 1'b1;
+    if (slot_valid_o && !slot_data.has_program) section_left_o[slot_o] <= 1'b1;
+    if (!rst_ni) section_left_o <= '0;
+  end
+
   sluice_xdp_core #(
       .Contexts(Contexts),
+      .Slots   (Slots),
       .Core    (Core)
   ) u_core (
       .clk_i,
@@ -289,6 +311,9 @@ module sluice_xdp_cluster
       .start_valid_i (start_valid),
       .start_ready_o (start_ready),
       .start_i       (start),
+      .flow_waits_i,
+      .left_valid_o  (core_left_valid),
+      .left_slot_o   (core_left_slot),
       .fetch_valid_o,
       .fetch_row_o,
       .code_i,
@@ -397,11 +422,8 @@ module sluice_xdp_cluster
       .window_ready_i,
       .window_last_o,
       .window_o,
-      .free_valid_o(free_valid),
-      .left_valid_o(left_valid),
       .left_slot_o (left_slot),
-      .free_place_o(free_place),
-      .free_rows_o (free_rows),
+      .back_o,
       .verdict_valid_o,
       .verdict_ready_i,
       .verdict_slot_o,

@@ -39,6 +39,7 @@ module sluice_xdp_core
   import sluice_xdp_stages_pkg::*;
 #(
     parameter int unsigned Contexts = 8,
+    parameter int unsigned Slots = 16,
     // Its number: its contexts are the processors from `Core` * `Contexts` on.
     parameter int unsigned Core = 0,
     localparam int unsigned ContextBits = $clog2(Contexts)
@@ -53,6 +54,11 @@ module sluice_xdp_core
     input  logic       start_valid_i,
     output logic       start_ready_o,
     input  xdp_start_t start_i,
+
+    // Slots whose flow's section is another packet's; one that has left it.
+    input  logic [Slots-1:0] flow_waits_i,
+    output logic             left_valid_o,
+    output logic [      7:0] left_slot_o,
 
     output logic                         fetch_valid_o,
     output logic          [CodeBits-1:0] fetch_row_o,
@@ -80,8 +86,7 @@ module sluice_xdp_core
     input  logic                           request_ready_i,
     output xdp_request_t                   request_o,
     output logic         [ContextBits-1:0] request_context_o,
-    // Behind a request: what the memory gave.
-    output logic         [           63:0] late_o,
+    output logic         [           63:0] late_o,             // behind a request: what the memory gave
     // Of a request, its bundle's row; of a packet that is taken, its context.
     output logic         [   CodeBits-1:0] request_row_o,
     output logic         [ContextBits-1:0] start_context_o,
@@ -155,7 +160,7 @@ module sluice_xdp_core
   // What units answer.
   logic unit_done, unit_late, unit_again, late_wants;
   context_t unit_context, late_context, helper_context;
-  logic muldiv_ready, muldiv_takes, helper_busy, helper_takes;
+  logic muldiv_ready, muldiv_takes, helper_busy;
   xdp_return_t helper_return;
   logic [31:0] helper_redirect;
   xdp_result_t result;
@@ -166,10 +171,10 @@ module sluice_xdp_core
   // Stages.
 
   logic start_take, resume;
-  context_t free_context;
 
   sluice_xdp_stage_pick #(
-      .Contexts(Contexts)
+      .Contexts(Contexts),
+      .Slots   (Slots)
   ) u_pick (
       .clk_i,
       .rst_ni,
@@ -177,13 +182,16 @@ module sluice_xdp_core
       .hold_i          (hold_i || late_wants),
       .start_valid_i,
       .start_ready_o,
+      .start_slot_i    (start_i.slot[$clog2(Slots)-1:0]),
       .start_take_o    (start_take),
-      .free_context_o  (free_context),
+      .free_context_o  (start_context_o),
       .second_valid_i  (first.valid),
       .second_context_i(first_context),
       .memory_valid_i  (second.valid),
       .memory_stops_i  (decided.stops),
       .memory_ends_i   (decided.ends),
+      .memory_held_i   (decided.held),
+      .flow_waits_i,
       .memory_context_i(second_context),
       .done_valid_i    (unit_done),
       .done_late_i     (unit_late),
@@ -196,7 +204,6 @@ module sluice_xdp_core
       .resume_o        (resume),
       .idle_o
   );
-  assign start_context_o = free_context;
 
   sluice_xdp_stage_fetch #(
       .Contexts(Contexts)
@@ -244,19 +251,20 @@ module sluice_xdp_core
   ) u_first (
       .clk_i,
       .rst_ni,
-      .bundle_i (read),
-      .context_i(read_context),
-      .a_i      (a),
-      .b_i      (b),
-      .fixed_i  (read_fixed),
-      .caller_i (caller),
-      .written_i(written),
-      .result_i (result),
-      .bundle_o (first),
-      .context_o(first_context),
-      .sum_o    (sum),
-      .result_o (arithmetic),
-      .holds_o  (holds)
+      .bundle_i    (read),
+      .context_i   (read_context),
+      .a_i         (a),
+      .b_i         (b),
+      .flow_waits_i(flow_waits_i[read_fixed.slot[$clog2(Slots)-1:0]]),
+      .fixed_i     (read_fixed),
+      .caller_i    (caller),
+      .written_i   (written),
+      .result_i    (result),
+      .bundle_o    (first),
+      .context_o   (first_context),
+      .sum_o       (sum),
+      .result_o    (arithmetic),
+      .holds_o     (holds)
   );
 
   sluice_xdp_stage_second #(
@@ -319,7 +327,7 @@ module sluice_xdp_core
       .rst_ni,
       .start_take_i    (start_take),
       .start_i,
-      .start_context_i (free_context),
+      .start_context_i (start_context_o),
       .fetch_context_i (picked_context),
       .taken_o         (taken),
       .row_o           (row),
@@ -361,8 +369,7 @@ module sluice_xdp_core
   );
 
   assign muldiv_takes = decided.parks && second.unit == UnitMuldiv;
-  assign helper_takes = decided.parks && second.unit == UnitHelper;
-  assign call_valid_o = helper_takes;
+  assign call_valid_o = decided.parks && second.unit == UnitHelper;
   assign request_valid_o = decided.launches && second.unit == UnitValues;
   assign request_context_o = second_context;
   assign request_row_o = second.row;
@@ -378,7 +385,7 @@ module sluice_xdp_core
       .context_i        (second_context),
       .launches_i       (decided.launches),
       .muldiv_takes_i   (muldiv_takes),
-      .helper_takes_i   (helper_takes),
+      .helper_takes_i   (call_valid_o),
       .helped_i         (decided.helped),
       .waits_i          (waits),
       .muldiv_ready_o   (muldiv_ready),
@@ -414,10 +421,9 @@ module sluice_xdp_core
   // ---------------------------------------------------------------------------------------------------------------
   // What a packet has cost, and its end.
 
-  logic map_answered, lock_answered;
+  logic  lock_answered;
   cost_t cost;
   assign lock_answered = lock_valid_i && lock_ready_o;
-  assign map_answered  = map_answer_valid_i && map_answer_ready_o;
 
   sluice_xdp_cost #(
       .Contexts(Contexts)
@@ -430,7 +436,7 @@ module sluice_xdp_core
       .late_i         (decided.commits && second.launch),
       .context_i      (second_context),
       .cost_o         (cost),
-      .steps_valid_i  (map_answered || lock_answered),
+      .steps_valid_i  ((map_answer_valid_i && map_answer_ready_o) || lock_answered),
       .steps_i        (lock_answered ? lock_i.steps : map_answer_i.steps),
       .steps_context_i(lock_answered ? lock_context_i : map_answer_context_i)
   );
@@ -451,20 +457,15 @@ module sluice_xdp_core
       .end_o,
       .free_valid_o,
       .free_context_o,
+      .left_valid_o,
+      .left_slot_o,
       .abandon_valid_o,
       .abandon_o
   );
 
   xdp_pass_e unit;
-  always_comb begin
-    case (second.unit)
-      UnitValues: unit = XdpPassValues;
-      UnitMaps: unit = XdpPassMaps;
-      UnitHelper: unit = XdpPassHelper;
-      default: unit = XdpPassArithmetic;
-    endcase
-  end
-
+  assign unit = (second.unit == UnitValues) ? XdpPassValues : (second.unit == UnitMaps) ? XdpPassMaps :
+      (second.unit == UnitHelper) ? XdpPassHelper : XdpPassArithmetic;
   sluice_xdp_passes #(
       .Contexts(Contexts)
   ) u_passes (

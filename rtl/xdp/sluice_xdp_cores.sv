@@ -9,6 +9,7 @@ module sluice_xdp_cores
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
 #(
     parameter xdp_cfg_t Cfg = XdpCfgDefault,
@@ -28,6 +29,10 @@ module sluice_xdp_cores
     input  logic    in_valid_i,
     output logic    in_ready_o,
     input  xdp_in_t in_i,
+
+    // Slots and memory that come back; contexts of each core that nobody owns.
+    output xdp_back_t [                 Cores-1:0] back_o,
+    input  logic      [$clog2(Cfg.contexts+1)-1:0] shared_contexts_i,
 
     output logic     out_valid_o,
     input  logic     out_ready_i,
@@ -124,8 +129,7 @@ module sluice_xdp_cores
   logic [Cores-1:0][511:0] window;
   xdp_leaving_t [Cores-1:0] leaving;
   logic [Cores-1:0][SlotBits-1:0] enter_slot, verdict_slot, near_slot;
-  logic [Cores-1:0][SlotBits:0] level;
-  logic [Cores-1:0][Slots-1:0] waits, soon;
+  logic [Cores-1:0][Slots-1:0] waits, soon, flow_waits, section_left;
 
   // For accounts and trace.
   logic [Cores-1:0] ran, generation, pass_valid, slot_valid, start_valid, number_valid;
@@ -154,23 +158,25 @@ module sluice_xdp_cores
   ) u_spread (
       .clk_i,
       .rst_ni,
-      .valid_i      (in_valid_i),
-      .ready_o      (in_ready_o),
-      .last_i       (in_i.last),
-      .module_i     (in_i.side.module_id),
-      .hash_i       (in_i.side.flow_hash[$clog2(Buckets)-1:0]),
-      .enters_o     (enters),
-      .core_valid_o (core_valid),
-      .core_ready_i (core_ready),
-      .slot_i       (enter_slot),
-      .level_i      (level),
-      .leave_valid_i(charge_valid_i),
-      .leave_core_i (charge_core_i),
-      .leave_slot_i (verdict_slot[charge_core_i]),
-      .near_valid_i (near_valid),
-      .near_slot_i  (near_slot),
-      .waits_o      (waits),
-      .soon_o       (soon)
+      .valid_i       (in_valid_i),
+      .ready_o       (in_ready_o),
+      .last_i        (in_i.last),
+      .core_i        (CoreBits'(in_i.core)),
+      .module_i      (in_i.side.module_id),
+      .hash_i        (in_i.side.flow_hash[$clog2(Buckets)-1:0]),
+      .enters_o      (enters),
+      .core_valid_o  (core_valid),
+      .core_ready_i  (core_ready),
+      .slot_i        (enter_slot),
+      .leave_valid_i (charge_valid_i),
+      .leave_core_i  (charge_core_i),
+      .leave_slot_i  (verdict_slot[charge_core_i]),
+      .near_valid_i  (near_valid),
+      .near_slot_i   (near_slot),
+      .waits_o       (waits),
+      .soon_o        (soon),
+      .flow_waits_o  (flow_waits),
+      .section_left_i(section_left)
   );
 
   for (genvar c = 0; c < int'(Cores); c++) begin : gen_core
@@ -194,6 +200,10 @@ module sluice_xdp_cores
         .s_axis_token       (in_i.token),
         .s_axis_broken      (in_i.broken),
         .s_axis_came        (in_i.came),
+        .s_axis_room        (in_i.room),
+        .s_axis_need        (in_i.need),
+        .shared_contexts_i,
+        .back_o             (back_o[c]),
         .now_i,
         .window_valid_o     (window_valid[c]),
         .window_ready_i     (window_ready[c]),
@@ -201,11 +211,12 @@ module sluice_xdp_cores
         .window_o           (window[c]),
         .enter_valid_o      (enter_valid[c]),
         .enter_slot_o       (enter_slot[c]),
-        .level_o            (level[c]),
         .program_i,
         .ifindex_i          (arrival_i.ifindex[arrival_port_q]),
         .waits_i            (waits[c]),
         .soon_i             (soon[c]),
+        .flow_waits_i       (flow_waits[c]),
+        .section_left_o     (section_left[c]),
         .near_valid_o       (near_valid[c]),
         .near_slot_o        (near_slot[c]),
         .fetch_valid_o      (fetch_valid_o[c]),

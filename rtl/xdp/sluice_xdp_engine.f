@@ -3,6 +3,7 @@
 ../gen/sluice_xdp_rows_pkg.sv
 sluice_xdp_instructions_pkg.sv
 sluice_xdp_pkg.sv
+sluice_xdp_room_pkg.sv
 sluice_xdp_stages_pkg.sv
 sluice_xdp_streams_pkg.sv
 sluice_xdp_walk_pkg.sv
@@ -20,6 +21,7 @@ sluice_xdp_cluster.sv
 sluice_xdp_contexts.sv
 sluice_xdp_events.sv
 sluice_xdp_frame.sv
+sluice_xdp_oversize.sv
 sluice_xdp_random.sv
 sluice_xdp_records.sv
 sluice_xdp_jiffies.sv
@@ -63,6 +65,7 @@ sluice_xdp_queues.sv
 sluice_xdp_reader.sv
 sluice_xdp_region.sv
 sluice_xdp_registers.sv
+sluice_xdp_room.sv
 sluice_xdp_sender.sv
 sluice_xdp_shared.sv
 sluice_xdp_spent.sv
@@ -74,6 +77,7 @@ sluice_xdp_stage_first.sv
 sluice_xdp_stage_second.sv
 sluice_xdp_stage_memory.sv
 sluice_xdp_stage_write.sv
+sluice_xdp_starts.sv
 sluice_xdp_steps.sv
 sluice_xdp_tables.sv
 sluice_xdp_units.sv

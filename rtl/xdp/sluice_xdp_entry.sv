@@ -1,6 +1,6 @@
 /// Entrance of the XDP engine: packets whose module has a program go into its queue, the others pass beside.
 ///
-/// Whose module has a program is known with the beat. Behind the queues beats are 64 bytes wide. What a packet brings is what its tenant has paid for at
+/// Whose module has a program is known with the beat. Behind the queues a packet gets room in a core, and its beats are 64 bytes wide. What a packet brings is what its tenant has paid for at
 /// the port: the most beats that its program may make of it.
 ///
 /// Latency: 1 cycle to who passes beside. Throughput: a beat a cycle. Stall behaviour: stalls for packets that pass beside while they do; in addition
@@ -10,14 +10,16 @@ module sluice_xdp_entry
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
 #(
-    parameter int unsigned Bytes = 64,
-    parameter int unsigned Rows = 1024,
-    parameter int unsigned Modules = 64,
+    parameter xdp_cfg_t Cfg = XdpCfgDefault,
     // Of beats that a packet may become.
     parameter int unsigned EarnBits = 10,
-    localparam int unsigned LookBits = $clog2(2 * Modules)
+    localparam int unsigned Bytes = Cfg.bus_bytes,
+    localparam int unsigned Modules = Cfg.modules,
+    localparam int unsigned LookBits = $clog2(2 * Modules),
+    localparam int unsigned ContextCountBits = $clog2(Cfg.contexts + 1)
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -33,10 +35,9 @@ module sluice_xdp_entry
     input  route_t                  s_axis_route,
     input  token_t                  token_i,
 
-    // Of its module: whether it has a program, and how much longer that may make a frame.
-    output logic [  LookBits-1:0] known_index_o,
-    input  logic                  known_i,
-    input  logic [GrowthBits-1:0] growth_i,
+    // Of its module: whether it has a program, and what that takes of a packet's memory.
+    output logic       [LookBits-1:0] known_index_o,
+    input  xdp_known_t                known_i,
 
     // A verdict from behind waits.
     input logic verdict_waits_i,
@@ -65,6 +66,10 @@ module sluice_xdp_entry
     input  logic    in_ready_i,
     output xdp_in_t in_o,
 
+    // Slots and memory of the cores that come back; contexts of each core that nobody owns.
+    input  xdp_back_t [       Cfg.cores-1:0] back_i,
+    output logic      [ContextCountBits-1:0] shared_contexts_o,
+
     // What a packet has cost its module.
     input logic                   charge_valid_i,
     input logic  [ModuleBits-1:0] charge_module_i,
@@ -78,10 +83,12 @@ module sluice_xdp_entry
     output logic waiting_o
 );
 
+  localparam int unsigned CoreBits = (Cfg.cores > 1) ? $clog2(Cfg.cores) : 1;
   localparam int unsigned UserBits = $bits(route_t) + $bits(sideband_t);
 
   typedef struct packed {
     logic               known;
+    xdp_need_t          need;
     token_t             token;
     route_t             route;
     sideband_t          side;
@@ -95,9 +102,19 @@ module sluice_xdp_entry
 
   assign known_index_o = {s_axis_side.module_id[LookBits-2:0], s_axis_side.generation};
   // Modules that this target does not have, have no program.
-  assign known = known_i && 32'(s_axis_side.module_id) < Modules;
+  assign known = known_i.valid && 32'(s_axis_side.module_id) < Modules;
+  // What it takes of a core's memory. No frame has more rows than the longest; one whose sideband says so is broken.
+  xdp_need_t need;
+  logic [8:0] frame_rows, plain;
+  assign frame_rows = 9'((15'(s_axis_side.length) + 15'd63) >> 6);
+  assign plain = 9'(FrameRow) + ((frame_rows > 9'(MostFrameRows)) ? 9'(MostFrameRows) : frame_rows);
+  assign need = '{
+          rows: ((known_i.grows && plain < 9'(GrownRows)) ? 9'(GrownRows) : plain) + 9'({known_i.front, 3'd0}),
+          front: known_i.front
+      };
   assign front = '{
           known: known,
+          need: need,
           token: token_i,
           route: s_axis_route,
           side: s_axis_side,
@@ -116,7 +133,7 @@ module sluice_xdp_entry
   end
 
   logic [14:0] longest;
-  assign longest = 15'(s_axis_side.length) + ((growth_i == '0) ? 15'(MostGrown) : 15'(growth_i) - 15'd1);
+  assign longest = 15'(s_axis_side.length) + ((known_i.growth == '0) ? 15'(MostGrown) : 15'(known_i.growth) - 15'd1);
   assign earn_o = EarnBits'((((longest > 15'(MaxFrameBytes)) ? 15'(MaxFrameBytes) : longest) + 15'(Bytes - 1)) >> $clog2(
       Bytes
   ));
@@ -157,10 +174,17 @@ module sluice_xdp_entry
   sideband_t queued_side;
   route_t queued_route;
   token_t queued_token;
+  xdp_need_t queued_need;
+  logic first, first_pool, granted, find_valid, found, room_cfg_valid, queues_cfg_valid;
+  logic [UnitBits-1:0] find;
+  logic [Modules-1:0] own;
+  logic [CoreBits-1:0] core;
+  xdp_room_t room;
+  cfg_rsp_t room_cfg_rsp, queues_cfg_rsp;
 
   sluice_xdp_queues #(
       .Bytes  (Bytes),
-      .Rows   (Rows),
+      .Rows   (Cfg.queue_rows),
       .Modules(Modules)
   ) u_queues (
       .clk_i,
@@ -173,6 +197,7 @@ module sluice_xdp_entry
       .s_axis_side  (beat.side),
       .s_axis_route (beat.route),
       .token_i      (beat.token),
+      .need_i       (beat.need),
       .now_i,
       .drop_valid_o,
       .drop_ready_i,
@@ -186,15 +211,66 @@ module sluice_xdp_entry
       .m_axis_token (queued_token),
       .m_axis_broken(queued_broken),
       .m_axis_came  (queued_came),
+      .m_axis_need  (queued_need),
+      .first_o      (first),
+      .first_pool_o (first_pool),
+      .granted_i    (granted),
+      .find_valid_o (find_valid),
+      .find_o       (find),
+      .found_i      (found),
+      .own_i        (own),
       .charge_valid_i,
       .charge_module_i,
       .charge_i,
       .cfg_valid_i,
       .cfg_req_i,
-      .cfg_valid_o,
-      .cfg_rsp_o,
+      .cfg_valid_o  (queues_cfg_valid),
+      .cfg_rsp_o    (queues_cfg_rsp),
       .waiting_o    (queues_waiting)
   );
+  assign cfg_valid_o = queues_cfg_valid || room_cfg_valid;
+  assign cfg_rsp_o   = room_cfg_valid ? room_cfg_rsp : queues_cfg_rsp;
+
+  sluice_xdp_room #(
+      .Cores   (Cfg.cores),
+      .Contexts(Cfg.contexts),
+      .Slots   (Cfg.packets),
+      .Rows    (Cfg.memory),
+      .Modules (Modules)
+  ) u_room (
+      .clk_i,
+      .rst_ni,
+      .ask_valid_i (first),
+      .ask_module_i(queued_side.module_id[$clog2(Modules)-1:0]),
+      .ask_units_i (units_of(queued_need.rows)),
+      .ask_pool_i  (first_pool),
+      .granted_o   (granted),
+      .core_o      (core),
+      .room_o      (room),
+      .take_i      (first && granted && queued_ready),
+      .need_valid_i(find_valid),
+      .need_i      (find),
+      .pool_o      (found),
+      .own_o       (own),
+      .shared_contexts_o,
+      .back_i,
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o (room_cfg_valid),
+      .cfg_rsp_o   (room_cfg_rsp)
+  );
+
+  // It keeps what it got with its first beat.
+  logic [CoreBits-1:0] core_q, queued_core;
+  xdp_room_t room_q, queued_room;
+  always_ff @(posedge clk_i) begin
+    if (first) begin
+      core_q <= core;
+      room_q <= room;
+    end
+  end
+  assign queued_core = first ? core : core_q;
+  assign queued_room = first ? room : room_q;
 
   // What belongs to a packet is the same in all its beats.
   if (Bytes == 64) begin : gen_wide_in
@@ -209,7 +285,10 @@ module sluice_xdp_entry
             route: queued_route,
             token: queued_token,
             broken: queued_broken,
-            came: queued_came
+            came: queued_came,
+            core: queued_core,
+            room: queued_room,
+            need: queued_need
         };
     sluice_fifo #(
         .Width($bits(xdp_in_t)),
@@ -229,20 +308,22 @@ module sluice_xdp_entry
     sluice_axis_width #(
         .InBytes  (Bytes),
         .OutBytes (64),
-        .UserWidth(UserBits + $bits(token_t) + 1 + ClockBits)
+        .UserWidth(UserBits + $bits(token_t) + 1 + ClockBits + 1 + $bits(xdp_room_t) + $bits(xdp_need_t))
     ) u_widen (
         .clk_i,
         .rst_ni,
-        .s_axis_tdata (queued_data),
-        .s_axis_tkeep (queued_keep),
-        .s_axis_tlast (queued_last),
-        .s_axis_tuser ({queued_came, queued_broken, queued_token, queued_route, queued_side}),
+        .s_axis_tdata(queued_data),
+        .s_axis_tkeep(queued_keep),
+        .s_axis_tlast(queued_last),
+        .s_axis_tuser({
+          queued_need, queued_room, queued_core, queued_came, queued_broken, queued_token, queued_route, queued_side
+        }),
         .s_axis_tvalid(queued_valid),
         .s_axis_tready(queued_ready),
-        .m_axis_tdata (in_o.data),
-        .m_axis_tkeep (in_o.keep),
-        .m_axis_tlast (in_o.last),
-        .m_axis_tuser ({in_o.came, in_o.broken, in_o.token, in_o.route, in_o.side}),
+        .m_axis_tdata(in_o.data),
+        .m_axis_tkeep(in_o.keep),
+        .m_axis_tlast(in_o.last),
+        .m_axis_tuser({in_o.need, in_o.room, in_o.core, in_o.came, in_o.broken, in_o.token, in_o.route, in_o.side}),
         .m_axis_tvalid(in_valid_o),
         .m_axis_tready(in_ready_i)
     );

@@ -36,6 +36,10 @@ module sluice_xdp_finish
     output logic                   free_valid_o,
     output logic [ContextBits-1:0] free_context_o,
 
+    // It has left its flow's section, or has ended.
+    output logic       left_valid_o,
+    output logic [7:0] left_slot_o,
+
     // Room of its record's event.
     output logic       abandon_valid_o,
     output xdp_event_t abandon_o
@@ -44,6 +48,11 @@ module sluice_xdp_finish
   always_ff @(posedge clk_i) begin
     free_valid_o   <= decided_i.ends && rst_ni;
     free_context_o <= context_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    left_valid_o <= (decided_i.ends || (bundle_i.valid && bundle_i.leaves && !decided_i.held)) && rst_ni;
+    left_slot_o  <= fixed_i.slot;
   end
 
   // A helper may have changed what is held.

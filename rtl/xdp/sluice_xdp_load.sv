@@ -1,27 +1,31 @@
 /// Puts packets into a core's memory, and hands them to its contexts.
 ///
-/// A packet takes a slot with its first beat, if one is free, and a place for its stack, headroom and frame, for frames of functions
-/// before them, and for what its program may add. Both come back in any order: the slot with the packet's verdict (`left_*`), the place when its frame was read (`free_*`). Its program's row and its port's interface come in the cycle behind `look_valid_o`. With its last
-/// beat its slot is written (`slot_*`); a packet without a program is ready to go at once. The others wait for a
-/// context (`start_*`) in order; one whose program is flow-serial waits until nobody before it in its bucket is left (`waits_i`), while
-/// others are started. Which packet is offered may change until one is taken.
+/// A packet comes with room (`s_axis_room`): a slot is free for it, and a place for its stack, headroom and frame, for frames of functions
+/// before them, and for what its program may add. Its slot comes back with the packet's verdict (`left_*`). Its program's row and its port's interface come in the cycle behind `look_valid_o`. With its last
+/// beat its slot is written (`slot_*`); a packet without a program is ready to go at once. The others wait for a context.
+///
+/// Of those that may have one the oldest is offered (`start_*`): one whose program is flow-serial as a whole not before all before it in its bucket have ended (`flow_waits_i`);
+/// one with room of its module's own always, for a context comes with it; another while fewer contexts than nobody owns are with such packets, or, if it
+/// borrows, while no packet with room of its own waits. Which packet is offered may change until one is taken.
 ///
 /// Frames have the length that their beats have; what does not fit into the rows that its sideband's length asked for is not
 /// written, and the slot says so.
 ///
 /// Latency: 2 cycles from a beat to memory, when the write port is free. Throughput: a beat a cycle, no cycle between packets.
-/// Stall behaviour: waits for a place, a slot, and the write port; `write_valid_o` holds with its values.
+/// Stall behaviour: waits for the write port; `write_valid_o` holds with its values.
 module sluice_xdp_load
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
 #(
-    parameter int unsigned Rows = 1024,
     parameter int unsigned Slots = 32,
+    parameter int unsigned Contexts = 8,
     parameter int unsigned Modules = 64,
     parameter bit Outside = 1'b0,
-    localparam int unsigned SlotBits = $clog2(Slots)
+    localparam int unsigned SlotBits = $clog2(Slots),
+    localparam int unsigned ContextCountBits = $clog2(Contexts + 1)
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -36,12 +40,12 @@ module sluice_xdp_load
     input  token_t                    s_axis_token,
     input  logic                      s_axis_broken,  // it is longer than its sideband says
     input  logic      [ClockBits-1:0] s_axis_came,
+    input  xdp_room_t                 s_axis_room,
+    input  xdp_need_t                 s_axis_need,
 
     // With a packet's first beat it enters, in this slot.
     output logic                            look_valid_o,
     output logic             [SlotBits-1:0] enter_slot_o,
-    // Slots that are taken.
-    output logic             [  SlotBits:0] level_o,
     input  xdp_program_row_t                program_i,
     input  logic             [        31:0] ifindex_i,
 
@@ -58,31 +62,20 @@ module sluice_xdp_load
     input  logic       start_ready_i,
     output xdp_start_t start_o,
 
-    // Slots whose packets wait for others of their flow.
-    input logic [Slots-1:0] waits_i,
+    // Slots whose flow's section is another packet's.
+    input logic [Slots-1:0] flow_waits_i,
 
+    input logic [ContextCountBits-1:0] shared_contexts_i,
+
+    // A slot's program has ended; its packet has left.
+    input logic                end_valid_i,
+    input logic [SlotBits-1:0] end_slot_i,
     input logic                left_valid_i,
     input logic [SlotBits-1:0] left_slot_i,
-    input logic                free_valid_i,
-    input logic [ RowBits-1:0] free_place_i,
-    input logic [         8:0] free_rows_i,
 
     output logic waiting_o
 );
 
-  localparam int unsigned FrameRow = StackRows + Headroom / 64;
-  // Rows of a packet that may grow to 3,520 bytes.
-  localparam int unsigned GrownRows = FrameRow + MostGrown / 64;
-  localparam int unsigned MostRecordRows = 3 * XdpRecordUnit / 64;
-  localparam int unsigned MostFrameRows = (MaxFrameBytes + 63) / 64;
-  localparam int unsigned MostRows = FrameRow + MostFrameRows + (2 ** DepthBits - 1) * StackRows + MostRecordRows;
-  localparam int unsigned Units = Rows / UnitRows;
-  localparam int unsigned UnitBits = $clog2(Units);
-  localparam int unsigned CountBits = $clog2(Units + 1);
-
-  if (Rows < MostRows || 2 ** $clog2(Rows) != Rows) begin : gen_bad_rows
-    $fatal(1, "xdp_load: Rows is %0d, expected a power of two from %0d on (%m)", Rows, MostRows);
-  end
   if (StackRows != 8 || XdpRecordUnit != 64 * StackRows || 2 ** $clog2(UnitRows) != UnitRows) begin : gen_bad_units
     $fatal(
         1,
@@ -109,13 +102,10 @@ module sluice_xdp_load
   xdp_program_row_t program_row, program_q;
   logic [31:0] ifindex, ifindex_q;
 
-  logic go, found;
-  logic grows, none_q, beyond_q;
-  logic [8:0] rows_in, plain, grown, plain_q, grown_q, plain_up_q, grown_up_q;
-  logic [8:0] need, need_up, front_rows, row_q, row, rows_q, rows;
-  logic [CountBits-1:0] need_units;
-  logic [ UnitBits-1:0] unit;
-  logic [RowBits-1:0] base, place, place_q;
+  xdp_room_t room_q;
+  xdp_need_t need_q;
+  logic [8:0] front_rows, row_q, row;
+  logic [RowBits-1:0] base;
   logic broken_q, broken, beyond, ends, has_program;
 
   // Slots.
@@ -131,7 +121,7 @@ module sluice_xdp_load
       .onehot_o(unused_free_onehot)
   );
 
-  assign advance = go && (beyond || write_ready_i);
+  assign advance = beat_valid_q && (beyond || write_ready_i);
   assign s_axis_tready = (!beat_valid_q || advance) && (!first_in_q || slot_free);
   assign take = s_axis_tvalid && s_axis_tready;
   assign look_valid_o = take && first_in_q;
@@ -142,7 +132,6 @@ module sluice_xdp_load
       beat_valid_q <= 1'b0;
       first_in_q   <= 1'b1;
       taken_q      <= '0;
-      level_o      <= '0;
     end else begin
       if (take) begin
         beat_valid_q <= 1'b1;
@@ -152,7 +141,6 @@ module sluice_xdp_load
       end
       if (look_valid_o) taken_q[free_slot] <= 1'b1;
       if (left_valid_i) taken_q[left_slot_i] <= 1'b0;
-      level_o <= level_o + (SlotBits + 1)'(look_valid_o) - (SlotBits + 1)'(left_valid_i);
     end
     if (take) begin
       beat_data_q <= s_axis_tdata;
@@ -163,6 +151,8 @@ module sluice_xdp_load
       token_q     <= s_axis_token;
       too_long_q  <= s_axis_broken;
       came_q      <= s_axis_came;
+      room_q      <= s_axis_room;
+      need_q      <= s_axis_need;
     end
     if (look_valid_o) slot_q <= free_slot;
     looked_q  <= look_valid_o;
@@ -172,56 +162,18 @@ module sluice_xdp_load
   assign program_row = looked_q ? program_i : program_q;
   assign ifindex = looked_q ? ifindex_i : ifindex_q;
 
-  // Its place. What its length asks for is counted as it comes, what its program asks for when that is known.
-  // No frame has more rows; one whose sideband says so is broken.
-  assign rows_in = 9'((15'(s_axis_side.length) + 15'd63) >> 6);
-  assign plain = 9'(FrameRow) + ((rows_in > 9'(MostFrameRows)) ? 9'(MostFrameRows) : rows_in);
-  assign grown = (plain < 9'(GrownRows)) ? 9'(GrownRows) : plain;
-  always_ff @(posedge clk_i) begin
-    if (take && first_in_q) begin
-      none_q     <= rows_in == '0;
-      plain_q    <= plain;
-      grown_q    <= grown;
-      plain_up_q <= plain + 9'(UnitRows - 1);
-      grown_up_q <= grown + 9'(UnitRows - 1);
-    end
-  end
   // Modules that this target does not have, have no program.
   assign has_program = program_row.valid && 32'(side_q.module_id) < Modules;
-  assign grows = has_program && program_row.grows;
   // A packet's base is behind its record and the frames of functions: 8 rows for each frame, and for each unit of its record.
-  assign front_rows = has_program ? 9'({4'(program_row.frames) + 4'(program_row.records), 3'd0}) : '0;
-  assign need = (grows ? grown_q : plain_q) + front_rows;
-  assign need_up = (grows ? grown_up_q : plain_up_q) + front_rows;
-  assign need_units = CountBits'(need_up / 9'(UnitRows));
-
-  sluice_xdp_places #(
-      .Units(Units),
-      .Most ((MostRows + UnitRows - 1) / UnitRows)
-  ) u_places (
-      .clk_i,
-      .rst_ni,
-      .want_i      (beat_valid_q && first_q),
-      .need_i      (need_units),
-      .found_o     (found),
-      .first_o     (unit),
-      .take_i      (advance && first_q),
-      .free_valid_i,
-      .free_first_i(UnitBits'(free_place_i / RowBits'(UnitRows))),
-      .free_units_i(CountBits'(units_of(free_rows_i)))
-  );
-
-  assign go = beat_valid_q && (!first_q || found);
-  assign place = first_q ? RowBits'({unit, 4'd0}) : place_q;
-  assign base = place + RowBits'(front_rows);
+  assign front_rows = 9'({need_q.front, 3'd0});
+  assign base = room_q.place + RowBits'(front_rows);
   assign row = first_q ? 9'(FrameRow) + front_rows : row_q;
-  assign rows = first_q ? need : rows_q;
   // Whether a beat has no row any more: a first one if its sideband says that there are no bytes.
-  assign beyond = first_q ? none_q && !grows : beyond_q;
+  assign beyond = row >= need_q.rows;
   assign broken = (!first_q && broken_q) || beyond || too_long_q;
 
-  assign write_valid_o = go && !beyond;
-  assign write_place_o = '{row: place + RowBits'(row), word: 3'd0};
+  assign write_valid_o = beat_valid_q && !beyond;
+  assign write_place_o = '{row: room_q.place + RowBits'(row), word: 3'd0};
   assign write_data_o = beat_data_q;
 
   assign ends = advance && beat_last_q;
@@ -230,10 +182,7 @@ module sluice_xdp_load
     if (!rst_ni) first_q <= 1'b1;
     else if (advance) first_q <= beat_last_q;
     if (advance) begin
-      place_q  <= place;
       row_q    <= row + 9'd1;
-      rows_q   <= rows;
-      beyond_q <= row + 9'd1 >= rows;
       broken_q <= broken;
     end
   end
@@ -257,9 +206,9 @@ module sluice_xdp_load
           side: side_q,
           route: route_q,
           token: token_q,
-          place: place,
+          room: room_q,
           base: base,
-          rows: rows,
+          rows: need_q.rows,
           past: past,
           has_program: has_program && !broken,
           broken: broken,
@@ -268,15 +217,10 @@ module sluice_xdp_load
           granted: program_row.granted
       };
 
-  // What waits for a context: in order, or until nobody of its flow is before it.
-  logic starts_valid, starts_ready, unused_starts_room, freed_valid, holds;
-  logic [$clog2(Slots+1)-1:0] unused_start_level;
-  logic [Slots-1:0] held_q, unused_freed_onehot;
-  slot_index_t starts_slot, freed_slot, start_slot;
   xdp_start_t start;
   assign start = '{
           slot: 8'(slot_q),
-          place: place,
+          place: room_q.place,
           base: base,
           records: program_row.records,
           generation: side_q.generation,
@@ -297,8 +241,7 @@ module sluice_xdp_load
           stamp: side_q.stamp,
           came: came_q
       };
-  assign holds = ends && slot_data_o.has_program && program_row.serial;
-
+  slot_index_t start_slot;
   sluice_ram_lut #(
       .Width($bits(xdp_start_t)),
       .Depth(Slots)
@@ -311,49 +254,26 @@ module sluice_xdp_load
       .rdata_o(start_o)
   );
 
-  sluice_fifo #(
-      .Width(SlotBits),
-      .Depth(Slots)
+  sluice_xdp_starts #(
+      .Slots   (Slots),
+      .Contexts(Contexts),
+      .Modules (Modules)
   ) u_starts (
       .clk_i,
       .rst_ni,
-      .valid_i(ends && slot_data_o.has_program && !program_row.serial),
-      .ready_o(unused_starts_room),
-      .data_i (slot_q),
-      .valid_o(starts_valid),
-      .ready_i(starts_ready),
-      .data_o (starts_slot),
-      .level_o(unused_start_level)
+      .put_i       (ends && slot_data_o.has_program),
+      .put_slot_i  (slot_q),
+      .put_serial_i(program_row.serial),
+      .put_module_i(side_q.module_id),
+      .put_room_i  (room_q),
+      .flow_waits_i,
+      .shared_contexts_i,
+      .valid_o     (start_valid_o),
+      .slot_o      (start_slot),
+      .ready_i     (start_ready_i),
+      .end_valid_i,
+      .end_slot_i
   );
-
-  sluice_prio_enc #(
-      .Width(Slots)
-  ) u_freed (
-      .req_i   (held_q & ~waits_i),
-      .valid_o (freed_valid),
-      .index_o (freed_slot),
-      .onehot_o(unused_freed_onehot)
-  );
-
-  // Those of the order in front, unless one that was held had its turn before.
-  logic freed_turn, freed_last_q;
-  assign freed_turn = freed_valid && (!starts_valid || !freed_last_q);
-  assign start_slot = freed_turn ? freed_slot : starts_slot;
-  assign start_valid_o = freed_valid || starts_valid;
-  assign starts_ready = start_ready_i && !freed_turn;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      held_q       <= '0;
-      freed_last_q <= 1'b0;
-    end else begin
-      if (holds) held_q[slot_q] <= 1'b1;
-      if (start_valid_o && start_ready_i) begin
-        freed_last_q <= freed_turn;
-        if (freed_turn) held_q[freed_slot] <= 1'b0;
-      end
-    end
-  end
 
   assign waiting_o = taken_q != '0;
 

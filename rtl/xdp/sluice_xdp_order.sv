@@ -8,6 +8,11 @@
 /// `near_*` says, once for each packet, that it will leave whatever else happens: the one behind it need not wait to be looked at, only to
 /// leave (`soon_o`, from the next cycle until the slot is given anew).
 ///
+/// A flow has a *section* too, which its packets pass one after the other, in the order in which they came: `flow_waits_o` has a bit a slot, high
+/// from the cycle behind the entrance until all before it in its bucket have left the section. `section_left_i` (a bit a slot) says that a packet
+/// has: where its program says so, at the latest where it ends. A packet that has left before its turn counts from its turn on; turns of one bucket
+/// follow one another by a cycle, of all buckets one a cycle.
+///
 /// Each packet knows the one behind it in its bucket, so that nothing is searched. The last one of a bucket is whoever its row names, if
 /// he is still there and of this bucket: so the rows need no reset.
 ///
@@ -39,8 +44,11 @@ module sluice_xdp_order
     input logic [Cores-1:0]               near_valid_i,
     input logic [Cores-1:0][SlotBits-1:0] near_slot_i,
 
+    input logic [Slots-1:0] section_left_i,
+
     output logic [Slots-1:0] waits_o,
-    output logic [Slots-1:0] soon_o
+    output logic [Slots-1:0] soon_o,
+    output logic [Slots-1:0] flow_waits_o
 );
 
   localparam int unsigned ModuleIndexBits = $clog2(Modules);
@@ -61,7 +69,7 @@ module sluice_xdp_order
   // Slots that are taken; that wait; that have one behind them.
   logic [Slots-1:0] there_q, waits_q, followed_q, soon_q;
   place_t place, last_place;
-  slot_t last, follower;
+  slot_t last, follower, passes, successor;
   slot_t [Cores-1:0] next;
   logic behind;
 
@@ -103,14 +111,14 @@ module sluice_xdp_order
   sluice_ram_lut #(
       .Width    (SlotBits),
       .Depth    (Slots),
-      .ReadPorts(1 + Cores)
+      .ReadPorts(2 + Cores)
   ) u_followers (
       .clk_i,
       .we_i   (enter_valid_i && behind),
       .waddr_i(last),
       .wdata_i(enter_slot_i),
-      .raddr_i({near_slot_i, leave_slot_i}),
-      .rdata_o({next, follower})
+      .raddr_i({passes, near_slot_i, leave_slot_i}),
+      .rdata_o({successor, next, follower})
   );
 
   // One that leaves in this cycle is waited for no more.
@@ -140,8 +148,34 @@ module sluice_xdp_order
     end
   end
 
+  // Sections: who has left it; who was the one whose turn it was, so that the next one has his.
+  logic [Slots-1:0] section_waits_q, left_q, passed_q, unused_passes_onehot;
+  logic pass_valid;
+  sluice_prio_enc #(
+      .Width(Slots)
+  ) u_passes (
+      .req_i   (there_q & left_q & ~section_waits_q & ~passed_q),
+      .valid_o (pass_valid),
+      .index_o (passes),
+      .onehot_o(unused_passes_onehot)
+  );
+  always_ff @(posedge clk_i) begin
+    left_q <= left_q | section_left_i;
+    if (pass_valid) begin
+      passed_q[passes] <= 1'b1;
+      if (followed_q[passes]) section_waits_q[successor] <= 1'b0;
+    end
+    if (leave_valid_i && followed_q[leave_slot_i]) section_waits_q[follower] <= 1'b0;
+    if (enter_valid_i) begin
+      section_waits_q[enter_slot_i] <= behind && !passed_q[last] && !(pass_valid && passes == last);
+      left_q[enter_slot_i]          <= 1'b0;
+      passed_q[enter_slot_i]        <= 1'b0;
+    end
+  end
+  assign flow_waits_o = section_waits_q;
+
   assign waits_o = waits_q;
-  assign soon_o  = soon_q;
+  assign soon_o = soon_q;
 
 `ifndef SYNTHESIS
   ASlotEntersOnce_A :

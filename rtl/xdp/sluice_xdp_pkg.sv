@@ -73,17 +73,6 @@ package sluice_xdp_pkg;
     logic                lane;
   } xdp_outcome_t;
 
-  // A packet that waits in its module's queue.
-  typedef struct packed {
-    sideband_t            side;
-    route_t               route;
-    token_t               token;
-    logic [15:0]          rows;
-    logic                 shared;  // its rows are of those that nobody has reserved
-    logic                 broken;  // longer than its sideband said: cut
-    logic [ClockBits-1:0] came;
-  } xdp_queued_t;
-
   // Rows of the longest table that is cleared behind a reset.
   // "Bits of function variable are not used": the function takes some sizes.
   // verilator lint_off UNUSEDSIGNAL
@@ -259,22 +248,6 @@ package sluice_xdp_pkg;
     logic [ClockBits-1:0] ended;
   } xdp_end_t;
 
-  // A packet in memory, from its last beat in to its last beat out.
-  typedef struct packed {
-    sideband_t             side;
-    route_t                route;
-    token_t                token;
-    logic [RowBits-1:0]    place;        // where its rows begin
-    logic [RowBits-1:0]    base;         // first row of its stack
-    logic [8:0]            rows;
-    logic [OffsetBits-1:0] past;
-    logic                  has_program;
-    logic                  broken;       // longer than its sideband said
-    logic                  pass_valid;
-    logic [2:0]            pass;
-    logic [7:0]            granted;
-  } xdp_slot_t;
-
   // A frame that leaves.
   typedef struct packed {
     sideband_t  side;
@@ -413,11 +386,6 @@ package sluice_xdp_pkg;
   // Row of memory with the byte at this offset of a packet's buffer.
   function automatic xdp_place_t place_of(logic [RowBits-1:0] base, logic [OffsetBits-1:0] offset);
     return '{row: base + RowBits'(StackRows) + RowBits'(offset[OffsetBits-1:6]), word: offset[5:3]};
-  endfunction
-
-  // Units that so many rows take.
-  function automatic logic [4:0] units_of(logic [8:0] rows);
-    return 5'((10'(rows) + 10'(UnitRows - 1)) / 10'(UnitRows));
   endfunction
 
   // Frame of an address on the stack; whether it may be reached, and such an address is one.

@@ -1,9 +1,11 @@
 /// Gives out places in a core's packet memory, in units of 16 rows, and takes them back in any order.
 ///
 /// A search goes round the memory, a unit a cycle, and keeps a run of free units; the run may go over the memory's end. `want_i` asks for
-/// `need_i` units, with both held until `take_i`; `found_o` says that the run has them from unit `first_o` on. Where a taken unit ends a
+/// `need_i` units; `found_o` says that the run has them from unit `first_o` on. Where a taken unit ends a
 /// run that is too short, the run is given up, once all that came back is free again. So whoever asks finds a place as soon as
 /// there is one with nothing in between.
+///
+/// The last `reserved_i` units are not given out. When that grows, units there are still had: `clean_o` says that nobody has one.
 ///
 /// `free_valid_i` gives units back. What comes back waits for its turn: each place has a unit of its own at least, so there is room for as many as
 /// there are units.
@@ -19,6 +21,9 @@ module sluice_xdp_places #(
 ) (
     input logic clk_i,
     input logic rst_ni,
+
+    input  logic [CountBits-1:0] reserved_i,
+    output logic                 clean_o,
 
     input  logic                 want_i,
     input  logic [CountBits-1:0] need_i,
@@ -53,9 +58,15 @@ module sluice_xdp_places #(
   count_t back_units, back_left_q;
   logic [$clog2(Units+1)-1:0] unused_level;
 
+  // A run that was found before units were reserved is given up as well.
+  count_t limit_q;
+  logic beyond, ends, changed_q;
+  assign beyond = count_t'(at_q) >= limit_q;
+  assign ends = taken_q[at_q] || beyond;
   assign run = take_i ? run_q - need_i : run_q;
-  assign grows = !taken_q[at_q] && run_q < count_t'(Most);
-  assign gives_up = want_i && !found_o && taken_q[at_q] && !back_valid && back_left_q == '0 && !free_valid_i;
+  assign grows = !ends && run_q < count_t'(Most) && !changed_q;
+  // A place that was found stays.
+  assign gives_up = (want_i ? !found_o && (ends || changed_q) : changed_q) && !back_valid && back_left_q == '0 && !free_valid_i;
   assign found_o = want_i && run_q >= need_i;
   assign first_o = first_q;
 
@@ -77,6 +88,11 @@ module sluice_xdp_places #(
   assign back_take = back_left_q <= count_t'(1);
 
   always_ff @(posedge clk_i) begin
+    limit_q <= count_t'(Units) - reserved_i;
+    if (!rst_ni) changed_q <= 1'b0;
+    else changed_q <= limit_q != count_t'(Units) - reserved_i || (changed_q && !gives_up);
+    clean_o <= 1'b1;
+    for (int unsigned u = 0; u < Units; u++) if (count_t'(u) >= limit_q && taken_q[u]) clean_o <= 1'b0;
     if (!rst_ni) begin
       taken_q     <= '0;
       first_q     <= '0;
@@ -85,8 +101,8 @@ module sluice_xdp_places #(
       back_left_q <= '0;
     end else begin
       if (gives_up) begin
-        at_q    <= at_q + unit_t'(1);
-        first_q <= at_q + unit_t'(1);
+        at_q    <= beyond ? '0 : at_q + unit_t'(1);
+        first_q <= beyond ? '0 : at_q + unit_t'(1);
         run_q   <= '0;
       end else begin
         if (grows) begin

@@ -6,7 +6,8 @@
 /// it is dropped whole: `drop_valid_o` with its last beat. Beats beyond the length are thrown away, and `m_axis_broken` says so. The host reserves no more than `Rows - Modules` rows, or nobody is sure to find his.
 ///
 /// Which module's packet leaves next says sluice_late_drr; a module's packets leave in their order. `charge_*` once for
-/// each packet that has left, when it has ended.
+/// each packet that has left, when it has ended. A packet leaves once it has room behind (`granted_i`, for the one of `first_o`). One that finds none is
+/// put aside as long as modules have packets whose own room is free (`own_i`): these go past it, nobody else does.
 ///
 /// Configuration: `xdp_share`, answered a cycle after `cfg_valid_i`. A clear empties a module's counts and rows; no packet is there
 /// then.
@@ -18,6 +19,7 @@ module sluice_xdp_queues
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
 #(
     parameter int unsigned Bytes = 64,
     parameter int unsigned Rows = 1024,
@@ -37,6 +39,7 @@ module sluice_xdp_queues
     input  sideband_t                 s_axis_side,
     input  route_t                    s_axis_route,
     input  token_t                    token_i,        // with the last beat
+    input  xdp_need_t                 need_i,
     input  logic      [ClockBits-1:0] now_i,
 
     output logic drop_valid_o,
@@ -52,6 +55,16 @@ module sluice_xdp_queues
     output token_t                    m_axis_token,
     output logic                      m_axis_broken,
     output logic      [ClockBits-1:0] m_axis_came,    // when its last beat came
+    output xdp_need_t                 m_axis_need,
+
+    // Room: of the packet in front, which may take what all share; of that or the one put aside what is to be found; whether it is there.
+    output logic                first_o,
+    output logic                first_pool_o,
+    input  logic                granted_i,
+    output logic                find_valid_o,
+    output logic [UnitBits-1:0] find_o,
+    input  logic                found_i,
+    input  logic [ Modules-1:0] own_i,
 
     input logic                   charge_valid_i,
     // "Bits of signal are not used": modules are numbered as for the largest target.
@@ -232,6 +245,8 @@ module sluice_xdp_queues
   );
 
   assign beat_in = '{next: fresh_row, last: s_axis_tlast || cut, keep: s_axis_tkeep, data: s_axis_tdata};
+  logic oversize;
+  assign oversize = units_of(need_i.rows) > share_in.units;
   assign queued_in = '{
           side: s_axis_side,
           route: s_axis_route,
@@ -239,13 +254,15 @@ module sluice_xdp_queues
           rows: stored + 16'(stores),
           shared: shared,
           broken: cut || (!first_q && cut_q),
+          oversize: oversize,
+          need: need_i,
           came: now_i
       };
 
   // ---------------------------------------------------------------------------------------------------------------
   // Memory: rows, and what is known of packets, by their first row.
 
-  logic start;
+  logic start, starts;
   row_t head, head_read;
   index_t chosen;
 
@@ -326,14 +343,14 @@ module sluice_xdp_queues
       .Depth(Modules)
   ) u_packets_out (
       .clk_i,
-      .we_i   (start || clear),
+      .we_i   (starts || clear),
       .waddr_i(clear ? clear_index : chosen),
       .wdata_i(clear ? '0 : packets_out + count_t'(1)),
       .raddr_i(chosen),
       .rdata_o(packets_out)
   );
 
-  assign empties = start && count_t'(packets_out + count_t'(1)) == packets_in_there;
+  assign empties = starts && count_t'(packets_out + count_t'(1)) == packets_in_there;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -347,10 +364,57 @@ module sluice_xdp_queues
     end
   end
 
-  // ---------------------------------------------------------------------------------------------------------------
-  // Out.
+  logic first_out_q;
+  logic [Modules-1:0] oversize_there;
+  sluice_xdp_oversize #(
+      .Modules  (Modules),
+      .CountBits(CountBits)
+  ) u_oversize (
+      .clk_i,
+      .rst_ni,
+      .stored_i     (ends && oversize),
+      .module_in_i  (module_in),
+      .leaves_i     (m_axis_tvalid && m_axis_tready && first_out_q && queued_out.oversize),
+      .module_out_i (module_out_q),
+      .oversize_o   (oversize_there),
+      .clear_i      (clear),
+      .clear_index_i(clear_index)
+  );
 
-  logic chosen_valid, beat_valid_q;
+  // ---------------------------------------------------------------------------------------------------------------
+  // Out. A packet that is put aside keeps its module from being chosen: packets of a module leave in their order.
+
+  typedef struct packed {
+    logic                valid;
+    index_t              module_id;
+    row_t                row;
+    logic [UnitBits-1:0] need;
+  } aside_t;
+  aside_t aside_q;
+  logic chosen_valid, beat_valid_q, pool_q, resumes, stuck, puts_aside;
+  logic [UnitBits-1:0] units_out;
+  logic [Modules-1:0] may_own, may_pass;
+
+  assign may_own = queued_q & own_i & ~oversize_there;
+  always_comb begin
+    may_pass = queued_q;
+    if (aside_q.valid) begin
+      may_pass = may_own;
+      may_pass[aside_q.module_id] = 1'b0;
+    end
+  end
+  assign units_out = units_of(queued_out.need.rows);
+  assign first_o = beat_valid_q && first_out_q;
+  assign first_pool_o = pool_q;
+  assign find_valid_o = aside_q.valid || first_o;
+  assign find_o = (first_o && pool_q) ? units_out : aside_q.need;
+  assign stuck = first_o && !granted_i;
+  // What was put aside goes on once it finds room, in front of all others; who finds none then waits in its place.
+  assign resumes = aside_q.valid && (!beat_valid_q || finish || stuck) &&
+      ((found_i && !(first_o && pool_q)) || (own_i[aside_q.module_id] && !oversize_there[aside_q.module_id]));
+  assign puts_aside = stuck && (resumes || (!aside_q.valid && may_own != '0));
+  assign starts = chosen_valid && (!beat_valid_q || finish) && !resumes;
+  assign start = starts || resumes;
 
   sluice_late_drr #(
       .Modules   (Modules),
@@ -359,10 +423,10 @@ module sluice_xdp_queues
   ) u_scheduler (
       .clk_i,
       .rst_ni,
-      .queued_i       (queued_q),
+      .queued_i       (may_pass),
       .valid_o        (chosen_valid),
       .module_o       (chosen),
-      .take_i         (start),
+      .take_i         (starts),
       .room_i         (1'b1),
       .charge_valid_i (charge_valid_i),
       .charge_module_i(charge_module_i[IndexBits-1:0]),
@@ -374,7 +438,10 @@ module sluice_xdp_queues
   );
 
   // The packet before may have been the same module's.
-  assign head = (finish && chosen == module_out_q) ? beat_out.next : head_read;
+  always_comb begin
+    head = (finish && chosen == module_out_q) ? beat_out.next : head_read;
+    if (resumes) head = aside_q.row;
+  end
   sluice_ram_lut #(
       .Width(RowIndexBits),
       .Depth(Modules)
@@ -387,32 +454,38 @@ module sluice_xdp_queues
       .rdata_o(head_read)
   );
 
-  assign start  = chosen_valid && (!beat_valid_q || finish);
   assign finish = m_axis_tvalid && m_axis_tready && m_axis_tlast;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) beat_valid_q <= 1'b0;
     else if (start) beat_valid_q <= 1'b1;
-    else if (finish) beat_valid_q <= 1'b0;
+    else if (finish || puts_aside) beat_valid_q <= 1'b0;
+    if (!rst_ni) aside_q.valid <= 1'b0;
+    else if (puts_aside) aside_q <= '{valid: 1'b1, module_id: module_out_q, row: row_out_q, need: units_out};
+    else if (resumes) aside_q.valid <= 1'b0;
+    if (start) pool_q <= resumes || !aside_q.valid;
+    if (start) first_out_q <= 1'b1;
+    else if (m_axis_tvalid && m_axis_tready) first_out_q <= 1'b0;
     if (start) begin
-      module_out_q <= chosen;
+      module_out_q <= resumes ? aside_q.module_id : chosen;
       row_out_q    <= head;
     end else if (m_axis_tvalid && m_axis_tready) begin
       row_out_q <= beat_out.next;
     end
   end
 
-  assign m_axis_tvalid = beat_valid_q;
+  assign m_axis_tvalid = beat_valid_q && (!first_out_q || granted_i);
   assign m_axis_tdata = beat_out.data;
   assign m_axis_tkeep = beat_out.keep;
   assign m_axis_tlast = beat_out.last;
   assign m_axis_broken = queued_out.broken;
   assign m_axis_came = queued_out.came;
+  assign m_axis_need = queued_out.need;
   assign m_axis_side = queued_out.side;
   assign m_axis_route = queued_out.route;
   assign m_axis_token = queued_out.token;
 
-  assign waiting_o = queued_q != '0 || beat_valid_q;
+  assign waiting_o = queued_q != '0 || beat_valid_q || aside_q.valid;
 
 `ifndef SYNTHESIS
   RowsHaveRoomWhenTheyComeBack_A :

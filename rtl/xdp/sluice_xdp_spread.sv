@@ -1,6 +1,6 @@
-/// Spreads packets over cores: each goes to one that takes it, of several to that with the fewest. What leaves keeps the order of its flow.
+/// Spreads packets over cores: each goes to the one in which it has room. What leaves keeps the order of its flow.
 ///
-/// Latency: none. Throughput: a beat a cycle. Stall behaviour: a packet waits for a core that has room.
+/// Latency: none. Throughput: a beat a cycle. Stall behaviour: a beat waits for its core.
 module sluice_xdp_spread
   import sluice_pkg::*;
 #(
@@ -20,6 +20,7 @@ module sluice_xdp_spread
     input  logic                       valid_i,
     output logic                       ready_o,
     input  logic                       last_i,
+    input  logic [       CoreBits-1:0] core_i,
     input  logic [     ModuleBits-1:0] module_i,
     input  logic [$clog2(Buckets)-1:0] hash_i,
     // Its first.
@@ -28,7 +29,6 @@ module sluice_xdp_spread
     output logic [Cores-1:0]               core_valid_o,
     input  logic [Cores-1:0]               core_ready_i,
     input  logic [Cores-1:0][SlotBits-1:0] slot_i,        // that the core gives it
-    input  logic [Cores-1:0][  SlotBits:0] level_i,       // packets that it has
 
     input logic                leave_valid_i,
     input logic [CoreBits-1:0] leave_core_i,
@@ -38,7 +38,10 @@ module sluice_xdp_spread
     input  logic [Cores-1:0]               near_valid_i,
     input  logic [Cores-1:0][SlotBits-1:0] near_slot_i,
     output logic [Cores-1:0][   Slots-1:0] waits_o,
-    output logic [Cores-1:0][   Slots-1:0] soon_o
+    output logic [Cores-1:0][   Slots-1:0] soon_o,
+    // Whether its flow's section is another packet's; it has left that.
+    output logic [Cores-1:0][   Slots-1:0] flow_waits_o,
+    input  logic [Cores-1:0][   Slots-1:0] section_left_i
 );
 
   localparam int unsigned AllSlotBits = $clog2(Cores * Slots);
@@ -49,35 +52,26 @@ module sluice_xdp_spread
   endfunction
 
   logic first_q, enters_q;
-  core_t least, core, core_q;
   logic [AllSlotBits-1:0] entered_q;
   logic [ModuleBits-1:0] entered_module_q;
   logic [$clog2(Buckets)-1:0] entered_hash_q;
   logic [Cores-1:0][AllSlotBits-1:0] near;
 
-  always_comb begin
-    least = '0;
-    for (int unsigned c = 1; c < Cores; c++) begin
-      if (core_ready_i[c] && (!core_ready_i[least] || level_i[c] < level_i[least])) least = core_t'(c);
-    end
-  end
-  assign core = first_q ? least : core_q;
-  assign ready_o = core_ready_i[core];
+  assign ready_o  = core_ready_i[core_i];
   assign enters_o = valid_i && ready_o && first_q;
   always_comb begin
     core_valid_o = '0;
-    core_valid_o[core] = valid_i;
+    core_valid_o[core_i] = valid_i;
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) first_q <= 1'b1;
     else if (valid_i && ready_o) first_q <= last_i;
-    if (enters_o) core_q <= core;
   end
 
   // The order hears of it a cycle later: before the packet is whole in memory.
   always_ff @(posedge clk_i) begin
     enters_q         <= enters_o && rst_ni;
-    entered_q        <= slot_of(core, slot_i[core]);
+    entered_q        <= slot_of(core_i, slot_i[core_i]);
     entered_module_q <= module_i;
     entered_hash_q   <= hash_i;
   end
@@ -101,8 +95,10 @@ module sluice_xdp_spread
       .leave_slot_i  (slot_of(leave_core_i, leave_slot_i)),
       .near_valid_i,
       .near_slot_i   (near),
+      .section_left_i,
       .waits_o,
-      .soon_o
+      .soon_o,
+      .flow_waits_o
   );
 
 endmodule

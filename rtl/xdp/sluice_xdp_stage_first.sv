@@ -20,6 +20,9 @@ module sluice_xdp_stage_first
     input logic      [   XdpLanes-1:0][63:0] a_i,
     input logic      [   XdpLanes-1:0][63:0] b_i,
 
+    // Whether its flow's section is another packet's.
+    input logic flow_waits_i,
+
     // What its context has kept, and what its unit has answered.
     input xdp_fixed_t                   fixed_i,
     input xdp_caller_t                  caller_i,
@@ -148,6 +151,8 @@ module sluice_xdp_stage_first
     bundle_o.kept        <= bundle_i.kept;
     bundle_o.foreign     <= bundle_i.foreign || late_fault;
     bundle_o.late_fault  <= late_fault;
+    bundle_o.held        <= bundle_i.enters && flow_waits_i && !late_fault;
+    bundle_o.leaves      <= bundle_i.leaves;
     bundle_o.next_page   <= bundle_i.next_page;
     bundle_o.lanes       <= bundle_i.lanes;
     bundle_o.access_lane <= access_lane;

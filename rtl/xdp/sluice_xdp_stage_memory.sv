@@ -1,7 +1,7 @@
 /// Sixth stage of a core: loads read, stores write, units are asked; the next row is known, and what the context keeps.
 ///
 /// A bundle that launches what comes late is done but for that. Of a bundle with two passes the first one launches and does nothing else. A
-/// unit that is busy sends the context back.
+/// unit that is busy sends the context back. A bundle of its flow's section that is another packet's does nothing, and stops its context.
 ///
 /// Latency: 1 cycle. Throughput: a bundle a cycle. Never stalls.
 module sluice_xdp_stage_memory
@@ -56,7 +56,20 @@ module sluice_xdp_stage_memory
   // ---------------------------------------------------------------------------------------------------------------
   // What becomes of the bundle.
 
-  logic launches, retries, parks, commits, completes, ends, calls, leaves, helped, referred, out_of_work, unit_ready;
+  logic
+      held,
+      launches,
+      retries,
+      parks,
+      commits,
+      completes,
+      ends,
+      calls,
+      leaves,
+      helped,
+      referred,
+      out_of_work,
+      unit_ready;
 
   always_comb begin
     case (bundle_i.unit)
@@ -67,13 +80,14 @@ module sluice_xdp_stage_memory
     endcase
   end
 
-  assign launches = bundle_i.valid && bundle_i.launch;
+  assign held = bundle_i.valid && bundle_i.held;
+  assign launches = bundle_i.valid && bundle_i.launch && !held;
   assign retries = launches && !unit_ready;
   assign parks = launches && !retries;
   // An exit in the place of a jump back counts as work, before what it still holds is looked at.
   assign out_of_work = (bundle_i.taken || bundle_i.exit || bundle_i.holds) && bundle_i.back && bundle_i.workless;
-  assign commits = bundle_i.valid && (!bundle_i.launch || (bundle_i.late && unit_ready));
-  assign completes = bundle_i.valid && !bundle_i.launch;
+  assign commits = bundle_i.valid && !held && (!bundle_i.launch || (bundle_i.late && unit_ready));
+  assign completes = bundle_i.valid && !held && !bundle_i.launch;
   assign ends = completes && (bundle_i.fault || (bundle_i.exit && bundle_i.turn.depth == '0) || out_of_work);
   assign calls = completes && bundle_i.enters && bundle_i.turn.pass == PassBundle && !out_of_work;
   assign leaves = completes && bundle_i.exit && !bundle_i.fault && bundle_i.turn.depth != '0;
@@ -81,13 +95,14 @@ module sluice_xdp_stage_memory
   assign referred = completes && bundle_i.unit inside {UnitMaps, UnitValues} && bundle_i.redirects;
 
   assign decided_o = '{
+          held: held,
           launches: launches,
-          retries: retries,
+          retries: retries || held,
           parks: parks,
           commits: commits,
           completes: completes,
           ends: ends,
-          stops: parks || ends,
+          stops: parks || ends || held,
           helped: helped,
           out_of_work: out_of_work
       };

@@ -1,13 +1,16 @@
 /// First stage of a core: whose bundle is next, a context's in turns or a packet's for a free one.
 ///
-/// A context is ready again before it is known whether its bundle stops it; then the memory stage takes it back.
+/// A context is ready again before it is known whether its bundle stops it; then the memory stage takes it back. One that waits for its flow's section
+/// (`memory_held_i`) is ready again when that is free (`flow_waits_i`, by slot).
 ///
 /// Latency: 1 cycle. Throughput: a pick a cycle. With `hold_i` nobody is picked.
 module sluice_xdp_stage_pick
   import sluice_xdp_stages_pkg::*;
 #(
     parameter int unsigned Contexts = 8,
-    localparam int unsigned ContextBits = $clog2(Contexts)
+    parameter int unsigned Slots = 16,
+    localparam int unsigned ContextBits = $clog2(Contexts),
+    localparam int unsigned SlotBits = $clog2(Slots)
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -16,6 +19,7 @@ module sluice_xdp_stage_pick
 
     input  logic                   start_valid_i,
     output logic                   start_ready_o,
+    input  logic [   SlotBits-1:0] start_slot_i,
     output logic                   start_take_o,
     output logic [ContextBits-1:0] free_context_o,
 
@@ -25,7 +29,11 @@ module sluice_xdp_stage_pick
     input logic                   memory_valid_i,
     input logic                   memory_stops_i,
     input logic                   memory_ends_i,
+    input logic                   memory_held_i,
     input logic [ContextBits-1:0] memory_context_i,
+
+    // Slots whose packets' sections are others'.
+    input logic [Slots-1:0] flow_waits_i,
 
     // A unit has answered: its result is still to be written, or its bundle has another pass.
     input logic                   done_valid_i,
@@ -45,7 +53,8 @@ module sluice_xdp_stage_pick
 
   typedef logic [ContextBits-1:0] context_t;
 
-  logic [Contexts-1:0] used_q, ready_q, resume_q;
+  logic [Contexts-1:0] used_q, ready_q, resume_q, held_q, wakes;
+  logic [Contexts-1:0][SlotBits-1:0] slot_q;
   logic pick_valid, free_valid, behind_valid;
   context_t pick_context, behind_context, first_context;
   logic [Contexts-1:0] unused_behind_onehot, unused_first_onehot, unused_free_onehot;
@@ -87,6 +96,16 @@ module sluice_xdp_stage_pick
       .onehot_o(unused_free_onehot)
   );
 
+  always_comb for (int unsigned c = 0; c < Contexts; c++) wakes[c] = held_q[c] && !flow_waits_i[slot_q[c]];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) held_q <= '0;
+    else begin
+      held_q <= held_q & ~wakes;
+      if (memory_held_i) held_q[memory_context_i] <= 1'b1;
+    end
+    if (start_take_o) slot_q[free_context_o] <= start_slot_i;
+  end
+
   assign start_ready_o = free_valid && !hold_i;
   assign start_take_o = start_valid_i && start_ready_o;
   assign idle_o = used_q == '0;
@@ -112,6 +131,7 @@ module sluice_xdp_stage_pick
         resume_q[done_context_i] <= done_again_i;
       end
       if (late_valid_i) ready_q[late_context_i] <= 1'b1;
+      for (int unsigned c = 0; c < Contexts; c++) if (wakes[c]) ready_q[c] <= 1'b1;
     end
   end
 

@@ -42,18 +42,26 @@ module sluice_xdp_stage_read
   logic [31:0] frame;
   assign frame = PacketAddress | 32'(bundle_i.start ? OffsetBits'(Headroom) : kept_i.bounds.data);
 
+  // The highest bit of the first lane's operation says that the row leaves its flow's section, that of the last one's that it is of that.
+  localparam int unsigned FlagBit = 7;
+  xdp_lane_t [Lanes-1:0] lanes;
+  always_comb begin
+    lanes = code_i.lanes;
+    for (int unsigned l = 0; l < Lanes; l++) lanes[l].op[FlagBit] = 1'b0;
+  end
+
   // Operations of 32 bits take the lower halves. A negation subtracts what it negates from nothing.
   logic [2*Lanes-1:0][3:0] registers;
   logic [2*Lanes-1:0] none, narrow;
   logic [Lanes-1:0] negates;
   always_comb begin
     for (int unsigned l = 0; l < Lanes; l++) begin
-      negates[l] = code_i.lanes[l].op == XdpOpNegate;
-      narrow[2*l+:2] = {2{takes_halves(code_i.lanes[l])}};
-      registers[2*l] = code_i.lanes[l].a;
-      registers[2*l+1] = negates[l] ? code_i.lanes[l].a : code_i.lanes[l].b;
-      none[2*l] = negates[l] || code_i.lanes[l].a == StartRegister;
-      none[2*l+1] = (code_i.lanes[l].immediate && !negates[l]) || registers[2*l+1] == StartRegister;
+      negates[l] = lanes[l].op == XdpOpNegate;
+      narrow[2*l+:2] = {2{takes_halves(lanes[l])}};
+      registers[2*l] = lanes[l].a;
+      registers[2*l+1] = negates[l] ? lanes[l].a : lanes[l].b;
+      none[2*l] = negates[l] || lanes[l].a == StartRegister;
+      none[2*l+1] = (lanes[l].immediate && !negates[l]) || registers[2*l+1] == StartRegister;
     end
   end
 
@@ -109,15 +117,16 @@ module sluice_xdp_stage_read
     bundle_o.kept      <= bundle_i.start ? fresh : kept_i;
     // A pass that restores registers has no bundle.
     bundle_o.foreign   <= foreign && bundle_i.turn.pass == PassBundle;
+    bundle_o.enters    <= code_i.lanes[Lanes-1].op[FlagBit] && !foreign && bundle_i.turn.pass == PassBundle;
+    bundle_o.leaves    <= code_i.lanes[0].op[FlagBit] && !foreign && bundle_i.turn.pass == PassBundle;
     bundle_o.next_page <= page_i.next;
     for (int unsigned l = 0; l < Lanes; l++) begin
-      bundle_o.lanes[l] <= (bundle_i.turn.pass == PassBundle) ? code_i.lanes[l] : '0;
-      bundle_o.subtracts[l] <= !(code_i.lanes[l].op inside {XdpOpAdd, XdpOpLength});
-      bundle_o.wide[l] <= code_i.lanes[l].wide || code_i.lanes[l].op == XdpOpLength;
-      start_a_q[l] <= (!negates[l] && code_i.lanes[l].a == StartRegister) ? frame : '0;
+      bundle_o.lanes[l] <= (bundle_i.turn.pass == PassBundle) ? lanes[l] : '0;
+      bundle_o.subtracts[l] <= !(lanes[l].op inside {XdpOpAdd, XdpOpLength});
+      bundle_o.wide[l] <= lanes[l].wide || lanes[l].op == XdpOpLength;
+      start_a_q[l] <= (!negates[l] && lanes[l].a == StartRegister) ? frame : '0;
       other_b_q[l] <= '0;
-      if (code_i.lanes[l].immediate && !negates[l])
-        other_b_q[l] <= {{32{code_i.lanes[l].imm[31]}}, code_i.lanes[l].imm};
+      if (lanes[l].immediate && !negates[l]) other_b_q[l] <= {{32{lanes[l].imm[31]}}, lanes[l].imm};
       else if (registers[2*l+1] == StartRegister) other_b_q[l] <= 64'(frame);
       if (narrow[2*l]) other_b_q[l][63:32] <= '0;
     end

@@ -133,6 +133,8 @@ package sluice_xdp_stages_pkg;
     xdp_turn_t                turn;
     xdp_kept_t                kept;
     logic                     foreign;    // its page is not its module's
+    logic                     enters;     // its row is of its flow's section, or behind all of that
+    logic                     leaves;
     logic [6:0]               next_page;
     xdp_lane_t [XdpLanes-1:0] lanes;
     // Of its operation: whether arithmetic subtracts, has 64 bits.
@@ -150,6 +152,8 @@ package sluice_xdp_stages_pkg;
     xdp_kept_t kept;
     logic foreign;
     logic late_fault;  // a late result was a fault
+    logic held;  // its flow's section is another packet's
+    logic leaves;
     logic [6:0] next_page;
     xdp_lane_t [XdpLanes-1:0] lanes;
     logic [XdpLanes-1:0][31:0] low;  // of the second operand
@@ -201,6 +205,8 @@ package sluice_xdp_stages_pkg;
     logic                  valid;
     logic                  start;
     logic                  waited;     // its bundle had waited for a unit
+    logic                  held;       // it waits for its flow's section: nothing of it is done
+    logic                  leaves;     // it leaves that section
     logic [CodeBits-1:0]   row;
     logic [6:0]            next_page;
     xdp_turn_t             turn;
@@ -278,6 +284,7 @@ package sluice_xdp_stages_pkg;
 
   // What the memory stage has decided of its bundle.
   typedef struct packed {
+    logic held;
     logic launches;
     logic retries;
     logic parks;

@@ -4,6 +4,7 @@ package sluice_xdp_streams_pkg;
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
 
   // A beat of a packet on its way to the cores, and of a frame from them.
   typedef struct packed {
@@ -15,6 +16,9 @@ package sluice_xdp_streams_pkg;
     token_t               token;
     logic                 broken;
     logic [ClockBits-1:0] came;
+    logic                 core;
+    xdp_room_t            room;
+    xdp_need_t            need;
   } xdp_in_t;
 
   typedef struct packed {

@@ -11,6 +11,7 @@ module sluice_xdp_tables
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
 #(
     parameter int unsigned Modules = 64,
     parameter int unsigned Rows = 8192,
@@ -27,10 +28,9 @@ module sluice_xdp_tables
 
     input logic [31:0] epoch_i,
 
-    // Whether there is a program and by how much it makes frames longer, as its row says it, in the same cycle.
-    input  logic [  LookBits-1:0] known_index_i,
-    output logic                  known_o,
-    output logic [GrowthBits-1:0] growth_o,
+    // Whether there is a program and what its packets take, in the same cycle.
+    input  logic       [LookBits-1:0] known_index_i,
+    output xdp_known_t                known_o,
 
     input  logic                            program_valid_i,
     input  logic             [LookBits-1:0] program_index_i,
@@ -95,7 +95,7 @@ module sluice_xdp_tables
   // Maps, values, accounts, events and queues answer for their own tables.
   assign elsewhere = cfg_req_i.tab inside {TableXdpRegion, TableXdpMap, TableXdpValue, TableXdpSearch, TableXdpHost,
                                            TableXdpHostData, TableXdpPasses, TableXdpEnds, TableXdpFault, TableXdpEvents,
-                                           TableXdpEventsTaken, TableXdpEventData, TableXdpShare} ||
+                                           TableXdpEventsTaken, TableXdpEventData, TableXdpShare, TableXdpPool} ||
       (Outside && cfg_req_i.tab == TableXdpOutside);
   assign row_req = is_drops ? cfg_counter(cfg_req_i) : cfg_req_i;
   assign clears = cfg_req_i.clear;
@@ -128,21 +128,28 @@ module sluice_xdp_tables
   );
 
   // Of each program's row what is asked for as a packet comes.
-  // "Bits of signal are not used": two fields are.
+  // "Bits of signal are not used": these fields are.
   // verilator lint_off UNUSEDSIGNAL
   xdp_program_row_t program_written;
   // verilator lint_on UNUSEDSIGNAL
   assign program_written = cfg_req_i.data[XdpProgramRowBits-1:0];
+  xdp_known_t known_written;
+  assign known_written = '{
+          valid: program_written.valid,
+          growth: program_written.growth,
+          grows: program_written.grows,
+          front: 4'(program_written.frames) + 4'(program_written.records)
+      };
   sluice_ram_lut #(
-      .Width(GrowthBits + 1),
+      .Width($bits(xdp_known_t)),
       .Depth(2 * Modules)
   ) u_known (
       .clk_i,
       .we_i   (((cfg_valid_i && is_program) || clears) && writes_row),
       .waddr_i(cfg_req_i.index[LookBits-1:0]),
-      .wdata_i({program_written.growth, program_written.valid}),
+      .wdata_i(known_written),
       .raddr_i(known_index_i),
-      .rdata_o({growth_o, known_o})
+      .rdata_o(known_o)
   );
 
   // Interfaces once more, for packets that come.

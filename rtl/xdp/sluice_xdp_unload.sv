@@ -24,6 +24,7 @@ module sluice_xdp_unload
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
 #(
     parameter int unsigned Slots = 32,
     parameter int unsigned Modules = 64,
@@ -64,12 +65,9 @@ module sluice_xdp_unload
     output logic         window_last_o,
     output logic [511:0] window_o,
 
-    // A slot that is free again, and a place.
-    output logic                left_valid_o,
-    output logic [SlotBits-1:0] left_slot_o,
-    output logic                free_valid_o,
-    output logic [ RowBits-1:0] free_place_o,
-    output logic [         8:0] free_rows_o,
+    // A slot that is free again, and memory.
+    output logic      [SlotBits-1:0] left_slot_o,
+    output xdp_back_t                back_o,
 
     output logic                           verdict_valid_o,
     input  logic                           verdict_ready_i,
@@ -258,25 +256,32 @@ module sluice_xdp_unload
 
   // Sending: windows of 64 bytes from the frame's first word on. One frame more may wait for the read port, so that whether the last
   // window of the one before is read now decides nothing.
+  // What it had of the memory.
+  typedef struct packed {
+    xdp_room_t             room;
+    logic [ModuleBits-1:0] module_id;
+    logic [8:0]            rows;
+  } xdp_had_t;
   typedef struct packed {
     logic [RowBits-1:0]    base;
-    logic [RowBits-1:0]    place;
-    logic [8:0]            rows;
+    xdp_had_t              had;
     logic [OffsetBits-1:0] offset;
     logic [8:0]            windows;
   } sent_t;
 
   sent_t judged_frame, next_q, sent_frame_q;
   logic next_valid_q;
-  logic [RowBits-1:0] done_place_q;
-  logic [8:0] done_rows_q;
+  // "Bits of signal are not used": whether it might have borrowed.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_had_t judged_had, done_had_q, freed_q;
+  // verilator lint_on UNUSEDSIGNAL
   logic granted, sent, sent_q, idle, arrives_q, last_arrives_q, window_room, windows_ready;
   logic [$clog2(Windows+1)-1:0] window_level;
 
+  assign judged_had = '{room: slot_q.room, module_id: slot_q.side.module_id, rows: slot_q.rows};
   assign judged_frame = '{
           base: slot_q.base,
-          place: slot_q.place,
-          rows: slot_q.rows,
+          had: judged_had,
           offset: {bounds.data[OffsetBits-1:3], 3'd0},
           windows: 9'((15'(length) + 15'd63) >> 6) + 9'(bounds.data[2:0] != '0)
       };
@@ -292,13 +297,24 @@ module sluice_xdp_unload
   assign window_room = window_level < ($clog2(Windows + 1))'(Windows - 1);
 
   // A slot comes back behind its verdict, and a dropped packet's place; a sent one's behind its last window, and a cycle later if the other's does.
+  logic left_valid_q, left_own_q, free_valid_q;
   always_ff @(posedge clk_i) begin
-    left_valid_o <= judged && rst_ni;
+    left_valid_q <= judged && rst_ni;
+    left_own_q   <= slot_q.room.own;
     left_slot_o  <= head_q;
-    free_valid_o <= (sent_q || (judged && drops)) && rst_ni;
-    free_place_o <= (judged && drops) ? slot_q.place : done_place_q;
-    free_rows_o  <= (judged && drops) ? slot_q.rows : done_rows_q;
+    free_valid_q <= (sent_q || (judged && drops)) && rst_ni;
+    freed_q      <= (judged && drops) ? judged_had : done_had_q;
   end
+  assign back_o = '{
+          left_valid: left_valid_q,
+          left_own: left_own_q,
+          free_valid: free_valid_q,
+          own: freed_q.room.own,
+          module_id: freed_q.module_id,
+          bay: freed_q.room.bay,
+          place: freed_q.room.place,
+          rows: freed_q.rows
+      };
 
   always_ff @(posedge clk_i) begin
     if (granted) begin
@@ -307,10 +323,7 @@ module sluice_xdp_unload
     end
     if (idle && (next_valid_q || (judged && !drops))) sent_frame_q <= next_valid_q ? next_q : judged_frame;
     if (!next_valid_q) next_q <= judged_frame;
-    if (sent) begin
-      done_place_q <= sent_frame_q.place;
-      done_rows_q  <= sent_frame_q.rows;
-    end
+    if (sent) done_had_q <= sent_frame_q.had;
     last_arrives_q <= sent_frame_q.windows == 9'd1;
     if (!rst_ni) begin
       sent_frame_q.windows <= '0;

@@ -6,7 +6,7 @@ fn two(port1: u32) -> String {
     format!(
         "[device]\ntarget = \"default\"\n[[port]]\nnumber = 0\nmax_frame = 1518\n\
          [[tenant]]\nname = \"red\"\nid = 1\nvlans = [{{ port = 0, vlan = 10 }}]\nqueues = {{ port1 = {port1} }}\n\
-         share = {{ rate = 2_000_000_000, burst = 6_400 }}\nxdp_share = {{ weight = 4, rows = 100 }}\nxdp_work = 1000\n\
+         share = {{ rate = 2_000_000_000, burst = 6_400 }}\nxdp_share = {{ weight = 4, rows = 100, contexts = 4 }}\nxdp_work = 1000\n\
          [[tenant]]\nname = \"blue\"\nid = 2\nvlans = [{{ port = 0, vlan = 20 }}]\nqueues = {{ port1 = 64, host0 = 64 }}\n"
     )
 }
@@ -36,8 +36,14 @@ fn shares_are_shown_for_ports_and_destinations() {
     assert!(at(0) > 100_000_000_000 && at(0) < 127_500_000_000 - 2_000_000_000, "{free}");
     assert_eq!((at(1), at(1)), (at(2), at(3)));
     assert!(at(1) < 64_000_000_000, "two ports share the bus then: {free}");
-    assert_eq!(red["xdp"], serde_json::json!({ "weight": 4, "rows": 100, "work": 1000, "growth": 128 }));
-    assert_eq!(all["tenants"][1]["xdp"], serde_json::json!({ "weight": 16, "rows": 0, "work": 65536, "growth": 128 }));
+    assert_eq!(
+        red["xdp"],
+        serde_json::json!({ "weight": 4, "rows": 100, "contexts": 4, "memory": 5, "work": 1000, "growth": 128 })
+    );
+    assert_eq!(
+        all["tenants"][1]["xdp"],
+        serde_json::json!({ "weight": 16, "rows": 0, "contexts": 0, "memory": 0, "work": 65536, "growth": 128 })
+    );
     let text = f.sluice(&["object", "shares", "--config", "nic.toml"]);
     let free: Vec<&str> = text.out.lines().filter(|line| line.starts_with("what is free: ")).collect();
     assert!(
@@ -48,7 +54,11 @@ fn shares_are_shown_for_ports_and_destinations() {
     assert!(line.contains("1,999") || line.contains("2,000"), "{line}");
     assert_eq!(text.out.lines().filter(|line| line.starts_with("blue")).count(), 4, "{}", text.out);
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    assert!(text.out.lines().any(|line| words(line) == ["red", "4", "100", "6,400", "1,000", "128"]), "{}", text.out);
+    assert!(
+        text.out.lines().any(|line| words(line) == ["red", "4", "100", "6,400", "4", "5", "1,000", "128"]),
+        "{}",
+        text.out
+    );
 }
 
 #[test]

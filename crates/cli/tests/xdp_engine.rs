@@ -114,10 +114,11 @@ fn a_program_that_needs_more_is_refused_with_its_instruction_and_source_line() {
         return;
     }
     let folder = Folder::new();
-    let line = ["xdp", "run", &object("fib.o"), "--in", MIXED, "--target", "tiny"];
+    let object = root().join("crates/ebpf/tests/objects/helpers_callbacks.o").display().to_string();
+    let line = ["xdp", "run", &object, "--program", "each_array", "--in", MIXED, "--target", "tiny"];
     let called = folder.sluice(&[&line[..], &["--device", "rtl"]].concat());
     assert_eq!(called.code, 2, "{}", called.err);
-    let said = ["error[E0805]", "program `fib`, instruction ", "fib.c:", "software NIC"];
+    let said = ["error[E0805]", "program `each_array`, instruction ", "helpers_callbacks.c:", "software NIC"];
     assert!(said.iter().all(|words| called.err.contains(words)), "{}", called.err);
 }
 

@@ -17,7 +17,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("scripts/xdp_behind_rmt.pkt", "for another target"),
     ("scripts/xdp_lengths.pkt", "of value memory"),
     ("scripts/xdp_nested.pkt", "no map of maps that is kept in hardware"),
-    ("scripts/xdp_routes.pkt", "helper `fib_lookup`"),
     ("scripts/xdp_tenants.pkt", "no rmt pipeline"),
     // Two generations beside each other.
     ("vlan_filter/", "of value memory"),

@@ -13,6 +13,7 @@ use sluice_formats::limits::{MAX_FRAME_BYTES, TAG_BYTES, TICK_PS};
 use sluice_formats::xdp::target::WORK;
 use sluice_formats::{EngineId, Node, Reason, Status, Table, Target};
 use sluice_object::xdp::interfaces::{ifindex_of, port_of};
+use sluice_object::xdp::routes::is_routes;
 use sluice_object::{Destination, Install, PlacedXdp};
 use std::collections::BTreeMap;
 
@@ -283,7 +284,7 @@ impl Maps for XdpEngine {
         let program = slot.generations[current].as_ref().ok_or(DeviceError::NoProgram { module })?;
         let ids = (0..).map_while(|index| slot.runtime.map(program.installed, index));
         let map = |id| Some(Map { id, declared: tenant::plain_map(slot.runtime.maps.spec(id)?) });
-        Ok(ids.filter_map(map).collect())
+        Ok(ids.filter_map(map).filter(|map| !is_routes(&map.declared)).collect())
     }
 
     fn lookup(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<Vec<u8>, DeviceError> {

@@ -4,6 +4,7 @@ use crate::events::Events;
 use crate::pass::liveness::Liveness;
 use crate::pass::set::{Pass, Passes};
 use crate::pass::{self, Code, Maps};
+use crate::sections::Sections;
 use crate::{Bundles, CompileError, Profile, Target, verify};
 use sluice_ebpf::analysis::{self, At, Regions, Summary};
 use sluice_ebpf::validate::{Options, validate_program};
@@ -19,6 +20,8 @@ pub struct Compiled {
     pub instructions: usize,
     /// Whether packets of one flow must wait for each other: a plain read-modify-write of a map's value is left.
     pub flow_serial: bool,
+    /// Where a flow-serial program is not serial as a whole: the rows that packets of a flow pass one after the other.
+    pub sections: Option<Sections>,
     /// Slots of these reads and writes, where they are known.
     pub serial: Vec<(u32, u32)>,
     /// Its events, as the engine in hardware tells them.
@@ -55,6 +58,15 @@ pub fn compile_profiled(
 
 /// The same for a program that begins with other registers than r1 = context: nothing is known of any.
 pub fn compile_unanalysed(image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
+    unanalysed(image, program, target, Passes::ALL)
+}
+
+/// The same where rows are dear: no instruction is copied.
+pub fn compile_short(image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
+    unanalysed(image, program, target, Passes::ALL.without(Pass::Superblocks).without(Pass::Short))
+}
+
+fn unanalysed(image: &Image, program: &Program, target: &Target, passes: Passes) -> Result<Compiled, CompileError> {
     validate_program(program, &image.maps, Options { unreachable: true })?;
     let nothing = Regions {
         program: program.name.clone(),
@@ -64,7 +76,7 @@ pub fn compile_unanalysed(image: &Image, program: &Program, target: &Target) -> 
         steps: 0,
         summary: Summary::default(),
     };
-    finish(run(program, nothing, Maps::default(), Passes::ALL, None), image, program, target)
+    finish(run(program, nothing, Maps::default(), passes, None), image, program, target)
 }
 
 fn finish(stages: Vec<Stage>, image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
@@ -78,7 +90,8 @@ fn finish(stages: Vec<Stage>, image: &Image, program: &Program, target: &Target)
     let bundles = schedule(&code, target)?;
     let serial = if code.flow_serial { pass::adds::serial(&code) } else { Vec::new() };
     let (instructions, flow_serial) = (program.instructions().count(), code.flow_serial);
-    Ok(Compiled { bundles, instructions, flow_serial, serial, events: Events::of(image, program, &code) })
+    let sections = if flow_serial { Sections::of(&code, image, &bundles) } else { None };
+    Ok(Compiled { bundles, instructions, flow_serial, sections, serial, events: Events::of(image, program, &code) })
 }
 
 /// The traces that are scheduled, after all passes before that.

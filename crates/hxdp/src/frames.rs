@@ -2,7 +2,7 @@
 
 use crate::loops::LOOP;
 use crate::op::TAIL_CALL;
-use crate::{Bundle, Bundles, Op};
+use crate::{Bundle, Bundles, Op, routes};
 use sluice_ebpf::insn::WideValue;
 use std::collections::BTreeMap;
 
@@ -62,6 +62,7 @@ fn deepest(rows: &[Bundle], start: u32, callbacks: &[u32], known: &mut BTreeMap<
     for step in reached(rows, vec![start]).into_iter().flat_map(|bundle| &bundle.lanes) {
         match step.op {
             Op::Call { to } => frames = frames.max(1 + deepest(rows, to, callbacks, known)),
+            Op::Helper { id, .. } if routes::is_called(id) => frames = frames.max(1),
             Op::Helper { id: LOOP, .. } => {
                 let called = callbacks.iter().map(|to| deepest(rows, *to, callbacks, known)).max();
                 frames = frames.max(2 + called.unwrap_or(0));

@@ -1,5 +1,6 @@
 //! Instructions of bundles.
 
+use crate::routes;
 use sluice_ebpf::insn::{AluOp, AtomicOp, Cond, Operand, Order, WideValue};
 
 /// What one lane does.
@@ -373,7 +374,9 @@ impl Op {
         match self {
             Self::Call { .. } => true,
             Self::Helper { id, .. } => {
-                *id == TAIL_CALL || find(*id).is_none_or(|helper| helper.args.contains(&Arg::Callback))
+                *id == TAIL_CALL
+                    || routes::is_called(*id)
+                    || find(*id).is_none_or(|helper| helper.args.contains(&Arg::Callback))
             }
             _ => false,
         }

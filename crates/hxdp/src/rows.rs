@@ -5,7 +5,7 @@ use crate::events::{self, Events};
 use crate::frames::{MOST_FRAMES, calls_tails_in_functions, frames};
 use crate::loops::{self, LOOP};
 use crate::op::{LOOKUP, Op, START, TAIL_CALL};
-use crate::{Bundle, Bundles, CompileError, Target, compile};
+use crate::{Bundle, Bundles, CompileError, Compiled, Target, compile, routes};
 use sluice_ebpf::helper;
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
 use sluice_ebpf::{MapSpec, MapType, tenant};
@@ -14,8 +14,10 @@ use sluice_formats::xdp::codes::XdpOp;
 use sluice_formats::xdp::rows::{XdpCodeRow, XdpLanePart};
 use sluice_formats::xdp::target::LANES;
 use sluice_object::xdp::layout::has_kind;
+use sluice_object::xdp::routes::NAME;
 use sluice_object::xdp::{XdpFix, XdpPut};
 use sluice_object::{Xdp, XdpCode, XdpRefusal};
+use std::collections::BTreeMap;
 
 /// What a program needs that the engine has not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,13 +65,13 @@ pub fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
     for program in &image.programs {
         let compiled = Target::new(LANES).and_then(|target| compile(&image, program, &target));
         let compiled = compiled.map_err(|e: CompileError| refused(e.code(), e.to_string()))?;
-        let code = code(&compiled.bundles, &image.maps, &compiled.events).map_err(|e| XdpRefusal {
+        let code = code(&compiled, &image.maps).map_err(|e| XdpRefusal {
             code: "E0805",
             what: e.to_string(),
             slot: Some(e.slot),
         })?;
         deepens |= calls_tails_in_functions(&compiled.bundles);
-        all.append(XdpCode { serial: compiled.flow_serial, ..code });
+        all.append(code);
     }
     // The program that takes a function's place may call functions again, and so on.
     if deepens {
@@ -78,23 +80,34 @@ pub fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
     Ok(all)
 }
 
+/// Bit of an operation: of the first lane's the row leaves its flow's section, of the last one's it is of that.
+pub const FLAG: u8 = 0x80;
+
 /// The rows of a program with these maps, its start first.
-pub fn code(bundles: &Bundles, maps: &[MapSpec], events: &Events) -> Result<XdpCode, Unsupported> {
+pub fn code(compiled: &Compiled, maps: &[MapSpec]) -> Result<XdpCode, Unsupported> {
+    let mut code = unmarked(&compiled.bundles, maps, &compiled.events)?;
+    code.serial = compiled.flow_serial && compiled.sections.is_none();
+    if let Some(sections) = &compiled.sections {
+        for ((row, enters), leaves) in code.rows.iter_mut().zip(&sections.enters).zip(&sections.leaves) {
+            row.lanes[LANES - 1].op |= if *enters { FLAG } else { 0 };
+            row.lanes[0].op |= if *leaves { FLAG } else { 0 };
+        }
+    }
+    Ok(code)
+}
+
+/// The same without a word of sections.
+fn unmarked(bundles: &Bundles, maps: &[MapSpec], events: &Events) -> Result<XdpCode, Unsupported> {
     let without = |what: String| Err(Unsupported { program: bundles.program.clone(), slot: 0, what });
     if bundles.target.lanes > LANES {
         return without(format!("{} lanes, its bundles have {LANES}", bundles.target.lanes));
     }
     let mut code = XdpCode { starts: vec![0], frames: frames(bundles), records: events.records, ..XdpCode::default() };
-    let loops = bundles.rows.len() as u32;
-    let slot = bundles.rows.iter().flat_map(|row| &row.lanes).find_map(|step| match step.op {
-        Op::Helper { id: LOOP, .. } => Some(step.slot),
-        _ => None,
-    });
-    let added = slot.map(|slot| loops::rows(loops, slot)).unwrap_or_default();
-    for (number, bundle) in (0..).zip(bundles.rows.iter().chain(&added)) {
-        let mut row = Row { bundles, maps, events, number, loops, fixes: &mut code.fixes };
+    let own = own_rows(bundles, maps)?;
+    for (number, bundle) in (0..).zip(bundles.rows.iter().chain(&own.rows)) {
+        let mut row = Row { bundles, maps, events, number, own: &own.starts, fixes: &mut code.fixes };
         let mut filled = row.fill(bundle)?;
-        if slot.is_some() && number == loops + loops::CALL {
+        if own.starts.get(&LOOP).is_some_and(|first| number == first + loops::CALL) {
             // Where it goes is in r8.
             let call = XdpLanePart { op: XdpOp::Call.code(), wide: true, ..XdpLanePart::default() };
             filled.lanes = keeping(call);
@@ -106,14 +119,43 @@ pub fn code(bundles: &Bundles, maps: &[MapSpec], events: &Events) -> Result<XdpC
     Ok(code)
 }
 
+/// Functions of the engine's own, behind a program's rows: one for each helper that becomes a call.
+#[derive(Default)]
+struct OwnRows {
+    rows: Vec<Bundle>,
+    /// First rows, by the helper's number.
+    starts: BTreeMap<i32, u32>,
+}
+
+fn own_rows(bundles: &Bundles, maps: &[MapSpec]) -> Result<OwnRows, Unsupported> {
+    let mut own = OwnRows::default();
+    for step in bundles.rows.iter().flat_map(|row| &row.lanes) {
+        let Op::Helper { id, .. } = step.op else { continue };
+        if own.starts.contains_key(&id) || !(id == LOOP || routes::is_called(id)) {
+            continue;
+        }
+        let first = (bundles.rows.len() + own.rows.len()) as u32;
+        own.starts.insert(id, first);
+        own.rows.extend(match maps.iter().position(|map| map.name == NAME) {
+            _ if id == LOOP => loops::rows(first, step.slot),
+            Some(map) => routes::bundles(id, first, step.slot, map as u32),
+            None => {
+                let what = "routes without a map that the linker adds".to_owned();
+                return Err(Unsupported { program: bundles.program.clone(), slot: step.slot, what });
+            }
+        });
+    }
+    Ok(own)
+}
+
 /// A row that is being made.
 struct Row<'a> {
     bundles: &'a Bundles,
     maps: &'a [MapSpec],
     events: &'a Events,
     number: u32,
-    /// First row of the loop's own ones.
-    loops: u32,
+    /// First rows of the engine's own functions.
+    own: &'a BTreeMap<i32, u32>,
     fixes: &'a mut Vec<XdpFix>,
 }
 
@@ -186,11 +228,11 @@ impl Row<'_> {
                 Op::Atomic { src: Operand::Reg(src), .. } => part.dst = src,
                 Op::Atomic { .. } => {}
                 // It goes to the rows behind the program's; that call is no work.
-                Op::Helper { id: LOOP, .. } => {
+                Op::Helper { id, .. } if self.own.contains_key(&id) => {
                     *part = XdpLanePart {
                         op: XdpOp::Call.code(),
                         spare: true,
-                        off: self.loops as u16,
+                        off: self.own[&id] as u16,
                         ..XdpLanePart::default()
                     };
                     put = Some(XdpPut::Row(0));
@@ -245,7 +287,8 @@ impl Row<'_> {
             (row.lanes[LANES - 1].a, row.lanes[LANES - 1].b) = if id == TAIL_CALL { (1, 4) } else { (3, 4) };
         }
         if let [step] = &bundle.lanes[..]
-            && matches!(step.op, Op::Call { .. } | Op::Helper { id: LOOP, .. })
+            && (matches!(step.op, Op::Call { .. })
+                || matches!(step.op, Op::Helper { id, .. } if self.own.contains_key(&id)))
         {
             row.lanes = keeping(row.lanes[0]);
         }

@@ -13,4 +13,5 @@ mod plugin;
 mod profile;
 mod recorded;
 mod same;
+mod sections;
 mod visits;

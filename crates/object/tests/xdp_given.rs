@@ -2,8 +2,8 @@
 
 use crate::common::{Rows, tenant};
 use sluice_formats::rows::ShareRow;
-use sluice_formats::target::TINY;
-use sluice_formats::xdp::rows::{XdpCodeRow, XdpProgramRow, XdpShareRow};
+use sluice_formats::target::{DEFAULT, TINY};
+use sluice_formats::xdp::rows::{XdpCodeRow, XdpPoolRow, XdpProgramRow, XdpShareRow};
 use sluice_formats::{EngineId, Node, Row, Table};
 use sluice_object::linker::rmt::Quota;
 use sluice_object::{
@@ -30,7 +30,7 @@ fn object() -> Object {
 }
 
 fn given(id: u16, name: &str, work: Option<u32>, share: Option<(u16, u16)>) -> TenantSpec {
-    let xdp_share = share.map(|(weight, rows)| XdpShare { weight, rows });
+    let xdp_share = share.map(|(weight, rows)| XdpShare { weight, rows, ..XdpShare::default() });
     TenantSpec { xdp_work: work, xdp_share, ..tenant(id, name, 0, &TINY) }
 }
 
@@ -56,7 +56,7 @@ fn a_tenant_has_his_work_and_his_part_of_the_queues_as_long_as_he_is_there() {
     let module = |linker: &Linker, id| u32::from(linker.tenant(id).unwrap().module);
     let (red, blue) = (module(&linker, 7), module(&linker, 8));
     let share = |rows: &Rows, module| rows.row::<XdpShareRow>(Node::Xdp, Table::XdpShare, module);
-    assert_eq!(share(&rows, red), XdpShareRow { weight: 12, rows: 100 });
+    assert_eq!(share(&rows, red), XdpShareRow { weight: 12, rows: 100, borrows: true, ..XdpShareRow::default() });
     assert_eq!(share(&rows, blue), XdpShareRow::default());
     for (id, work) in [(7, 9), (8, 65_536)] {
         for _ in 0..2 {
@@ -72,7 +72,7 @@ fn a_tenant_has_his_work_and_his_part_of_the_queues_as_long_as_he_is_there() {
     }
     // His part stays when his program goes, as his other queues do.
     rows.run(&linker.unload(7).unwrap());
-    assert_eq!(share(&rows, red), XdpShareRow { weight: 12, rows: 100 });
+    assert_eq!(share(&rows, red), XdpShareRow { weight: 12, rows: 100, borrows: true, ..XdpShareRow::default() });
     assert_eq!(linker.xdp_queue_rows_left(), 504 - 100);
     rows.run(&linker.remove(7).unwrap());
     assert_eq!(share(&rows, red), XdpShareRow::default());
@@ -128,7 +128,7 @@ fn a_load_that_gives_more_than_its_tenant_has_is_refused() {
     let load = linker.load(8, &object()).unwrap();
     assert_eq!(before.check(&load), Ok(()));
     let share = |module: u8, weight, rows| {
-        let words = XdpShareRow { weight, rows }.pack().unwrap();
+        let words = XdpShareRow { weight, rows, borrows: weight > 0, ..XdpShareRow::default() }.pack().unwrap();
         let step = Step::Write { node: Node::Xdp, table: Table::XdpShare, index: module.into(), words };
         Load { steps: vec![step], ..load.clone() }
     };
@@ -155,6 +155,110 @@ fn a_load_that_gives_more_than_its_tenant_has_is_refused() {
         }
     }
     assert_eq!(before.check(&beside).unwrap_err().code(), "E0231");
+}
+
+/// A tenant of the default target with contexts of its own.
+fn owner(id: u16, contexts: u8, memory: u8, work: Option<u32>) -> TenantSpec {
+    let xdp_share = Some(XdpShare { contexts, memory, ..XdpShare::default() });
+    TenantSpec { xdp_work: work, xdp_share, ..tenant(id, &format!("t{id}"), 0, &DEFAULT) }
+}
+
+#[test]
+fn bays_of_owners_lie_apart_at_the_end_of_packet_memory_and_come_back() {
+    let (mut linker, mut rows) = (Linker::of(&DEFAULT, &[EngineId::XDP], Some(compiler)), Rows::new(&DEFAULT));
+    let share = |rows: &Rows, linker: &Linker, id| {
+        let module = linker.tenant(id).unwrap().module;
+        rows.row::<XdpShareRow>(Node::Xdp, Table::XdpShare, module.into())
+    };
+    let reserved = |rows: &Rows| rows.row::<XdpPoolRow>(Node::Xdp, Table::XdpPool, 0).reserved;
+    rows.run(&linker.admit(owner(1, 4, 5, None)).unwrap());
+    // 64 units a core; two contexts of each, of 5 units.
+    let row = XdpShareRow { weight: 16, contexts: 2, first: 54, units: 5, ..XdpShareRow::default() };
+    assert_eq!((share(&rows, &linker, 1), reserved(&rows)), (row, 10));
+    rows.run(&linker.admit(owner(2, 6, 3, Some(1_024))).unwrap());
+    let row = XdpShareRow { weight: 16, contexts: 3, first: 45, units: 3, borrows: true, ..XdpShareRow::default() };
+    assert_eq!((share(&rows, &linker, 2), reserved(&rows)), (row, 19));
+    // Who works longer does not borrow; who reserves nothing may all the same.
+    rows.run(&linker.admit(TenantSpec { xdp_work: Some(1_024), ..tenant(3, "t3", 0, &DEFAULT) }).unwrap());
+    assert_eq!(share(&rows, &linker, 3), XdpShareRow { borrows: true, ..XdpShareRow::default() });
+    rows.run(&linker.admit(TenantSpec { xdp_work: Some(1_025), ..tenant(4, "t4", 0, &DEFAULT) }).unwrap());
+    assert_eq!(share(&rows, &linker, 4), XdpShareRow::default());
+    // 12 of 16 contexts may be owned: two are left.
+    let error = linker.admit(owner(5, 4, 5, None)).unwrap_err();
+    assert_eq!(error.to_string(), "4 contexts of the XDP cores asked for, 2 left; held by t2 6, t1 4");
+    // The hole of who left is taken again, and what is reserved does not become less.
+    rows.run(&linker.remove(1).unwrap());
+    assert_eq!(reserved(&rows), 19);
+    rows.run(&linker.admit(owner(5, 2, 7, None)).unwrap());
+    assert_eq!((share(&rows, &linker, 5).first, reserved(&rows)), (57, 19));
+    rows.run(&linker.remove(2).unwrap());
+    assert_eq!(reserved(&rows), 7);
+    rows.run(&linker.remove(5).unwrap());
+    assert_eq!(reserved(&rows), 0);
+}
+
+#[test]
+fn contexts_that_cannot_be_given_are_refused() {
+    let mut linker = Linker::of(&DEFAULT, &[EngineId::XDP], Some(compiler));
+    for (contexts, memory, code, words) in [
+        (3, 5, "E0226", "xdp_share.contexts: found 3, allowed: a multiple of 2 (the engine's cores) up to 12"),
+        (14, 1, "E0226", "xdp_share.contexts: found 14, allowed: a multiple of 2 (the engine's cores) up to 12"),
+        (2, 0, "E0226", "xdp_share.memory: found 0, allowed: 1 to 15 KiB"),
+        (2, 16, "E0226", "xdp_share.memory: found 16, allowed: 1 to 15 KiB"),
+        (
+            12,
+            9,
+            "E0226",
+            "xdp_share.memory: found 9 KiB for each of 6 contexts of a core, allowed: at most 49 KiB in all: 15 of 64 stay for all",
+        ),
+    ] {
+        let error = linker.admit(owner(1, contexts, memory, None)).unwrap_err();
+        assert!(error.code() == code && error.to_string().contains(words), "{error}");
+    }
+    // The tiny one has four contexts, two of a core, and 16 KiB of packet memory.
+    let tiny = |contexts, memory| {
+        let xdp_share = Some(XdpShare { contexts, memory, ..XdpShare::default() });
+        hardware().admit(TenantSpec { xdp_share, ..tenant(7, "red", 0, &TINY) }).map(|_| ())
+    };
+    assert_eq!(tiny(2, 1), Ok(()));
+    assert!(tiny(4, 1).unwrap_err().to_string().contains("a multiple of 2 (the engine's cores) up to 2"));
+    assert!(tiny(2, 2).unwrap_err().to_string().contains("at most 1 KiB in all: 15 of 16 stay for all"));
+}
+
+#[test]
+fn a_program_whose_packets_fit_into_no_bay_is_refused() {
+    let grows = |xdp: &Xdp| compiler(xdp).map(|code| XdpCode { grows: true, ..code });
+    let mut linker = Linker::of(&DEFAULT, &[EngineId::XDP], Some(grows));
+    linker.admit(owner(1, 2, 4, None)).unwrap();
+    let error = linker.load(1, &object()).unwrap_err();
+    let words = "xdp_share.memory: found 4, allowed: at least 5 KiB, which a packet of object `program` needs";
+    assert!(error.code() == "E0226" && error.to_string().contains(words), "{error}");
+    linker.admit(owner(2, 2, 5, None)).unwrap();
+    linker.load(2, &object()).unwrap();
+}
+
+#[test]
+fn a_load_that_puts_bays_where_others_lie_is_refused() {
+    let mut linker = Linker::of(&DEFAULT, &[EngineId::XDP], Some(compiler));
+    linker.admit(owner(1, 4, 5, None)).unwrap();
+    linker.admit(owner(2, 2, 5, None)).unwrap();
+    let (before, module) = (linker.clone(), linker.tenant(2).unwrap().module);
+    let load = linker.load(2, &object()).unwrap();
+    let with = |table: Table, index: u32, words: Vec<u32>| {
+        let step = Step::Write { node: Node::Xdp, table, index, words };
+        before.check(&Load { steps: vec![step], ..load.clone() }).map_err(|e| e.code())
+    };
+    let share = |first, contexts, units| {
+        let row = XdpShareRow { weight: 16, first, contexts, units, ..XdpShareRow::default() };
+        with(Table::XdpShare, module.into(), row.pack().unwrap())
+    };
+    assert_eq!(share(49, 1, 5), Ok(()));
+    for (first, contexts, units) in [(54, 1, 5), (49, 2, 5), (49, 1, 6), (48, 1, 5)] {
+        assert_eq!(share(first, contexts, units), Err("E0231"), "{first} {contexts} {units}");
+    }
+    // The others' bays stay reserved, and a largest packet's place is left to all.
+    let pool = |reserved| with(Table::XdpPool, 0, XdpPoolRow { reserved }.pack().unwrap());
+    assert_eq!([9, 10, 15, 49, 50].map(pool), [Err("E0231"), Ok(()), Ok(()), Ok(()), Err("E0231")]);
 }
 
 /// What the programs add, as if the analysis had said it: the second slot.

@@ -456,3 +456,46 @@ fn seeds_of_hash_maps_are_the_nics_secrets_and_stay_with_the_values_of_a_map() {
     // Modules and maps have each their own; a map that is kept keeps its chains.
     assert!(one[0] != one[1] && one[0] != one[2] && one[3..].contains(&one[0]), "{one:?}");
 }
+
+#[test]
+fn a_program_that_asks_for_routes_has_a_map_of_its_own_which_is_kept() {
+    let mut linker = linker();
+    let mut rows = Rows::new(&TINY);
+    let asking = |call: u64| {
+        let mut asking = object(2, vec![array("counts", 8, 3)]);
+        asking.parts.xdp.as_mut().unwrap().programs[0].slots[0] = call;
+        asking
+    };
+    let maps = |rows: &Rows| -> Vec<XdpMapRow> {
+        (0..16)
+            .map(|map| xdp(rows, Table::XdpMap, map))
+            .filter(|row: &XdpMapRow| row.valid && row.kind == XdpMapKind::Trie.code())
+            .collect()
+    };
+    // fib_lookup and check_mtu; the same number is no call of a helper where a function or no call stands.
+    rows.run(&linker.load(7, &asking(69 << 32 | 0x85)).unwrap());
+    rows.run(&linker.load(8, &asking(163 << 32 | 0x85)).unwrap());
+    rows.run(&linker.load(9, &asking(69 << 32 | 0x1085)).unwrap());
+    let both = maps(&rows);
+    assert_eq!(both.len(), 2);
+    let owners = BTreeSet::from([7, 8].map(|id| linker.tenant(id).unwrap().module));
+    assert_eq!(both.iter().map(|map| map.module_id).collect::<BTreeSet<_>>(), owners);
+    assert!(both[0].base != both[1].base && both[0].state != both[1].state && both.iter().all(|map| map.constant));
+    let all = |row: &XdpMapRow| (row.key_bytes, row.value_bytes, row.entries);
+    assert_eq!(both.iter().map(all).collect::<Vec<_>>(), [(24, 64, 64); 2]);
+    // A replacement has the same entries; the values of other maps begin anew.
+    let load = linker.replace(7, &asking(69 << 32 | 0x85)).unwrap();
+    rows.run(&load);
+    let red = linker.tenant(7).unwrap().module;
+    let kept: Vec<_> = maps(&rows).into_iter().filter(|map| map.module_id == red).collect();
+    assert!(kept.iter().all(|map| (map.base, map.state) == (both[0].base, both[0].state)), "{kept:?} {both:?}");
+    // Without hardware nothing is added.
+    let mut software = Linker::new(&TINY);
+    software.admit(tenant(7, "red", 0, &TINY)).unwrap();
+    let load = software.load(7, &asking(69 << 32 | 0x85)).unwrap();
+    let installs = load.steps.iter().filter_map(|step| match step {
+        Step::Install { install: Some(sluice_object::Install::Xdp(placed)), .. } => Some(placed.xdp.maps.len()),
+        _ => None,
+    });
+    assert_eq!(installs.collect::<Vec<_>>(), [1]);
+}

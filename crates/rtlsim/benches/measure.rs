@@ -41,7 +41,7 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 19] = [
+const SECTIONS: [Section; 20] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
@@ -51,6 +51,7 @@ const SECTIONS: [Section; 19] = [
     ("rmt-replacement", "A replacement in the rmt pipeline under full load", rmt::replacement),
     ("xdp", "The XDP engine", xdp::cycles),
     ("xdp-paths", "Shipped programs on the XDP engine", xdp::table),
+    ("xdp-flows", "Packets of one flow on the XDP engine", xdp::flows),
     ("xdp-sizes", "The XDP engine by size of packet", xdp::sizes),
     ("xdp-modules", "The XDP engine with one module and with all", xdp::modules),
     ("xdp-rates", "Rates of the XDP engine", xdp::rates),
@@ -64,7 +65,7 @@ const SECTIONS: [Section; 19] = [
 ];
 
 /// Sections that others write, kept as they are.
-const OTHERS: [&str; 3] = ["fast", "xdp-linux", "xdp-linux-rates"];
+const OTHERS: [&str; 4] = ["fast", "xdp-linux", "xdp-linux-rates", "entries"];
 
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
@@ -107,7 +108,7 @@ fn there(section: &str) -> bool {
         return there_with_matchers(section);
     }
     let configs: &[&str] = match section {
-        "xdp-paths" | "xdp-sizes" | "xdp-modules" | "xdp-rates" => &["xdp_default"],
+        "xdp-paths" | "xdp-flows" | "xdp-sizes" | "xdp-modules" | "xdp-rates" => &["xdp_default"],
         _ if section.starts_with("xdp") => &["xdp_default", "xdp_tiny"],
         "rmt" => &["rmt_default", "rmt_tiny"],
         "rmt-wide" => &["rmt_wide"],

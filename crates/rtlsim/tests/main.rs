@@ -18,6 +18,8 @@ mod packets;
 mod pipeline;
 #[path = "../../ebpf/tests/analysis_support/programs.rs"]
 mod programs;
+#[path = "../../hxdp/tests/support/routes.rs"]
+mod random_routes;
 #[path = "support/l7/receiving.rs"]
 mod receiving;
 #[path = "support/rmt_replacing.rs"]
@@ -78,8 +80,11 @@ mod xdp_order;
 mod xdp_outside;
 mod xdp_queues;
 mod xdp_references;
+mod xdp_routes;
 mod xdp_rows;
+mod xdp_sections;
 mod xdp_shared_values;
+mod xdp_shares;
 mod xdp_tenants;
 mod xdp_told;
 mod xdp_tries;

@@ -101,7 +101,9 @@ impl Endurance {
         let options = RtlOptions { top: &top::XDP, seed, check_accounting: true, ..RtlOptions::default() };
         let device = RtlNic::open(target.name, options).unwrap_or_else(|e| panic!("{e}"));
         let count: u16 = if target.name == "tiny" { 3 } else { 8 };
-        let nic = Nic::of(device, count, |spec| spec.xdp_share = Some(XdpShare { weight: 16, rows: 60 }));
+        let nic = Nic::of(device, count, |spec| {
+            spec.xdp_share = Some(XdpShare { weight: 16, rows: 60, ..XdpShare::default() })
+        });
         let none = || Tenant { version: None, possible: BTreeSet::from([None]), stamps: BTreeMap::new() };
         Self {
             offered_to: nic.device.now(),

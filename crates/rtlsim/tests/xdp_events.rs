@@ -81,6 +81,20 @@ const EDGES: [usize; 9] = [64, 65, 71, 72, 73, 127, 128, 129, 1500];
 /// `r3` becomes the frame's length, and r0 the verdict for packets that have no 64 bytes.
 const LONG: &str = "r0 = 1\nr3 = r7\nr3 -= r6\nif r3 < 64 goto end\n";
 
+/// A program that writes a format to its stack and prints by it the numbers that `numbers` puts into r3 to r5.
+fn on_stack(format: &str, numbers: &str) -> String {
+    let mut bytes = format!("{format}\0").into_bytes();
+    let size = bytes.len();
+    bytes.resize(size.next_multiple_of(8), 0);
+    let at = bytes.len();
+    let stores = bytes.chunks_exact(8).enumerate().map(|(word, chunk)| {
+        let number = u64::from_le_bytes(chunk.try_into().unwrap());
+        format!("r1 = {number:#x}\n*(u64 *)(r10 -{}) = r1\n", at - 8 * word)
+    });
+    let stores: String = stores.collect();
+    format!("{stores}{numbers}r1 = r10\nr1 += -{at}\nr2 = {size}\ncall bpf_trace_printk\nr0 = 2\nend:\nexit\n")
+}
+
 #[test]
 fn every_kind_of_event_reaches_the_host_as_the_interpreter_has_it() {
     let Some((mut engine, _)) = open_tiny("every_kind_of_event_reaches_the_host") else { return };
@@ -125,6 +139,10 @@ fn every_kind_of_event_reaches_the_host_as_the_interpreter_has_it() {
         "r1 = map[formats][0]+0\nr2 = 19\nr3 = 8\ncall bpf_trace_printk\nr1 = map[formats][0]+19\nr2 = 16\nr3 = *(u64 *)(r6 +0)\nr4 = r7\nr5 = -5\n\
          call bpf_trace_printk\nr0 = 2\nend:\nexit\n"
             .to_owned(),
+        // The same by formats on the stack.
+        on_stack("%08lx %-7lld|% d%%", "r3 = r7\nr3 <<= 40\nr4 = *(u64 *)(r6 +0)\nr5 = -65\n"),
+        on_stack("%x", "r3 = r7\nr3 -= r6\nr4 = 0\nr5 = 0\n"),
+        on_stack("%px %c %+li", "r3 = *(u64 *)(r6 +0)\nr4 = 65\nr5 = *(u64 *)(r6 +8)\n"),
     ];
     for text in cases {
         let image = image(&format!("{LONG}{text}"));

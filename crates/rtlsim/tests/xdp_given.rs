@@ -77,7 +77,8 @@ fn tenants_have_as_much_of_the_core_as_their_weights_when_the_linker_writes_them
     let Some(options) = options("tenants_have_as_much_of_the_core_as_their_weights") else { return };
     let weights = BTreeMap::from([(1, 4), (2, 12)]);
     let give = |spec: &mut sluice_object::TenantSpec| {
-        spec.xdp_share = weights.get(&spec.id).map(|weight| XdpShare { weight: *weight, rows: 100 });
+        spec.xdp_share =
+            weights.get(&spec.id).map(|weight| XdpShare { weight: *weight, rows: 100, ..XdpShare::default() });
     };
     let mut nic = Nic::given(RtlNic::open(TINY.name, options).unwrap(), give);
     for id in [1, 2] {

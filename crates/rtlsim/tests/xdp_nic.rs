@@ -23,7 +23,7 @@ fn install(module: u8, generation: u8, text: &str) -> Vec<Step> {
     let image = Image { programs: vec![Program { section: "xdp".into(), ..program }], ..Image::default() };
     let compiled = compile(&image, &image.programs[0], &Target::new(2).unwrap()).unwrap_or_else(|e| panic!("{e}"));
     let first = u32::from(start) / PAGE_ROWS as u32;
-    let rows = code(&compiled.bundles, &[], &compiled.events).unwrap_or_else(|e| panic!("{e}"));
+    let rows = code(&compiled, &[]).unwrap_or_else(|e| panic!("{e}"));
     assert!(rows.rows.len() <= PAGE_ROWS);
     let placed = rows.placed(&[first], |_| None).expect("it has no maps");
     let mut steps = Vec::new();
@@ -121,7 +121,12 @@ fn replacements_under_load_lose_nothing_and_every_packet_has_one_version() {
     let mut rng = Rng::new(test_seed("replacements_under_load_lose_nothing_of_xdp"));
     let (module, beside) = (1, 2);
     let mut steps = install(module, 0, &marks(100, 10, 2));
-    steps.push(support::row(Node::Xdp, Table::XdpShare, module.into(), &XdpShareRow { weight: 16, rows: 400 }));
+    steps.push(support::row(
+        Node::Xdp,
+        Table::XdpShare,
+        module.into(),
+        &XdpShareRow { weight: 16, rows: 400, ..XdpShareRow::default() },
+    ));
     support::run_steps(&mut nic, steps).unwrap();
     let (mut outcomes, mut offered) = (Vec::new(), BTreeMap::<u8, u64>::new());
     let versions = if support::long() { 200u8 } else { 12 };

@@ -18,7 +18,7 @@ fn load(engine: &mut Engine, module: u8, rounds: u32) {
 }
 
 fn share(engine: &mut Engine, module: u8, weight: u16, rows: u16) {
-    engine.write(Table::XdpShare, module.into(), &XdpShareRow { weight, rows });
+    engine.write(Table::XdpShare, module.into(), &XdpShareRow { weight, rows, ..XdpShareRow::default() });
 }
 
 /// Cycles from a packet's last beat to its verdict, with nothing else under way.
@@ -193,7 +193,7 @@ fn a_module_finds_its_own_rows_however_many_others_want() {
     let of: Vec<u32> = engine.verdicts.iter().filter(|v| v.module_id == 1).map(|v| v.id).collect();
     assert_eq!(of, [packet_id(1, 1)], "the second is beyond its room");
     // Rows of the table come back, and of others there are none.
-    assert_eq!(engine.read(Table::XdpShare, 1), [289 << 16]);
+    assert_eq!(engine.read(Table::XdpShare, 1), [289 << 16, 0]);
     let asked = engine.ask(sluice_formats::Op::Read, sluice_formats::Node::Xdp, Table::XdpShare, 8, Vec::new());
     assert_eq!(asked.0, Status::BadAddress);
 }

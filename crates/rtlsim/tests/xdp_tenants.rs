@@ -41,7 +41,7 @@ fn cycles() -> u64 {
 fn open(target: &'static Target, seed: u64, does: &[Does]) -> Tenants {
     let options = RtlOptions { top: &top::XDP, seed, check_accounting: true, ..RtlOptions::default() };
     let device = RtlNic::open(target.name, options).unwrap_or_else(|e| panic!("{e}"));
-    Tenants::new(device, target, does, work())
+    Tenants::new(device, target, does, work(), 0)
 }
 
 /// What becomes of everybody's packets when all of them want more than there is.

@@ -4,6 +4,8 @@ rows lie in several banks.
 Claims
 - a packet waits exactly while one of its bucket that came before is there, for the buckets of all modules
 - soon is told to the next one of a bucket when the one before says that it will leave, and only to him
+- a packet has its turn in its flow's section not before all before it in its bucket have left theirs, and a cycle
+  for each slot after that at most
 """
 
 import cocotb
@@ -12,7 +14,7 @@ from common.lookup_bench import pack, parameter, start, step
 from sluice_tb import bench_rng, run_bench
 
 IDLE = ["enter_valid_i", "enter_slot_i", "enter_module_i", "enter_hash_i", "leave_valid_i", "leave_slot_i"]
-IDLE += ["near_valid_i", "near_slot_i"]
+IDLE += ["near_valid_i", "near_slot_i", "section_left_i"]
 
 
 class Order:
@@ -22,7 +24,9 @@ class Order:
         self.dut = dut
         self.there = []
         self.near, self.soon = set(), set()
-        self.waited = self.told = 0
+        self.waited = self.told = self.turns = 0
+        # Who has left his section; for how many cycles a packet's turn is late.
+        self.left, self.late = set(), {}
 
     def before(self, slot):
         """Those of the packet's bucket that came before it, the last one first."""
@@ -37,15 +41,25 @@ class Order:
             assert soon >> slot & 1 == (slot in self.soon), (slot, bucket, self.there)
             self.waited += bool(before)
             self.told += bool(before) and slot in self.soon
+        flow_waits = int(self.dut.flow_waits_o.value)
+        for slot, _ in self.there:
+            may = self.left >= set(self.before(slot))
+            if flow_waits >> slot & 1:
+                self.late[slot] = self.late.get(slot, 0) + 1 if may else 0
+                assert self.late[slot] <= parameter(self.dut, "Slots"), (slot, self.there, self.left)
+            else:
+                assert may, (slot, self.there, self.left)
+                self.turns += bool(self.before(slot))
 
-    async def cycle(self, enter=None, leave=None, near=()):
-        """enter: (slot, module, hash); leave: a slot; near: a slot for each core, or None."""
+    async def cycle(self, enter=None, leave=None, near=(), left=()):
+        """enter: (slot, module, hash); leave: a slot; near: a slot for each core, or None; left: slots."""
         slot, module, bucket = enter or (0, 0, 0)
         await step(
             self.dut, enter_valid_i=enter is not None, enter_slot_i=slot, enter_module_i=module, enter_hash_i=bucket,
             leave_valid_i=leave is not None, leave_slot_i=leave or 0,
             near_valid_i=sum(1 << c for c, s in enumerate(near) if s is not None),
             near_slot_i=pack((s or 0 for s in near), self.slot_bits),
+            section_left_i=sum(1 << s for s in left),
         )  # fmt: skip
         # What stood in this cycle is what the cycles before have made.
         self.check()
@@ -53,12 +67,15 @@ class Order:
             if told is not None:
                 self.near.add(told)
                 self.soon |= {s for s, _ in self.there if self.before(s)[:1] == [told]}
+        self.left |= set(left)
         if leave is not None:
             self.there = [packet for packet in self.there if packet[0] != leave]
         if enter is not None:
             self.there.append((slot, (module, bucket)))
             self.near.discard(slot)
             self.soon.discard(slot)
+            self.left.discard(slot)
+            self.late.pop(slot, None)
 
 
 @cocotb.test()
@@ -85,8 +102,9 @@ async def packets_of_a_bucket_wait_for_each_other_alone(dut):
             # Who leaves in this cycle has said so before, if at all.
             says = rng.sample(sorted(there - order.near - {leave}), k=min(cores, len(there - order.near - {leave})))
             near = [slot if rng.random() < 0.3 else None for slot in says]
-            await order.cycle(enter, leave, near + [None] * (cores - len(near)))
-    assert min(order.waited, order.told) > 1_000, (order.waited, order.told)
+            left = [slot for slot in there - {leave} if rng.random() < 0.2]
+            await order.cycle(enter, leave, near + [None] * (cores - len(near)), left)
+    assert min(order.waited, order.told, order.turns) > 1_000, (order.waited, order.told, order.turns)
 
 
 @pytest.mark.parametrize("slots, modules, buckets", [(32, 64, 16), (8, 8, 16)])

@@ -123,13 +123,15 @@ fn text(target: &Target, all: &[Of], linker: &Linker) -> String {
     let megabits = |bits: u64| group(bits / 1_000_000);
     let mut ports = Table::new(["tenant", "from", "Mbit/s", "burst bytes", "waits, ticks", "growth"]).left(1);
     let mut queues = Table::new(["tenant", "to", "packets", "cells", "Mbit/s of 64 B", "512 B", "1518 B"]).left(1);
-    let mut xdp = Table::new(["tenant", "weight", "rows", "bytes", "work of a packet", "growth"]).left(1);
+    let mut xdp =
+        Table::new(["tenant", "weight", "rows", "bytes", "contexts", "KiB each", "work of a packet", "growth"]).left(1);
     for one in all {
-        let XdpShare { weight, rows } = one.xdp.share;
+        let XdpShare { weight, rows, contexts, memory } = one.xdp.share;
+        let memory = if contexts > 0 { memory } else { 0 };
         let bytes = u64::from(rows) * u64::from(target.bus_bytes);
         let work = u64::from(one.xdp.work);
         let growth = one.xdp.growth.map_or_else(|| "any".to_owned(), |bytes| group(bytes.into()));
-        let numbers = [weight.into(), rows.into(), bytes, work].map(group);
+        let numbers = [weight.into(), rows.into(), bytes, contexts.into(), memory.into(), work].map(group);
         xdp.row([one.name.clone()].into_iter().chain(numbers).chain([growth]));
         for AtPort { port, assured, wait } in &one.ports {
             let burst = group(u64::from(assured.burst_beats * target.bus_bytes));
@@ -142,7 +144,7 @@ fn text(target: &Target, all: &[Of], linker: &Linker) -> String {
             queues.row([one.name.clone(), to.to_string()].into_iter().chain(room).chain(rates));
         }
     }
-    let part = "its part of the XDP engine in hardware: reserved rows of the queue, back edges and calls, bytes that a frame may gain";
+    let part = "its part of the XDP engine in hardware: reserved rows of the queue, contexts of its own with packet memory each, back edges and calls, bytes that a frame may gain";
     let free = free(linker);
     format!("stored at its ports\n{ports}\ntaken by its queues, frames one at a time\n{queues}\n{part}\n{xdp}\n{free}")
 }
@@ -176,6 +178,8 @@ fn document(target: &Target, all: &[Of], linker: &Linker) -> serde_json::Value {
             "xdp": {
                 "weight": one.xdp.share.weight,
                 "rows": one.xdp.share.rows,
+                "contexts": one.xdp.share.contexts,
+                "memory": if one.xdp.share.contexts > 0 { one.xdp.share.memory } else { 0 },
                 "work": one.xdp.work,
                 "growth": one.xdp.growth,
             },

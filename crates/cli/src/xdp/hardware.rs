@@ -91,6 +91,7 @@ impl Hardware {
         let wrong = |e: tenant::TenantError| Failure::input(e.code(), format!("{}: {e}", run.object.display()));
         let object = tenant::object(&spec.name, image, &options).map_err(wrong)?;
         let compiled = compiled(&object, program);
+        let routes = run.routes.as_deref().map(object::routes).transpose()?.map(|(text, _)| text);
         let mut settings = NicSettings::new(target);
         settings.ports[0].untagged = Some(TENANT);
         let config = NicConfig {
@@ -101,7 +102,7 @@ impl Hardware {
             seed: Some(run.seed),
             engines: sluice_nic::engines::ALL,
             settings,
-            tenants: vec![TenantConfig { spec, object: Some(object), routes: None, rings: Vec::new() }],
+            tenants: vec![TenantConfig { spec, object: Some(object), routes, rings: Vec::new() }],
             ports: vec![PortBinding::default(); target.ports as usize],
             hosts: vec![HostBinding::default(); target.hosts as usize],
         };

@@ -102,6 +102,16 @@ fn reasons(program: &Program, compiled: &Compiled) -> Vec<String> {
     }
 }
 
+/// Of a row of the section `>`, of one behind it `<`.
+fn mark(compiled: &Compiled, row: usize) -> char {
+    let is = |rows: &[bool]| rows.get(row).copied().unwrap_or(false);
+    match &compiled.sections {
+        Some(sections) if is(&sections.enters) => '>',
+        Some(sections) if is(&sections.leaves) => '<',
+        _ => ' ',
+    }
+}
+
 fn text(image: &Image, program: &Program, compiled: &Compiled) -> String {
     let mut out = String::new();
     let rows = &compiled.bundles.rows;
@@ -126,6 +136,9 @@ fn text(image: &Image, program: &Program, compiled: &Compiled) -> String {
     }
     match compiled.flow_serial {
         false => out.push_str("packets of one flow run beside each other\n"),
+        true if compiled.sections.is_some() => {
+            out.push_str("flow-serial: packets of one flow pass the rows marked > one after the other, until <\n")
+        }
         true => out.push_str("flow-serial: packets of one flow wait for each other\n"),
     }
     for reason in reasons(program, compiled) {
@@ -139,7 +152,7 @@ fn text(image: &Image, program: &Program, compiled: &Compiled) -> String {
                 let _ = writeln!(out, "; {} @ {}:{}", line.text.trim(), line.file, line.line);
                 last = Some((&line.file, line.line));
             }
-            let number = if lane == 0 { format!("{row:5}") } else { " ".repeat(5) };
+            let number = if lane == 0 { format!("{}{row:4}", mark(compiled, row)) } else { " ".repeat(5) };
             let bundled = listing::text(&step.op, &|index| map_name(image, index));
             let from = instruction(image, program, step.slot);
             let _ = writeln!(out, "{number} .{lane}  {bundled:44} {:4}: {from}", step.slot);
@@ -147,6 +160,10 @@ fn text(image: &Image, program: &Program, compiled: &Compiled) -> String {
     }
     out.push('\n');
     out
+}
+
+fn numbers(rows: &[bool]) -> Vec<usize> {
+    rows.iter().enumerate().filter(|(_, is)| **is).map(|(row, _)| row).collect()
 }
 
 fn entry(image: &Image, program: &Program, compiled: &Compiled) -> Value {
@@ -176,6 +193,8 @@ fn entry(image: &Image, program: &Program, compiled: &Compiled) -> Value {
         "instructions": compiled.instructions,
         "maps": maps,
         "flow_serial": compiled.flow_serial,
+        "section_rows": compiled.sections.as_ref().map(|sections| numbers(&sections.enters)),
+        "rows_behind_the_section": compiled.sections.as_ref().map(|sections| numbers(&sections.leaves)),
         "because": reasons(program, compiled),
         "rows": rows,
         "refused": null,

@@ -182,6 +182,8 @@ pub(super) struct ShareTable {
 pub(super) struct XdpShareTable {
     pub weight: Option<u16>,
     pub rows: Option<u16>,
+    pub contexts: Option<u8>,
+    pub memory: Option<u8>,
 }
 
 /// What a tenant is given of the rmt pipeline.

@@ -87,6 +87,7 @@ fn given(resource: &str) -> Option<&'static str> {
     Some(match resource {
         "queue cells" => "queues",
         "rows of the XDP queues" => "xdp_share.rows",
+        "contexts of the XDP cores" => "xdp_share.contexts",
         "match sets at least" => "max_entries",
         "UDP ports of l7" => "l7.ports",
         "start rows of l7" => "l7.starts",

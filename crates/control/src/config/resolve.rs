@@ -300,7 +300,12 @@ impl Resolver<'_> {
         spec.xdp_growth = Some(table.xdp_growth.unwrap_or(GROWTH));
         spec.xdp_share = table.xdp_share.as_ref().map(|Only(share)| {
             let usual = XdpShare::default();
-            XdpShare { weight: share.weight.unwrap_or(usual.weight), rows: share.rows.unwrap_or(usual.rows) }
+            XdpShare {
+                weight: share.weight.unwrap_or(usual.weight),
+                rows: share.rows.unwrap_or(usual.rows),
+                contexts: share.contexts.unwrap_or(usual.contexts),
+                memory: share.memory.unwrap_or(usual.memory),
+            }
         });
         spec.quantum = table.quantum.unwrap_or(spec.quantum);
         let lists = [("queues", &table.queues, &mut spec.queues), ("reserve", &table.reserve, &mut spec.reserves)];

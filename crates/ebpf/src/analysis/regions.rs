@@ -8,7 +8,8 @@ use super::state::State;
 use super::summary::Summary;
 use super::transfer::{Code, proven_in_packet};
 use super::value::{Base, Generation, MapRef, Value};
-use crate::address::Region;
+use crate::address::{Region, STACK_BYTES};
+use crate::helper::print::TRACE_PRINTK;
 use crate::helper::{self, Arg};
 use crate::insn::{Kind, Operand};
 use crate::{Image, Program};
@@ -73,6 +74,8 @@ pub struct Call {
     pub args: Vec<(Arg, Value)>,
     /// The number that stands in a stack frame as its key of 4 bytes, if it is always one.
     pub key: Option<u32>,
+    /// The bytes of a format that a program writes to its stack, if they are always these.
+    pub text: Option<Vec<u8>>,
 }
 
 /// What is known of one slot. All of it holds whenever the instruction is executed.
@@ -187,6 +190,7 @@ fn see(code: &Code<'_>, at: &mut At, pc: u32, state: &State) {
         a.map = a.map.filter(|m| b.map == Some(*m));
         a.args = arguments(a.helper, before);
         a.key = a.key.filter(|key| b.key == Some(*key));
+        a.text = a.text.take().filter(|text| b.text.as_ref() == Some(text));
     }
 }
 
@@ -250,8 +254,24 @@ fn context_field(address: &Value, kind: AccessKind, width: u32) -> bool {
 fn call(code: &Code<'_>, s: &State, pc: u32) -> Option<Call> {
     let Kind::CallHelper { id } = code.kind(pc)? else { return None };
     let map = helper::find(id).and_then(|helper| map_argument(s, helper));
-    Some(Call { helper: id, map, args: arguments(id, &s.regs), key: key(code, s, map, id) })
+    Some(Call { helper: id, map, args: arguments(id, &s.regs), key: key(code, s, map, id), text: text(s, id) })
 }
+
+/// The format of a call of `trace_printk` that lies in a stack frame.
+fn text(s: &State, id: i32) -> Option<Vec<u8>> {
+    let (address, bytes) = (&s.regs[1], s.regs[2].as_constant().filter(|_| id == TRACE_PRINTK.id)?);
+    let (Base::Stack(level), Some(offset), false) = (address.base, address.offset.as_constant(), address.nullable)
+    else {
+        return None;
+    };
+    let (offset, bytes) = (offset as i64, i64::from(bytes as u32));
+    let frame = s.frames.get(usize::from(level)).filter(|_| offset >= -STACK && offset + bytes <= 0)?;
+    let byte = |at| stack::load(frame, offset + at, 1).as_constant().map(|byte| byte as u8);
+    (0..bytes).map(byte).collect()
+}
+
+/// Bytes of a stack frame.
+const STACK: i64 = STACK_BYTES as i64;
 
 fn key(code: &Code<'_>, s: &State, map: Option<MapRef>, id: i32) -> Option<u32> {
     map.filter(|map| map.all(code.image, |spec| spec.key_size == 4))?;
@@ -259,7 +279,7 @@ fn key(code: &Code<'_>, s: &State, map: Option<MapRef>, id: i32) -> Option<u32> 
     let address = s.regs.get(1 + position).filter(|address| !address.nullable)?;
     let (Base::Stack(level), Some(offset)) = (address.base, address.offset.as_constant()) else { return None };
     let offset = offset as i64;
-    let frame = s.frames.get(usize::from(level)).filter(|_| (-512..=-4).contains(&offset))?;
+    let frame = s.frames.get(usize::from(level)).filter(|_| (-STACK..=-4).contains(&offset))?;
     stack::load(frame, offset, 4).as_constant().and_then(|key| u32::try_from(key).ok())
 }
 

@@ -1,12 +1,18 @@
 //! `fib_lookup` and `check_mtu`: what the host's routing would do, from the routes file.
+//!
+//! Which route is taken says [`choice`]; what an engine in hardware looks up instead says [`rows`].
+
+mod choice;
+pub mod rows;
 
 use super::held::context;
 use super::memory;
-use super::routes::{DEFAULT, Kind, LOCAL, Link, MAIN, Route, Routes};
+use super::routes::{Link, MAIN, Route, Routes};
 use super::{Arg, Helper, Ret};
 use crate::map::Class;
 use crate::vm::Cpu;
 use crate::{Errno, FaultReason};
+use choice::{Query, result, source_v4, taken};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// `long bpf_fib_lookup(ctx, params, plen, flags)`.
@@ -43,21 +49,10 @@ mod flag {
     pub const ALL: u32 = DIRECT | OUTPUT | SKIP_NEIGH | TBID | SRC | MARK;
 }
 
-/// Results, `BPF_FIB_LKUP_RET_*`.
-mod result {
-    pub const SUCCESS: u64 = 0;
-    pub const BLACKHOLE: u64 = 1;
-    pub const UNREACHABLE: u64 = 2;
-    pub const PROHIBIT: u64 = 3;
-    pub const NOT_FORWARDED: u64 = 4;
-    pub const FORWARDING_DISABLED: u64 = 5;
-    pub const NO_NEIGHBOUR: u64 = 7;
-    pub const FRAGMENTATION_NEEDED: u64 = 8;
-    pub const NO_SOURCE: u64 = 9;
-}
-
-const AF_INET: u8 = 2;
-const AF_INET6: u8 = 10;
+/// `AF_INET`.
+pub const AF_INET: u8 = 2;
+/// `AF_INET6`.
+pub const AF_INET6: u8 = 10;
 /// Bytes of an Ethernet header.
 const HEADER: i32 = 14;
 
@@ -132,35 +127,18 @@ fn lookup_v4(routes: &Routes, params: &mut Params, flags: u32) -> u64 {
         return result::FORWARDING_DISABLED;
     }
     let to = params.v4(Params::DESTINATION);
-    let class = params.0[Params::METRIC] & 0xfc;
-    let fits = |route: &Route| {
-        let out = flags & flag::OUTPUT == 0 || route.interface == ifindex || is_error(route.kind);
-        out && (route.tos == 0 || route.tos & 0xfc == class)
-    };
-    let route = match table(routes, params, flags, false) {
-        Some(table) => routes.lookup(table, to.into(), 0, &fits),
-        None if flags & flag::DIRECT != 0 => None,
-        None => {
-            let found = [MAIN, DEFAULT].into_iter().filter_map(|t| routes.lookup(t, to.into(), 0, &fits));
-            { found }.find(|r| r.kind != Kind::Throw)
-        }
-    };
-    let route = match forwarded(route) {
-        Ok(route) => route,
+    let only = (flags & flag::OUTPUT != 0).then_some(ifindex);
+    let query = Query { from: table(params, flags), only, prefer: 0, class: params.0[Params::METRIC] & 0xfc };
+    let (route, out, mtu) = match taken(routes, query.find(routes, to.into(), 32), false) {
+        Ok(taken) => taken,
         Err(result) => return result,
     };
-    let Some(out) = routes.link(route.interface) else {
-        return result::NOT_FORWARDED;
-    };
-    let mtu = route.mtu.filter(|m| *m != 0).unwrap_or(out.mtu.min(0xffff));
     if let Some(result) = too_long(params, mtu) {
         return result;
     }
     leave_by(params, route, out);
     if flags & flag::SRC != 0 {
-        let hop = if let Some(IpAddr::V4(a)) = route.gateway { Some(a) } else { None };
-        let source = route.source.unwrap_or_else(|| routes.source_v4(out.index, hop).into());
-        params.put_address(Params::SOURCE, source);
+        params.put_address(Params::SOURCE, source_v4(routes, route, out));
     }
     if let Some(gateway) = route.gateway {
         if gateway.is_ipv6() {
@@ -185,21 +163,11 @@ fn lookup_v6(routes: &Routes, params: &mut Params, flags: u32) -> u64 {
     if !link.forwarding[1] {
         return result::FORWARDING_DISABLED;
     }
-    // IPv6 prefers the interface among equal routes but does not insist on it.
-    let any = |_: &Route| true;
-    let route = match table(routes, params, flags, true) {
-        Some(table) => routes.lookup(table, to.into(), ifindex, &any),
-        None if flags & flag::DIRECT != 0 => None,
-        None => [LOCAL, MAIN].into_iter().find_map(|t| routes.lookup(t, to.into(), ifindex, &any)),
-    };
-    let route = match forwarded(route) {
-        Ok(route) => route,
+    let query = Query { from: table(params, flags), only: None, prefer: ifindex, class: 0 };
+    let (route, out, mtu) = match taken(routes, query.find(routes, to.into(), 128), true) {
+        Ok(taken) => taken,
         Err(result) => return result,
     };
-    let Some(out) = routes.link(route.interface) else {
-        return result::NOT_FORWARDED;
-    };
-    let mtu = route.mtu.filter(|m| *m != 0).unwrap_or(out.mtu.clamp(1280, 0xffff + 40));
     if let Some(result) = too_long(params, mtu) {
         return result;
     }
@@ -208,7 +176,7 @@ fn lookup_v6(routes: &Routes, params: &mut Params, flags: u32) -> u64 {
     }
     leave_by(params, route, out);
     if flags & flag::SRC != 0 {
-        match route.source.or_else(|| routes.source_v6(out.index, to).map(IpAddr::V6)) {
+        match route.source.or_else(|| routes.source_v6(out.index, to, 128).map(IpAddr::V6)) {
             Some(source) => params.put_address(Params::SOURCE, source),
             None => return result::NO_SOURCE,
         }
@@ -216,8 +184,8 @@ fn lookup_v6(routes: &Routes, params: &mut Params, flags: u32) -> u64 {
     finish(routes, params, flags, out, route.gateway.unwrap_or(to.into()), mtu)
 }
 
-/// The one table that a direct lookup looks into, if it is there. Reading its number clears it.
-fn table(routes: &Routes, params: &mut Params, flags: u32, v6: bool) -> Option<u32> {
+/// The one table that a direct lookup looks into. Reading its number clears it.
+fn table(params: &mut Params, flags: u32) -> Option<u32> {
     if flags & flag::DIRECT == 0 {
         return None;
     }
@@ -227,23 +195,7 @@ fn table(routes: &Routes, params: &mut Params, flags: u32, v6: bool) -> Option<u
         params.put(Params::TABLE, &[0; 4]);
     }
     // The kernel takes 0 for main.
-    let table = if table == 0 { MAIN } else { table };
-    routes.has_table(v6, table).then_some(table)
-}
-
-fn is_error(kind: Kind) -> bool {
-    matches!(kind, Kind::Blackhole | Kind::Unreachable | Kind::Prohibit | Kind::Throw)
-}
-
-/// The route if packets are forwarded by it, else the result.
-fn forwarded(route: Option<&Route>) -> Result<&Route, u64> {
-    match route.map(|r| r.kind) {
-        Some(Kind::Unicast) => route.ok_or(result::NOT_FORWARDED),
-        Some(Kind::Blackhole) => Err(result::BLACKHOLE),
-        Some(Kind::Unreachable) => Err(result::UNREACHABLE),
-        Some(Kind::Prohibit) => Err(result::PROHIBIT),
-        Some(Kind::Local | Kind::Throw) | None => Err(result::NOT_FORWARDED),
-    }
+    Some(if table == 0 { MAIN } else { table })
 }
 
 fn too_long(params: &mut Params, mtu: u32) -> Option<u64> {

@@ -3,7 +3,7 @@
 mod bytes;
 mod checksum;
 mod clock;
-mod fib;
+pub mod fib;
 pub(crate) mod format;
 mod held;
 pub(crate) mod iterate;

@@ -106,6 +106,11 @@ impl Routes {
         self.entries == 0
     }
 
+    /// Interfaces, routes, addresses and neighbours together.
+    pub fn len(&self) -> usize {
+        self.entries
+    }
+
     /// The interface with this index.
     pub fn link(&self, index: u32) -> Option<&Link> {
         self.links.get(&index)
@@ -127,18 +132,46 @@ impl Routes {
         matches!(table, LOCAL | MAIN | DEFAULT) || self.tables.contains_key(&(v6, trie(v6, table)))
     }
 
-    /// The route to an address in one table that `fits`: longest prefix, then lowest metric, then
+    /// The route to an address in one table that `fits`: longest prefix, of `longest` bits at most, then lowest metric, then
     /// one by interface `prefer`.
-    pub fn lookup(&self, table: u32, to: IpAddr, prefer: u32, fits: &dyn Fn(&Route) -> bool) -> Option<&Route> {
+    pub fn lookup(
+        &self,
+        table: u32,
+        (to, longest): (IpAddr, u8),
+        prefer: u32,
+        fits: &dyn Fn(&Route) -> bool,
+    ) -> Option<&Route> {
         let table = self.tables.get(&(to.is_ipv6(), trie(to.is_ipv6(), table)))?;
         let bits = bits(to);
-        table.lengths.iter().find_map(|(length, prefixes)| {
+        table.lengths.range(std::cmp::Reverse(longest)..).find_map(|(length, prefixes)| {
             let routes = prefixes.get(&(bits & mask(length.0, to.is_ipv6())))?;
             let first = routes.iter().find(|r| fits(r))?;
             let same =
                 |r: &&Route| (r.table, r.metric) == (first.table, first.metric) && r.interface == prefer && fits(r);
             Some(routes.iter().find(same).unwrap_or(first))
         })
+    }
+
+    /// Tables that have routes for this family.
+    pub fn tables(&self, v6: bool) -> impl Iterator<Item = u32> {
+        self.tables.keys().filter(move |(family, _)| *family == v6).map(|(_, table)| *table)
+    }
+
+    /// Prefixes of a table: address and length.
+    pub fn prefixes(&self, v6: bool, table: u32) -> impl Iterator<Item = (IpAddr, u8)> {
+        let lengths = self.tables.get(&(v6, trie(v6, table))).into_iter().flat_map(|table| &table.lengths);
+        lengths.flat_map(move |(length, prefixes)| prefixes.keys().map(move |bits| (address(*bits, v6), length.0)))
+    }
+
+    /// All routes of a family.
+    pub fn all(&self, v6: bool) -> impl Iterator<Item = &Route> {
+        let tables = self.tables.iter().filter(move |((family, _), _)| *family == v6);
+        tables.flat_map(|(_, table)| table.lengths.values()).flat_map(BTreeMap::values).flatten()
+    }
+
+    /// Neighbours: interface, address, MAC address.
+    pub fn neighbours(&self) -> impl Iterator<Item = (u32, IpAddr, [u8; 6])> {
+        self.neighbours.iter().map(|((interface, address), mac)| (*interface, *address, *mac))
     }
 
     /// The IPv4 source address for packets by an interface to a next hop, as `inet_select_addr`: an
@@ -159,14 +192,15 @@ impl Routes {
     }
 
     /// The IPv6 source address for packets by an interface: of the destination's scope if there is
-    /// one, then the interface's own, then the one with the longest common prefix.
-    pub fn source_v6(&self, interface: u32, to: Ipv6Addr) -> Option<Ipv6Addr> {
+    /// one, then the interface's own, then the one with the longest common prefix, of which `longest` bits count.
+    ///
+    /// The destination is none of a link's own addresses: packets to these are never forwarded.
+    pub fn source_v6(&self, interface: u32, to: Ipv6Addr, longest: u8) -> Option<Ipv6Addr> {
         let candidates = self.links.values().flat_map(|link| link.addresses.iter().map(move |a| (link.index, a)));
         let rated = candidates.filter_map(|(index, (address, length))| {
             let IpAddr::V6(a) = *address else { return None };
-            let common = (a.to_bits() ^ to.to_bits()).leading_zeros().min((*length).into());
-            let same_scope = a.is_unicast_link_local() == to.is_unicast_link_local();
-            Some(((same_scope, index == interface, common), a))
+            let common = (a.to_bits() ^ to.to_bits()).leading_zeros().min((*length).min(longest).into());
+            Some(((!a.is_unicast_link_local(), index == interface, common), a))
         });
         // Of equal ones the first.
         rated.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, a)| a)
@@ -187,6 +221,11 @@ impl Routes {
 /// Where the routes of a table are kept.
 fn trie(v6: bool, table: u32) -> u32 {
     if table == LOCAL && !v6 { MAIN } else { table }
+}
+
+/// The address of a number.
+fn address(bits: u128, v6: bool) -> IpAddr {
+    if v6 { Ipv6Addr::from_bits(bits).into() } else { Ipv4Addr::from_bits(bits as u32).into() }
 }
 
 /// An address as a number; IPv4 in the lower 32 bits.

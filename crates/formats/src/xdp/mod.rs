@@ -11,7 +11,8 @@ use crate::engine::{EngineId, Folder};
 use crate::reason::events;
 use rows::{
     XdpCodeRow, XdpEventDataRow, XdpEventsRow, XdpEventsTakenRow, XdpFaultRow, XdpHostRow, XdpInterfacesRow, XdpMapRow,
-    XdpOutsideRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpSearchRow, XdpShareRow, XdpSpentRow, XdpValueRow,
+    XdpOutsideRow, XdpPageRow, XdpPoolRow, XdpProgramRow, XdpRegionRow, XdpSearchRow, XdpShareRow, XdpSpentRow,
+    XdpValueRow,
 };
 use target::Target as XdpTarget;
 
@@ -62,8 +63,10 @@ tables! { Some(EngineId::XDP);
         /// Events.
         XdpEventData "xdp_event_data" = 17: read_row::<XdpEventDataRow>(), |t| t.modules * target::EVENT_WORDS as u32, "`xdp_event_data_row`, by 256 * module + place";
         /// What becomes zero of external memory.
-        XdpOutside "xdp_outside" = 18: row::<XdpOutsideRow>(), |t| (XdpTarget::by_name(t.name).outside >> 16) as u32, "`xdp_outside_row`, by 64 KiB; a write is answered when it is done";
-        /// Weights and reserved rows of modules in the queues in front of the cores.
+        XdpOutside "xdp_outside" = 19: row::<XdpOutsideRow>(), |t| (XdpTarget::by_name(t.name).outside >> 16) as u32, "`xdp_outside_row`, by 64 KiB; a write is answered when it is done";
+        /// What is not for all of the cores' packet memory.
+        XdpPool "xdp_pool" = 18: row::<XdpPoolRow>(), |_| 1, "`xdp_pool_row`";
+        /// Weights and reserved rows of modules in the queues in front of the cores, and what of the cores is theirs.
         XdpShare "xdp_share" = 16: row::<XdpShareRow>(), |t| t.modules, "`xdp_share_row`, by module";
     }
 }

@@ -92,13 +92,30 @@ row! {
 }
 
 row! {
-    /// A module's part of the queues in front of the cores. Index: module.
+    /// A module's part of the queues in front of the cores, and of the cores. Index: module.
     #[derive(Copy, Hash)]
     XdpShareRow, "xdp_share_row" {
         /// Weight in the round robin, in 16 bundles a turn; 0 is as 16.
         weight: u16 = 16,
         /// Rows of the bus that only this module's packets may take.
         rows: u16 = 16,
+        /// Contexts of each core that are its own, each with a slot and a bay of packet memory.
+        contexts: u8 = 4,
+        /// First unit of its bays, in each core's packet memory.
+        first: u16 = 12,
+        /// Units of 1 KiB of a bay; a packet that needs more does not take its own.
+        units: u8 = 5,
+        /// Its packets may take contexts that others own and do not use.
+        borrows: bool = 1,
+    }
+}
+
+row! {
+    /// What is not for all. Index: 0.
+    #[derive(Copy, Hash)]
+    XdpPoolRow, "xdp_pool_row" {
+        /// Units of 1 KiB at the end of each core's packet memory in which modules' own bays lie.
+        reserved: u16 = 13,
     }
 }
 
@@ -357,6 +374,7 @@ pub(super) const ROWS: &[RowInfo] = rows![
     XdpPageRow,
     XdpProgramRow,
     XdpShareRow,
+    XdpPoolRow,
     XdpInterfacesRow,
     XdpRegionRow,
     XdpMapRow,

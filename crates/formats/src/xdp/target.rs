@@ -6,6 +6,19 @@ pub const LANES: usize = 2;
 pub const PAGE_ROWS: usize = 64;
 /// Most cores of an engine.
 pub const CORES: usize = 2;
+/// Work of a packet up to which its module may take contexts that others own and do not use: so long their owner waits at most for
+/// one to come back.
+pub const BORROW_WORK: u32 = 1 << 10;
+/// Rows of a unit of packet memory, in which places are given out: 1 KiB.
+pub const UNIT_ROWS: usize = 16;
+/// Rows of a packet in front of its frame: its stack, then the headroom.
+pub const FRAME_ROW: usize = 8 + 256 / 64;
+/// Rows of a frame that may grow, from its packet's first on.
+pub const GROWN_ROWS: usize = FRAME_ROW + 3520 / 64;
+/// Units of the largest packet: the longest frame, seven frames of functions, the longest record.
+pub const PACKET_UNITS: usize =
+    (FRAME_ROW + (crate::limits::MAX_FRAME_BYTES as usize).div_ceil(64) + 7 * 8 + RECORD_BYTES / 64)
+        .div_ceil(UNIT_ROWS);
 /// Channels of the trace of steps for each core; what all cores share is told on the first one's.
 pub const CORE_STEPS: usize = 5;
 /// Most taken back edges and calls of a packet, unless its tenant is given another number.
@@ -65,6 +78,8 @@ pub struct Target {
     pub outside: usize,
     /// Lines of 64 bytes of the cache in front of it.
     pub lines: usize,
+    /// Entries of the map with a tenant's routes.
+    pub routes: usize,
 }
 
 /// The configuration to build on.
@@ -84,6 +99,7 @@ pub const DEFAULT: Target = Target {
     search: 1 << 15,
     outside: 0,
     lines: 0,
+    routes: 512,
 };
 
 /// A small one that reaches every corner soon.
@@ -103,6 +119,7 @@ pub const TINY: Target = Target {
     search: 1 << 10,
     outside: 0,
     lines: 0,
+    routes: 64,
 };
 
 /// The default one with external memory for values.
@@ -123,6 +140,11 @@ impl Target {
     /// Pages of instruction memory.
     pub fn pages(&self) -> usize {
         self.rows / PAGE_ROWS
+    }
+
+    /// Units of a core's packet memory.
+    pub fn memory_units(&self) -> u16 {
+        (self.memory / UNIT_ROWS) as u16
     }
 
     /// Contexts of all cores: each is a processor to programs, with a copy of its own of per-CPU values.

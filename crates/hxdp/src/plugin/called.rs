@@ -62,7 +62,7 @@ pub fn called(request: &Request, input: &str) -> Result<Called, String> {
     // r1 is the memory, which the analysis takes for the context.
     let compiled = if request.xdp { compile } else { compile_unanalysed };
     let made = compiled(&image, &image.programs[0], &target).map_err(failure)?;
-    let code = code(&made.bundles, &image.maps, &made.events).map_err(|mut e| {
+    let code = code(&made, &image.maps).map_err(|mut e| {
         e.slot = e.slot.saturating_sub(shift as u32);
         format!("[E0805] {e}")
     })?;

@@ -3,10 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 clang=${CLANG:-clang-16}
-flags=(-O2 -g -target bpf -mcpu=v3 -Wall -I "/usr/include/$(uname -m)-linux-gnu")
+flags=(-O2 -g -target bpf -mcpu=v3 -Wall -I "/usr/include/$(uname -m)-linux-gnu" -I ../../../../programs/xdp/include)
 # Paths of this machine stay out of the objects.
 flags+=(-fdebug-compilation-dir=. "-ffile-prefix-map=$PWD=.")
-for name in verdicts fault tag nested fib; do
+for name in verdicts fault tag nested fib fib_router; do
   "$clang" "${flags[@]}" -c "$name.c" -o "$name.o"
 done
 for version in 1 2 90; do

@@ -7,6 +7,7 @@ pub mod interfaces;
 pub mod layout;
 pub mod part;
 mod placed;
+pub mod routes;
 mod show;
 pub mod trie;
 

@@ -268,6 +268,10 @@ pub struct Tenant {
     pub xdp_weight: Option<u16>,
     /// Rows of the bus in these that are its own.
     pub xdp_rows: Option<u16>,
+    /// Contexts of an XDP engine in hardware that are its own.
+    pub xdp_contexts: Option<u8>,
+    /// KiB of packet memory that come with each.
+    pub xdp_memory: Option<u8>,
     /// Weight in the queues in front of the l7 engine.
     pub l7_weight: Option<u16>,
     /// Destinations that it may use; without them those that its tables name, and all when it

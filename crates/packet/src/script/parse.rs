@@ -37,6 +37,8 @@ pub const OPTIONS: [(&str, &[&str]); 9] = [
             "xdp_growth=",
             "xdp_weight=",
             "xdp_rows=",
+            "xdp_contexts=",
+            "xdp_memory=",
             "l7_weight=",
             "to=",
         ],

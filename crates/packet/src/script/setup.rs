@@ -73,6 +73,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
     let (mut share, mut share_burst, mut limit, mut reserve) = (None, None, None, None);
     let (mut xdp_work, mut xdp_growth) = (None, None);
     let (mut xdp_weight, mut xdp_rows, mut l7_weight) = (None, None, None);
+    let (mut xdp_contexts, mut xdp_memory) = (None, None);
     while let Some(option) = words.next() {
         let (key, value) = option.option();
         let first = match (key.text, value) {
@@ -118,6 +119,14 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
                 let n = value.number("the rows at the XDP engine", 1, u128::from(u16::MAX))?;
                 xdp_rows.replace(n as u16).is_none()
             }
+            ("xdp_contexts", Some(value)) => {
+                let n = value.number("the contexts at the XDP engine", 1, u128::from(u8::MAX))?;
+                xdp_contexts.replace(n as u8).is_none()
+            }
+            ("xdp_memory", Some(value)) => {
+                let n = value.number("the packet memory at the XDP engine", 1, u128::from(u8::MAX))?;
+                xdp_memory.replace(n as u8).is_none()
+            }
             ("l7_weight", Some(value)) => {
                 let n = value.number("the weight at the l7 engine", 1, u128::from(u16::MAX))?;
                 l7_weight.replace(n as u16).is_none()
@@ -162,6 +171,8 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
         xdp_growth,
         xdp_weight,
         xdp_rows,
+        xdp_contexts,
+        xdp_memory,
         l7_weight,
         to,
     };

@@ -128,7 +128,7 @@ fn alone(engine: &mut Engine, frame: &[u8]) -> u64 {
     out - engine.last_in
 }
 
-pub use paths::table;
+pub use paths::{flows, table};
 pub use rates::table as rates;
 pub use sizes::{modules, table as sizes};
 

@@ -76,8 +76,9 @@ pub fn table(seed: u64) -> String {
     for (at, path) in PATHS.iter().enumerate() {
         let yes = |reached: bool| if reached { "yes" } else { "no" };
         let density = |cycles: f64, lut: f64| 1e7 / cycles / lut;
-        let measured =
-            ready(path, seed).map(|mut ready| (alone(&mut ready), interval(&mut ready, path, &Flood::default())));
+        let measured = ready(path, seed).map(|mut ready| {
+            (alone(&mut ready), interval(&mut ready, path.what, path.begins_flows(), &Flood::default()))
+        });
         let fields = match measured {
             Ok((alone, cycles)) => {
                 let most = ALONE.1 * path.published;
@@ -111,8 +112,22 @@ pub fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
     }
     let script =
         FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp").join(path.program).join("path.pkt");
+    let frames = scripted(&mut nic, &script)?;
+    let mut frames: Vec<Vec<u8>> = frames.into_iter().map(|(_, frame)| frame).collect();
+    // Those that are not the path's begin its flows.
+    let others: Vec<Vec<u8>> =
+        (0..frames.len()).filter(|n| !path.packets.contains(n)).map(|n| frames[n].clone()).collect();
+    for frame in if path.begins_flows() { Vec::new() } else { others } {
+        run(&mut nic, &mut std::iter::once(frame), &Flood::default());
+    }
+    frames = path.packets.iter().map(|n| frames[*n].clone()).collect();
+    Ok(Ready { nic, frames })
+}
+
+/// Loads a script's program and sets its maps: its frames, with the ports where they come.
+fn scripted(nic: &mut Nic<RtlNic>, script: &FilePath) -> Result<Vec<(u8, Vec<u8>)>, String> {
     let mut frames = Vec::new();
-    for step in steps::steps(&script).concat() {
+    for step in steps::steps(script).concat() {
         match step {
             Step::Load(load) => nic.put(TENANT, &loaded(&load)).map_err(|e| e.to_string())?,
             Step::Set { map, key, mut value, flags, .. } => {
@@ -127,18 +142,54 @@ pub fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
                 }
                 maps.update(module, found.id, &key, &value, flags).map_err(|e| e.to_string())?;
             }
-            Step::Packet { frame, .. } => frames.push(with_tag(frame, TENANT)),
+            Step::Packet { ifindex, frame } => frames.push((ifindex as u8 - 1, with_tag(frame, TENANT))),
             Step::Restore | Step::Look | Step::Delete { .. } | Step::Routes(_) => {}
         }
     }
-    // Those that are not the path's begin its flows.
-    let others: Vec<Vec<u8>> =
-        (0..frames.len()).filter(|n| !path.packets.contains(n)).map(|n| frames[n].clone()).collect();
-    for frame in if path.begins_flows() { Vec::new() } else { others } {
-        run(&mut nic, &mut std::iter::once(frame), &Flood::default());
+    Ok(frames)
+}
+
+/// Flow-serial programs: object, script, and the packet of it that comes again and again.
+const SERIAL: [(&str, &str, usize); 4] = [
+    ("learning_switch", "learning_switch", 2),
+    ("firewall", "firewall", 2),
+    ("nat.fed", "nat", 0),
+    ("lru_conntrack.fed", "lru_conntrack", 2),
+];
+
+/// The section of docs/measurements.md about packets of one flow.
+pub fn flows(seed: u64) -> String {
+    let mut out = String::from(
+        "Programs whose packets of one flow wait for each other, on the engine alone, default target, as above: a packet of the object's script \
+         comes again and again,\nonce in one flow, once with 64 source ports in turns. *Alone*: from its first beat in to its first beat out, or to its drop.\n\n\
+         | program | one flow, cycles a packet | 64 flows | alone |\n| --- | --- | --- | --- |\n",
+    );
+    for (object, script, packet) in SERIAL {
+        let options = RtlOptions { top: &top::XDP, variant: VARIANT, seed, ..RtlOptions::default() };
+        let mut nic = Nic::new(RtlNic::open("default", options).unwrap_or_else(|e| panic!("{e}")));
+        let folder = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp").join(script);
+        let frames = scripted(&mut nic, &folder.join(format!("{script}.pkt"))).unwrap_or_else(|e| panic!("{e}"));
+        // What those before it leave behind.
+        for (port, bytes) in frames[..packet].iter().cloned() {
+            let at = nic.device.now();
+            nic.device.offer_owned(vec![Offer { port, bytes, at, bad: false }]).unwrap_or_else(|e| panic!("{e}"));
+            nic.device.advance(5_000).unwrap_or_else(|e| panic!("{e}"));
+            nic.device.poll(usize::MAX);
+        }
+        assert_eq!(frames[packet].0, 0, "packets come at port 0");
+        let mut ready = Ready { nic, frames: vec![frames[packet].1.clone()] };
+        let flow = |number: u16| {
+            let mut frame = frames[packet].1.clone();
+            frame[38..40].copy_from_slice(&(10_000 + number).to_be_bytes());
+            frame
+        };
+        let one = interval(&mut ready, script, false, &Flood::default());
+        let alone = alone(&mut ready);
+        ready.frames = (0..64).map(flow).collect();
+        let many = interval(&mut ready, script, false, &Flood::default());
+        let _ = writeln!(out, "| {object} | {one:.1} | {many:.1} | {alone:.0} |");
     }
-    let frames = path.packets.iter().map(|n| frames[*n].clone()).collect();
-    Ok(Ready { nic, frames })
+    out
 }
 
 fn loaded(load: &Load) -> Object {
@@ -192,11 +243,11 @@ pub fn alone(ready: &mut Ready) -> f64 {
 }
 
 /// Cycles from the end of a packet to the next one's, back to back.
-pub fn interval(ready: &mut Ready, path: &Path, flood: &Flood) -> f64 {
+pub fn interval(ready: &mut Ready, what: &str, begins_flows: bool, flood: &Flood) -> f64 {
     let frames = ready.frames.clone();
     let numbered = |number: usize| {
         let mut frame = frames[number % frames.len()].clone();
-        if path.begins_flows() {
+        if begins_flows {
             // The source port.
             frame[38..40].copy_from_slice(&(10_000 + number as u16).to_be_bytes());
         }
@@ -204,7 +255,7 @@ pub fn interval(ready: &mut Ready, path: &Path, flood: &Flood) -> f64 {
     };
     let outcomes = run(&mut ready.nic, &mut (0..2 * WARM + MEASURED).map(numbered), flood);
     let lost = outcomes.iter().filter(|o| matches!(o.verdict, sluice_device::Verdict::Dropped { reason, .. } if reason == sluice_formats::Reason::XdpQueue));
-    assert_eq!(lost.count(), 0, "{}: the queue was full", path.what);
+    assert_eq!(lost.count(), 0, "{what}: the queue was full");
     let mut ends: Vec<u64> = outcomes.iter().map(end).collect();
     ends.sort_unstable();
     (ends[WARM + MEASURED] - ends[WARM]) as f64 / MEASURED as f64

@@ -50,5 +50,5 @@ fn interval(what: What, times: u32, seed: u64) -> f64 {
         maps.update(module, map, &key, &value, 0).unwrap_or_else(|e| panic!("{}", named(&e)));
     }
     let frames = vec![with_tag(FRAME.to_vec(), TENANT)];
-    paths::interval(&mut Ready { nic, frames }, paths::named("swap"), &Flood::default())
+    paths::interval(&mut Ready { nic, frames }, "swap", false, &Flood::default())
 }

@@ -41,7 +41,7 @@ pub fn table(seed: u64) -> String {
                 // Behind the tag.
                 frame.resize(length + 4, 0);
             }
-            let cycles = paths::interval(&mut ready, path, &load(length));
+            let cycles = paths::interval(&mut ready, path.what, path.begins_flows(), &load(length));
             let alone = paths::alone(&mut ready);
             points[0].push((length as f64, cycles));
             points[1].push((length as f64, alone));
@@ -97,7 +97,7 @@ pub fn modules(seed: u64) -> String {
                     .unwrap_or_else(|e| panic!("{name}, module {id}: {e}"));
             }
             let frames = (1..=modules).map(|id| with_tag(vec![2; 64], id)).collect();
-            paths::interval(&mut Ready { nic, frames }, paths::named("drop"), &Flood::default())
+            paths::interval(&mut Ready { nic, frames }, "drop", false, &Flood::default())
         });
         let [one, all] = cycles;
         let _ = writeln!(out, "| {name} | {one:.2} | {all:.2} | {:+.1} % |", 100.0 * (all / one - 1.0));

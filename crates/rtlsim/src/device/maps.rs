@@ -99,11 +99,10 @@ impl Maps for RtlNic {
         self.next_key(module, map, key)
     }
 
-    /// No program here asks for routes; a file that is none is told all the same.
     fn set_routes(&mut self, module: u8, routes: &str) -> Result<(), DeviceError> {
         self.host_mut().shadow(module)?;
-        let routes = Routes::parse(routes);
-        routes.map(drop).map_err(|e| DeviceError::Routes { what: e.to_string(), code: e.code() })
+        let routes = Routes::parse(routes).map_err(|e| DeviceError::Routes { what: e.to_string(), code: e.code() })?;
+        self.say_routes(module, routes)
     }
 
     /// After a failure of the device those that came before it; the next operation says what it was.

@@ -618,6 +618,7 @@ impl Device for RtlNic {
 
     fn offer(&mut self, packets: &[Offer]) -> Result<(), DeviceError> {
         check_offer(packets, &self.capabilities.target)?;
+        self.fill_routes()?;
         match &mut self.around {
             Some(around) => {
                 around.offer(packets);

@@ -10,6 +10,9 @@ use sluice_nic::Mismatch;
 use sluice_object::XdpMap;
 use std::collections::BTreeSet;
 
+/// Routes that the engine's map has no room for.
+const TOO_MUCH: &str = "E0806";
+
 /// An operation, as the journal keeps it.
 #[derive(Clone, Debug)]
 pub(crate) enum MapOp {
@@ -66,7 +69,8 @@ impl MapOp {
             error @ (DeviceError::Unavailable(_)
             | DeviceError::Timeout { .. }
             | DeviceError::Read { .. }
-            | DeviceError::MapLacks { .. }),
+            | DeviceError::MapLacks { .. }
+            | DeviceError::Routes { code: TOO_MUCH, .. }),
         ) = device
         {
             return Err(error.into());

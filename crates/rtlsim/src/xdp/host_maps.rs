@@ -4,6 +4,8 @@
 //! in the device.
 
 use crate::xdp::trie::Trie;
+use sluice_ebpf::helper::fib::rows::Numbers;
+use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::insn::{CALL, pseudo};
 use sluice_ebpf::{Image, MapSpace, MapSpec, helper, tenant};
 use sluice_formats::row::Row;
@@ -15,7 +17,7 @@ use sluice_object::PlacedXdp;
 use sluice_object::xdp::entry::{self, Word, first_entries};
 use sluice_object::xdp::interfaces::sent_to;
 use sluice_object::xdp::layout::VALUE_PAGE_BYTES;
-use sluice_object::xdp::{LaidMap, Layout};
+use sluice_object::xdp::{LaidMap, Layout, routes};
 use std::collections::{BTreeMap, HashMap};
 
 use sluice_device::{DeviceError, Map, MapId};
@@ -45,7 +47,19 @@ struct Module {
     shadow: MapSpace,
     /// Tries as they stand in search memory.
     tries: BTreeMap<u32, Trie>,
+    routes: KnownRoutes,
     generations: [Option<Program>; 2],
+}
+
+/// Routes of a module.
+#[derive(Debug, Default)]
+pub struct KnownRoutes {
+    /// What the host said last.
+    pub said: Routes,
+    /// Numbers in the map that holds them.
+    pub numbers: Numbers,
+    /// That map.
+    pub filled: Option<MapId>,
 }
 
 #[derive(Debug)]
@@ -119,6 +133,7 @@ impl HostMaps {
         let known = self.modules.entry(module).or_insert_with(|| Module {
             shadow: MapSpace::with_workers(contexts, tenant::CPUS),
             tries: BTreeMap::new(),
+            routes: KnownRoutes::default(),
             generations: [None, None],
         });
         let before = known.generations[1 - generation].as_ref().map(|program| &program.layout);
@@ -202,8 +217,29 @@ impl HostMaps {
 
     /// Maps of the program that new packets of a module run.
     pub fn list(&self, module: u8) -> Result<Vec<Map>, DeviceError> {
-        let maps = self.program(module)?.1.maps.iter();
+        let maps = self.program(module)?.1.maps.iter().filter(|(_, spec, _)| spec.name != routes::NAME);
         Ok(maps.map(|(id, spec, _)| Map { id: *id, declared: tenant::plain_map(spec) }).collect())
+    }
+
+    /// The map with the routes of a module, if its program asks for any.
+    pub fn routes_map(&self, module: u8) -> Result<Option<(MapId, Placed)>, DeviceError> {
+        let maps = &self.program(module)?.1.maps;
+        let Some((id, ..)) = maps.iter().find(|(_, spec, _)| spec.name == routes::NAME) else { return Ok(None) };
+        Ok(self.placed(module, *id)?.map(|placed| (*id, placed)))
+    }
+
+    /// What the host said last of a module's routes.
+    pub fn known_routes(&mut self, module: u8) -> Result<&mut KnownRoutes, DeviceError> {
+        self.modules.get_mut(&module).map(|known| &mut known.routes).ok_or(DeviceError::NoProgram { module })
+    }
+
+    /// Modules whose map of routes does not hold what the host said last.
+    pub fn without_routes(&self) -> Vec<u8> {
+        let lacks = |module: &u8| {
+            let id = self.routes_map(*module).ok().flatten().map(|(id, _)| id);
+            id.is_some() && self.modules.get(module).is_some_and(|known| known.routes.filled != id)
+        };
+        self.modules.keys().copied().filter(lacks).collect()
     }
 
     /// Declarations of a module's maps.

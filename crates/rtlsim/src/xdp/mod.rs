@@ -5,4 +5,5 @@ pub(crate) mod engine_maps;
 pub mod events;
 pub mod host_maps;
 pub mod lone;
+pub(crate) mod routes;
 pub mod trie;

@@ -19,7 +19,7 @@ neigh fd01::2 dev eth1 lladdr 02:00:00:00:01:03
 ";
 
 fn gateway(routes: &Routes, to: &str) -> Option<String> {
-    let route = routes.lookup(MAIN, to.parse().unwrap(), 0, &|_| true)?;
+    let route = routes.lookup(MAIN, (to.parse().unwrap(), 128), 0, &|_| true)?;
     Some(route.gateway.map_or(format!("{:?} {}", route.kind, route.interface), |g| g.to_string()))
 }
 
@@ -33,7 +33,7 @@ fn the_longest_prefix_with_the_lowest_metric_wins() {
     assert_eq!(to("10.9.255.255").as_deref(), Some("Blackhole 0"));
     assert_eq!(to("fdff::1").as_deref(), Some("fd01::2"));
     assert_eq!(to("2001::1").as_deref(), Some("fd01::3"));
-    assert_eq!(routes.lookup(77, "8.8.8.8".parse().unwrap(), 0, &|_| true), None);
+    assert_eq!(routes.lookup(77, ("8.8.8.8".parse().unwrap(), 32), 0, &|_| true), None);
     assert_eq!(routes.neighbour(1, "10.1.1.2".parse().unwrap()), Some([2, 0, 0, 0, 1, 2]));
     assert_eq!(routes.neighbour(1, "10.1.1.3".parse().unwrap()), None);
     assert_eq!(routes.neighbour(2, "10.1.1.2".parse().unwrap()), None);

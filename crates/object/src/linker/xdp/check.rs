@@ -7,8 +7,10 @@ use crate::linker::engine::CheckedRow;
 use crate::linker::tenants::Tenant;
 use crate::xdp::layout::{OUTSIDE_UNIT_BYTES, VALUE_PAGE_BYTES};
 use sluice_formats::xdp::codes::XdpMapKind;
-use sluice_formats::xdp::rows::{XdpMapRow, XdpOutsideRow, XdpPageRow, XdpProgramRow, XdpRegionRow, XdpShareRow};
-use sluice_formats::xdp::target::{PAGE_ROWS, Target as Engine};
+use sluice_formats::xdp::rows::{
+    XdpMapRow, XdpOutsideRow, XdpPageRow, XdpPoolRow, XdpProgramRow, XdpRegionRow, XdpShareRow,
+};
+use sluice_formats::xdp::target::{PACKET_UNITS, PAGE_ROWS, Target as Engine};
 use sluice_formats::{Table, Target};
 
 /// Refuses a row that is another's, or that leads to what is another's. The generation that the row is of; none if it is free.
@@ -27,6 +29,7 @@ pub(super) fn check(
         Table::XdpRegion => own.region(&unpack(row.words)?)?,
         Table::XdpShare => own.share(row.index, &unpack(row.words)?)?,
         Table::XdpOutside => return own.outside(live, row.index, &unpack(row.words)?),
+        Table::XdpPool => own.pool(&unpack(row.words)?)?,
         Table::XdpMap => own.map(Engine::by_name(target.name).processors() as u64, &unpack(row.words)?)?,
         _ => {}
     }
@@ -41,7 +44,7 @@ pub(super) fn check(
             Ok(generations.iter().copied().find(|g| Some(*g) == live).or(generations.first().copied()))
         }
         // Packets of both generations wait in one queue.
-        Table::XdpShare => Ok(None),
+        Table::XdpShare | Table::XdpPool => Ok(None),
         table => Err(Refusal::Space(format!("table {} is not written", table.name()))),
     }
 }
@@ -108,10 +111,22 @@ impl Own<'_> {
     /// What the tenant is given, or nothing.
     fn share(&self, index: u32, row: &XdpShareRow) -> Result<(), Refusal> {
         self.module(true, index as u8)?;
-        let given = self.tenant.spec.xdp_share_row();
+        let given = self.hardware.bays.row(self.tenant.module);
         if *row != given && *row != XdpShareRow::default() {
             let name = &self.tenant.spec.name;
             return Err(Refusal::Space(format!("share {row:?} of the queues, tenant `{name}` is given {given:?}")));
+        }
+        Ok(())
+    }
+
+    /// Bays of all others stay out of what is for all, and that has a largest packet's place.
+    fn pool(&self, row: &XdpPoolRow) -> Result<(), Refusal> {
+        let engine = &self.hardware.engine;
+        let least = self.hardware.bays.reserved(engine, Some(self.tenant.module));
+        let most = engine.memory_units() - PACKET_UNITS as u16;
+        if !(least..=most).contains(&row.reserved) {
+            let found = row.reserved;
+            return Err(Refusal::Space(format!("{found} KiB of packet memory for bays, {least} to {most} may be")));
         }
         Ok(())
     }

@@ -1,26 +1,34 @@
 //! What a tenant is given of the XDP engine: work of a packet, and a part of the queues in front of the cores.
 
+use super::bays;
 use crate::linker::tenants::TenantSpec;
 use crate::linker::{LinkError, Linker};
 use sluice_formats::Target;
-use sluice_formats::xdp::rows::XdpShareRow;
 use sluice_formats::xdp::target::{MOST_GROWTH, MOST_WORK, Target as Engine, WORK};
 
 /// Weight of a tenant that asks for none.
 pub const WEIGHT: u16 = 16;
 
-/// A tenant's part of the queues in front of the cores of an XDP engine in hardware.
+/// KiB of a bay of packet memory that comes with each own context, of a tenant that asks for no other number: what packets up to 1,518 bytes need
+/// whose frames grow, or whose program has up to five frames of functions.
+pub const MEMORY: u8 = 5;
+
+/// A tenant's part of the queues in front of the cores of an XDP engine in hardware, and of the cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct XdpShare {
     /// Weight in the round robin of what programs cost, 1 or more.
     pub weight: u16,
     /// Rows of the bus that only his packets may take.
     pub rows: u16,
+    /// Contexts of all cores together that only his packets may take, a multiple of the cores.
+    pub contexts: u8,
+    /// KiB of packet memory that come with each; packets that need more do not take his own.
+    pub memory: u8,
 }
 
 impl Default for XdpShare {
     fn default() -> Self {
-        Self { weight: WEIGHT, rows: 0 }
+        Self { weight: WEIGHT, rows: 0, contexts: 0, memory: MEMORY }
     }
 }
 
@@ -31,11 +39,6 @@ fn reservable(target: &Target) -> u32 {
 }
 
 impl TenantSpec {
-    /// Row of the share; of a tenant that asks for none it is zero.
-    pub(in crate::linker) fn xdp_share_row(&self) -> XdpShareRow {
-        self.xdp_share.map_or_else(XdpShareRow::default, |share| XdpShareRow { weight: share.weight, rows: share.rows })
-    }
-
     /// Most taken back edges and calls of a packet, on every device.
     pub fn packet_work(&self) -> u32 {
         self.xdp_work.unwrap_or(WORK)
@@ -44,6 +47,15 @@ impl TenantSpec {
     /// Bytes by which a program makes a frame longer at most: what is known of it, where that is less than what the tenant is given.
     pub(super) fn xdp_growth_of(&self, bound: Option<u16>) -> Option<u16> {
         self.xdp_growth.map(|given| bound.map_or(given, |bound| bound.min(given)))
+    }
+
+    fn reserved_contexts(&self) -> u32 {
+        self.xdp_share.map_or(0, |share| share.contexts.into())
+    }
+
+    /// KiB of packet memory of each core.
+    fn reserved_memory(&self, engine: &Engine) -> u32 {
+        self.xdp_share.map_or(0, |share| u32::from(share.contexts) / engine.cores as u32 * u32::from(share.memory))
     }
 
     fn reserved_rows(&self) -> u32 {
@@ -77,7 +89,11 @@ impl Linker {
                 holders: self.holders(|t| t.spec.reserved_rows()),
             });
         }
-        Ok(())
+        let held = self.tenants().map(|t| t.spec.reserved_contexts()).sum();
+        let engine = Engine::by_name(self.target.name);
+        let memory = self.tenants().map(|t| t.spec.reserved_memory(engine)).sum();
+        let holders = || self.holders(|t| t.spec.reserved_contexts());
+        bays::check(engine, spec, (held, memory), holders)
     }
 
     /// Rows of the XDP engine's queues that nobody has reserved.

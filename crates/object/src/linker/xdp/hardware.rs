@@ -5,6 +5,7 @@
 
 mod take;
 
+use super::bays::Bays;
 use super::error::XdpError;
 use super::maps::{self, Referents, write};
 use super::values::{self, Place, Values};
@@ -27,7 +28,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What is free, and who has the rest.
 #[derive(Clone, Debug)]
 pub(super) struct Hardware {
-    engine: Engine,
+    pub engine: Engine,
+    /// What tenants own of the cores.
+    pub bays: Bays,
     compile: XdpCompiler,
     names: BTreeMap<u8, String>,
     pages: BTreeSet<u32>,
@@ -121,6 +124,7 @@ impl Hardware {
         let engine = *Engine::by_name(target.name);
         Self {
             engine,
+            bays: Bays::default(),
             compile,
             names: BTreeMap::new(),
             pages: (0..engine.pages() as u32).collect(),
@@ -254,6 +258,7 @@ impl Hardware {
             records: code.records,
             growth: placed.growth.map_or(0, |bytes| bytes + 1),
         };
+        self.bays.check(at.tenant, object, &program)?;
         rows.rows.push(write(Table::XdpProgram, bank, &program));
         rows.starts = starts;
         self.held.entry(module).or_default()[usize::from(at.generation & 1)] = Some(held);

@@ -1,6 +1,7 @@
 //! The XDP engine in the linker: which maps a replacement takes over, and where a program may send; for an engine in
 //! hardware also its rows.
 
+mod bays;
 mod check;
 mod error;
 mod given;
@@ -9,7 +10,7 @@ mod maps;
 mod values;
 
 pub use error::{Fit, XdpError};
-pub use given::{WEIGHT, XdpShare};
+pub use given::{MEMORY, WEIGHT, XdpShare};
 
 use super::LinkError;
 use super::check::Refusal;
@@ -19,11 +20,12 @@ use super::secrets::Secrets;
 use super::tenants::{Tenant, TenantSpec};
 use crate::install::Install;
 use crate::object::Object;
-use crate::xdp::{PlacedXdp, Xdp, XdpBound, XdpCompiler};
+use crate::xdp::{PlacedXdp, Xdp, XdpBound, XdpCompiler, routes};
 use hardware::Hardware;
-use sluice_formats::xdp::rows::XdpShareRow;
-use sluice_formats::{EngineId, Table, Target};
-use std::collections::{BTreeMap, BTreeSet};
+use sluice_formats::xdp::target::Target as Engine;
+use sluice_formats::{EngineId, Target};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Programs by module and generation.
@@ -35,22 +37,13 @@ pub(in crate::linker) struct XdpSpace {
     charged: BTreeMap<u8, u16>,
     bound: Option<XdpBound>,
     hardware: Option<Hardware>,
-    /// Modules whose row of the queues' shares is written.
-    shared: BTreeSet<u8>,
 }
 
 impl XdpSpace {
     /// Of an engine after reset; with a compiler, of one in hardware.
     pub fn new(target: &'static Target, compile: Option<XdpCompiler>) -> Self {
         let hardware = compile.map(|compile| Hardware::new(target, compile));
-        Self {
-            target,
-            programs: BTreeMap::new(),
-            charged: BTreeMap::new(),
-            bound: None,
-            hardware,
-            shared: BTreeSet::new(),
-        }
+        Self { target, programs: BTreeMap::new(), charged: BTreeMap::new(), bound: None, hardware }
     }
 
     /// Seeds of maps are of these.
@@ -86,6 +79,17 @@ impl XdpSpace {
         }
     }
 
+    /// The part as hardware takes it: calls that ask for routes need a map, which is kept over a replacement.
+    fn with_routes<'a>(&self, xdp: &'a Xdp) -> Cow<'a, Xdp> {
+        if self.hardware.is_none() || !routes::is_needed(xdp) {
+            return Cow::Borrowed(xdp);
+        }
+        let mut xdp = xdp.clone();
+        xdp.maps.push(routes::map(Engine::by_name(self.target.name)));
+        xdp.keep.push(routes::NAME.to_owned());
+        Cow::Owned(xdp)
+    }
+
     /// Bytes that the helpers of a program leave to it.
     fn growth_of(&self, spec: &TenantSpec, xdp: &Xdp) -> Option<u16> {
         spec.xdp_growth_of(self.bound.and_then(|bound| bound(xdp)))
@@ -99,21 +103,22 @@ impl Space for XdpSpace {
 
     /// Without hardware there are no queues in front of programs: a share has no row.
     fn admit(&mut self, _: &'static Target, module: u8, spec: &TenantSpec) -> Result<Vec<RowWrite>, LinkError> {
-        let row = self.hardware.as_ref().and(spec.xdp_share).map(|_| spec.xdp_share_row());
-        self.shared.extend(row.map(|_| module));
-        Ok(row.iter().map(|row| maps::write(Table::XdpShare, module.into(), row)).collect())
+        let hardware = self.hardware.as_mut();
+        hardware.map_or(Ok(Vec::new()), |hardware| hardware.bays.admit(&hardware.engine, module, spec))
     }
 
     fn release(&mut self, module: u8) -> Result<Vec<RowWrite>, LinkError> {
         self.programs.remove(&module);
         self.charged.remove(&module);
-        let zero = || maps::write(Table::XdpShare, module.into(), &XdpShareRow::default());
-        Ok(self.shared.remove(&module).then(zero).into_iter().collect())
+        let hardware = self.hardware.as_mut();
+        Ok(hardware.map(|hardware| hardware.bays.release(&hardware.engine, module)).unwrap_or_default())
     }
 
     /// The program for the device, with the maps that it takes over from the running one.
     fn place(&mut self, at: &At, object: &Object) -> Result<Placed, LinkError> {
         let Some(xdp) = object.parts.xdp.as_deref() else { return Ok(Placed::default()) };
+        let with_routes = self.with_routes(xdp);
+        let xdp: &Xdp = &with_routes;
         let running = self.program(at.tenant.module, 1 - at.generation);
         let mut kept = BTreeMap::new();
         for (new, map) in xdp.maps.iter().enumerate().filter(|(i, _)| xdp.keeps(*i)) {

@@ -11,7 +11,7 @@ use sluice_formats::xdp::rows::{
 };
 use sluice_formats::xdp::target::{KEY_BYTES, PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Message, Node, Op, Status, Table, Target, target};
-use sluice_hxdp::rows::{Unsupported, code};
+use sluice_hxdp::rows::{FLAG, Unsupported, code};
 use sluice_hxdp::{Compiled, Target as LaneTarget, compile};
 use sluice_object::xdp::XdpMapPlace;
 use sluice_rtlsim::plugin::boundary::{Instance, Until};
@@ -54,14 +54,26 @@ impl Rows {
         Self::new(&compiled, start, &[], |_| None).unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// The rows of a program whose first one is `start`, the first of a page.
+    /// The same without a word of sections: packets of a flow do not wait for each other.
     pub fn new(
         compiled: &Compiled,
         start: u16,
         maps: &[MapSpec],
         map: impl Fn(u32) -> Option<XdpMapPlace>,
     ) -> Result<Self, Unsupported> {
-        let code = code(&compiled.bundles, maps, &compiled.events)?;
+        let mut rows = Self::marked(compiled, start, maps, map)?;
+        rows.code.iter_mut().flat_map(|row| &mut row.lanes).for_each(|lane| lane.op &= !FLAG);
+        Ok(Self { serial: false, ..rows })
+    }
+
+    /// The rows of a program whose first one is `start`, the first of a page.
+    pub fn marked(
+        compiled: &Compiled,
+        start: u16,
+        maps: &[MapSpec],
+        map: impl Fn(u32) -> Option<XdpMapPlace>,
+    ) -> Result<Self, Unsupported> {
+        let code = code(compiled, maps)?;
         let first = u32::from(start) / PAGE_ROWS as u32;
         let numbers: Vec<u32> = (first..).take(code.pages()).collect();
         let pages = numbers.iter().enumerate().map(|(i, page)| {
@@ -75,7 +87,7 @@ impl Rows {
             grows: code.grows,
             frames: code.frames,
             records: code.records,
-            serial: false,
+            serial: code.serial,
         })
     }
 }

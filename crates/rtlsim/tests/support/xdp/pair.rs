@@ -2,9 +2,12 @@
 
 use super::engine::{Engine, GRANTED, INTERFACES, MODULE, PASS, REGIONS, Rows, WORK, value_row};
 use sluice_ebpf::address::{MAP_VALUES, PAGE_BYTES, READ_ONLY};
-use sluice_ebpf::tenant::plain_map;
+use sluice_ebpf::helper::fib::rows::{Numbers, entries};
+use sluice_ebpf::helper::routes::Routes;
+use sluice_ebpf::insn::{CALL, pseudo};
+use sluice_ebpf::tenant::{map_spec, plain_map};
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
-use sluice_ebpf::{Fault, Image, MapId, Packet, Program, Redirect, Runtime, Verdict};
+use sluice_ebpf::{Fault, Image, Insn, MapId, Packet, Program, Redirect, Runtime, Verdict};
 use sluice_formats::limits::{MAX_FRAME_BYTES, packet_id};
 use sluice_formats::rows::VerdictTraceRow;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
@@ -13,8 +16,8 @@ use sluice_formats::xdp::rows::{XdpMapRow, XdpOutsideRow, XdpRegionRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Table};
 use sluice_hxdp::{Bundles, Target, compile};
-use sluice_object::xdp::XdpMapPlace;
 use sluice_object::xdp::layout::{OUTSIDE_UNIT_BYTES, shape};
+use sluice_object::xdp::{XdpMapPlace, routes};
 use sluice_rtlsim::xdp::trie::Trie;
 use std::collections::BTreeMap;
 
@@ -57,6 +60,19 @@ impl Pair {
 
     /// The same with bundles of so many lanes.
     pub fn with_lanes(engine: &mut Engine, image: Image, lanes: usize) -> Option<Self> {
+        Self::placed(engine, image, lanes, false)
+    }
+
+    /// The same with its sections, which packets of a flow pass one after the other.
+    pub fn marked(engine: &mut Engine, image: Image) -> Option<Self> {
+        Self::placed(engine, image, 2, true)
+    }
+
+    fn placed(engine: &mut Engine, mut image: Image, lanes: usize, marked: bool) -> Option<Self> {
+        let asks = |insn: &Insn| (insn.op, insn.src) == (CALL, pseudo::HELPER) && routes::CALLS.contains(&insn.imm);
+        if image.programs[0].insns.iter().any(asks) {
+            image.maps.push(map_spec(&routes::map(XdpTarget::by_name(engine.target.name))).unwrap());
+        }
         let target = Target::new(lanes).unwrap();
         let compiled = compile(&image, &image.programs[0], &target).unwrap_or_else(|e| panic!("{e}"));
         let hardware = XdpTarget::by_name(engine.target.name);
@@ -94,7 +110,11 @@ impl Pair {
             let copies = if shape.per_cpu { shape.slots() } else { 0 };
             Some(XdpMapPlace { number: index as u16 + FIRST_MAP, first: placement.first, shift: shape.shift(), copies })
         };
-        let rows = Rows::new(&compiled, start, &pair.image.maps, known).ok()?;
+        let maps = &pair.image.maps;
+        let rows = match marked {
+            true => Rows::marked(&compiled, start, maps, known).ok()?,
+            false => Rows::new(&compiled, start, maps, known).ok()?,
+        };
         if rows.code.len() > 512 {
             return None;
         }
@@ -114,6 +134,25 @@ impl Pair {
         let ingress = Ingress { ifindex: INTERFACES[usize::from(port)], queue: 0 };
         let outcome = self.runtime.run(self.installed, 0, &mut self.packet, ingress);
         (fate(&outcome, self.packet.frame(), port), outcome)
+    }
+
+    /// Gives both these routes, unless they have more entries than the engine's map.
+    pub fn set_routes(&mut self, engine: &mut Engine, text: &str, numbers: &mut Numbers) -> bool {
+        let routes = Routes::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let index = self.image.maps.iter().position(|map| map.name == routes::NAME).expect("a program that asks");
+        let all = entries(&routes, numbers).unwrap();
+        if all.len() > self.image.maps[index].max_entries as usize {
+            return false;
+        }
+        let map = self.map(index);
+        while let Some(key) = self.runtime.maps.next_key(map, None).unwrap() {
+            self.host(engine, XdpMapOp::Delete, index, &key, &[], 0);
+        }
+        for (key, value) in &all {
+            self.host(engine, XdpMapOp::Update, index, key, value, 0);
+        }
+        self.runtime.world.routes = routes;
+        true
     }
 
     /// Runs the interpreter alone.
@@ -137,6 +176,14 @@ impl Pair {
     /// The fault of the packet that was sent last.
     pub fn last_fault(&self) -> Option<Fault> {
         self.sent.last()?.3.fault.clone()
+    }
+
+    /// The frame as the packet that was sent last has to leave.
+    pub fn last_left(&self) -> Option<&[u8]> {
+        match &self.sent.last()?.2 {
+            Fate::To(_, bytes) => Some(bytes),
+            Fate::Dropped(_) => None,
+        }
     }
 
     /// Packets that were sent and not compared.
@@ -307,26 +354,31 @@ impl Pair {
                 continue;
             }
             let map = self.runtime.map(self.installed, index).expect("a map");
-            let number = index as u16 + FIRST_MAP;
             let (mut key, mut expected) = (None::<Vec<u8>>, BTreeMap::new());
             while let Ok(Some(next)) = self.runtime.maps.next_key(map, key.as_deref()) {
                 expected.insert(next.clone(), self.runtime.maps.user_lookup(map, &next).expect("an entry"));
                 key = Some(next);
             }
-            let mut found = BTreeMap::new();
-            for (key, slot) in engine.entries(number, shape, placement) {
-                let (error, same, _) = engine.map(XdpMapOp::Lookup, number, &key, &[], 0, 0);
-                assert_eq!((error, same), (0, slot + 1), "map {index}, {key:02x?}");
-                let mut value = Vec::new();
-                for copy in 0..shape.copies() {
-                    engine.map(XdpMapOp::Lookup, number, &key, &[], 0, copy as u8);
-                    value.extend(engine.host_value(shape.value_bytes as usize));
-                    value.resize(if shape.per_cpu { value.len().next_multiple_of(8) } else { value.len() }, 0);
-                }
-                assert!(found.insert(key, value).is_none(), "an entry once");
-            }
-            assert_eq!(found, expected, "map {index}\n{}", self.listing());
+            assert_eq!(self.entries(engine, index), expected, "map {index}\n{}", self.listing());
         }
+    }
+
+    /// Entries of a map with keys, each with the values of all processors.
+    pub fn entries(&self, engine: &mut Engine, index: usize) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        let ((shape, placement), number) = (&self.maps[index], index as u16 + FIRST_MAP);
+        let mut found = BTreeMap::new();
+        for (key, slot) in engine.entries(number, shape, placement) {
+            let (error, same, _) = engine.map(XdpMapOp::Lookup, number, &key, &[], 0, 0);
+            assert_eq!((error, same), (0, slot + 1), "map {index}, {key:02x?}");
+            let mut value = Vec::new();
+            for copy in 0..shape.copies() {
+                engine.map(XdpMapOp::Lookup, number, &key, &[], 0, copy as u8);
+                value.extend(engine.host_value(shape.value_bytes as usize));
+                value.resize(if shape.per_cpu { value.len().next_multiple_of(8) } else { value.len() }, 0);
+            }
+            assert!(found.insert(key, value).is_none(), "an entry once");
+        }
+        found
     }
 }
 

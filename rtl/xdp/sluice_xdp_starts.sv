@@ -1,0 +1,144 @@
+/// Which packet of a core gets a context next (docs/decisions/xdp-grows.md, "Shares").
+///
+/// `put_*` is a packet in a slot that waits for one. `valid_o` with `slot_o` offers the oldest of those that may have one:
+///
+/// | a packet may have a context | if |
+/// | --- | --- |
+/// | that its module owns | the module's packets have fewer of these than it owns |
+/// | that nobody owns | fewer than `shared_contexts_i` of these are taken |
+/// | that another module owns | it borrows, and nobody waits for one that his module owns |
+///
+/// in this order; none while its program is flow-serial as a whole and another of its flow is before it (`flow_waits_i`). What is offered may change until it is taken
+/// (`ready_i`). `end_*` says that the program of a slot's packet has ended: its context is free. As many contexts as all modules own and nobody owns are
+/// there: so who waits for its own waits at most for one that was borrowed.
+///
+/// Latency: 1 cycle from `put_i` to `valid_o`. Throughput: a packet a cycle in, one out. Never stalls what comes in.
+module sluice_xdp_starts
+  import sluice_pkg::*;
+  import sluice_xdp_pkg::*;
+  import sluice_xdp_room_pkg::*;
+#(
+    parameter int unsigned Slots = 16,
+    parameter int unsigned Contexts = 8,
+    parameter int unsigned Modules = 64,
+    localparam int unsigned SlotBits = $clog2(Slots),
+    localparam int unsigned IndexBits = $clog2(Modules),
+    localparam int unsigned ContextCountBits = $clog2(Contexts + 1)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic                       put_i,
+    input logic      [  SlotBits-1:0] put_slot_i,
+    input logic                       put_serial_i,
+    // "Bits of signal are not used": modules are numbered as for the largest target; whose room it is says which contexts it may have.
+    // verilator lint_off UNUSEDSIGNAL
+    input logic      [ModuleBits-1:0] put_module_i,
+    input xdp_room_t                  put_room_i,
+    // verilator lint_on UNUSEDSIGNAL
+
+    input logic [           Slots-1:0] flow_waits_i,
+    input logic [ContextCountBits-1:0] shared_contexts_i,
+
+    output logic                valid_o,
+    output logic [SlotBits-1:0] slot_o,
+    input  logic                ready_i,
+
+    input logic                end_valid_i,
+    input logic [SlotBits-1:0] end_slot_i
+);
+
+  typedef logic [Slots-1:0] slots_t;
+  typedef logic [IndexBits-1:0] index_t;
+  typedef logic [3:0] count_t;
+
+  // By slot: whose it is and how many contexts that one owns; it waits, it is flow-serial, it may borrow, one of its module's is free for it;
+  // who has waited longer; what it has.
+  index_t [Slots-1:0] module_q;
+  count_t [Slots-1:0] contexts_q;
+  slots_t waiting_q, serial_q, borrows_q, own_q, has_own_q, has_shared_q, may, first;
+  slots_t [Slots-1:0] older_q;
+  logic [ContextCountBits-1:0] pool_q;
+  logic shared, lends, take, takes_own, takes_shared, ends_own, ends_shared;
+
+  // Where nobody owns one, a context that is free is enough: it is so a cycle before its packet's end is told here.
+  assign shared = shared_contexts_i == ContextCountBits'(Contexts) || pool_q < shared_contexts_i;
+  assign lends = (waiting_q & own_q) == '0;
+  assign may = waiting_q & (~serial_q | ~flow_waits_i) & (own_q | {Slots{shared}} | (borrows_q & {Slots{lends}}));
+  always_comb begin
+    slot_o = '0;
+    for (int unsigned s = 0; s < Slots; s++) begin
+      first[s] = may[s] && (may & older_q[s]) == '0;
+      if (first[s]) slot_o |= SlotBits'(s);
+    end
+  end
+  assign valid_o = may != '0;
+  assign take = valid_o && ready_i;
+  assign takes_own = take && own_q[slot_o];
+  assign takes_shared = take && !own_q[slot_o] && shared;
+  assign ends_own = end_valid_i && has_own_q[end_slot_i];
+  assign ends_shared = end_valid_i && has_shared_q[end_slot_i];
+
+  // Packets of a module that have a context which it owns.
+  count_t used_take, used_put;
+  index_t take_module, end_module, put_module;
+  logic last, put_own;
+  assign take_module = module_q[slot_o];
+  assign end_module  = module_q[end_slot_i];
+  assign put_module  = put_module_i[IndexBits-1:0];
+  always_comb begin
+    used_take = '0;
+    used_put  = '0;
+    for (int unsigned s = 0; s < Slots; s++) begin
+      used_take = used_take + count_t'(has_own_q[s] && module_q[s] == take_module);
+      used_put  = used_put + count_t'(has_own_q[s] && module_q[s] == put_module);
+    end
+  end
+  // What is taken now is the last one that its module owns, unless one comes back.
+  assign last = used_take + count_t'(1) >= contexts_q[slot_o] && !(ends_own && end_module == take_module);
+  always_comb begin
+    put_own = used_put < put_room_i.contexts;
+    if (takes_own && take_module == put_module) put_own = !last;
+    if (ends_own && end_module == put_module) put_own = put_room_i.contexts != '0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      waiting_q <= '0;
+      has_own_q <= '0;
+      pool_q    <= '0;
+    end else begin
+      if (end_valid_i) has_own_q[end_slot_i] <= 1'b0;
+      if (takes_own) has_own_q[slot_o] <= 1'b1;
+      if (take) waiting_q[slot_o] <= 1'b0;
+      if (put_i) waiting_q[put_slot_i] <= 1'b1;
+      pool_q <= pool_q + ContextCountBits'(takes_shared) - ContextCountBits'(ends_shared);
+    end
+    for (int unsigned s = 0; s < Slots; s++) begin
+      if (takes_own && last && module_q[s] == take_module) own_q[s] <= 1'b0;
+      if (ends_own && module_q[s] == end_module) own_q[s] <= 1'b1;
+    end
+    if (put_i) begin
+      module_q[put_slot_i]   <= put_module;
+      contexts_q[put_slot_i] <= put_room_i.contexts;
+      serial_q[put_slot_i]   <= put_serial_i;
+      borrows_q[put_slot_i]  <= put_room_i.borrows;
+      own_q[put_slot_i]      <= put_own;
+      older_q[put_slot_i]    <= waiting_q;
+      for (int unsigned s = 0; s < Slots; s++) if (SlotBits'(s) != put_slot_i) older_q[s][put_slot_i] <= 1'b0;
+    end
+    if (take) has_shared_q[slot_o] <= takes_shared;
+  end
+
+`ifndef SYNTHESIS
+  OneIsFirst_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(first) && (first != '0) == valid_o);
+  WhoWaitsIsNotPutAgain_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !put_i || !waiting_q[put_slot_i]);
+  WhatIsSharedIsCounted_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(pool_q) <= Contexts && !(ends_shared && pool_q == '0));
+  NobodyHasMoreThanHeOwns_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !takes_own || used_take < contexts_q[slot_o]);
+`endif
+
+endmodule
