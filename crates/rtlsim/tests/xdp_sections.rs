@@ -16,7 +16,7 @@ use sluice_formats::xdp::rows::XdpProgramRow;
 use std::collections::BTreeMap;
 
 const FLOWS: u32 = 6;
-/// Where a frame says its flow, what is done with the flow's entry, a number, and rounds before and behind that.
+/// Where a frame says its flow, what is done with the flow's entry, a number, rounds before and behind that, and rounds between the read and the write.
 const FLOW: usize = 14;
 const DOES: usize = 18;
 
@@ -28,13 +28,16 @@ enum Does {
     Counts = 1,
     Deletes = 2,
     Looks = 3,
+    /// Works beyond its limit between the read and the write: it ends there.
+    Ends = 4,
 }
 
 /// Rounds, then the entry, then rounds. With `calls` a function makes the change.
 fn program(kind: MapType, calls: bool) -> Image {
     let map = MapSpec::new("flows", kind, 4, 8, 64);
     let key = "r2 = r10\nr2 += -4\nr1 = map[flows]\n";
-    let change = "r1 = *(u64 *)(r0 +0)\nr1 *= 3\nr1 += r8\n*(u64 *)(r0 +0) = r1\n";
+    let change =
+        "r1 = *(u64 *)(r0 +0)\nbetween:\nr6 -= 1\nif r6 != 0 goto between\nr1 *= 3\nr1 += r8\n*(u64 *)(r0 +0) = r1\n";
     let (change, function) = match calls {
         false => (change.to_owned(), String::new()),
         true => (
@@ -44,8 +47,8 @@ fn program(kind: MapType, calls: bool) -> Image {
     };
     let delete = if kind == MapType::Array { "" } else { "call bpf_map_delete_elem\n" };
     let text = format!(
-        "r2 = *(u32 *)(r1 +0)\nr3 = *(u32 *)(r1 +4)\nr4 = r2\nr4 += 22\nr0 = 1\nif r4 > r3 goto end\n\
-         r7 = *(u8 *)(r2 +18)\nr8 = *(u8 *)(r2 +19)\nr9 = *(u8 *)(r2 +21)\nr5 = *(u32 *)(r2 +14)\n*(u32 *)(r10 -4) = r5\n\
+        "r2 = *(u32 *)(r1 +0)\nr3 = *(u32 *)(r1 +4)\nr4 = r2\nr4 += 24\nr0 = 1\nif r4 > r3 goto end\n\
+         r7 = *(u8 *)(r2 +18)\nr8 = *(u8 *)(r2 +19)\nr9 = *(u8 *)(r2 +21)\nr6 = *(u16 *)(r2 +22)\nr5 = *(u32 *)(r2 +14)\n*(u32 *)(r10 -4) = r5\n\
          r5 = *(u8 *)(r2 +20)\nr1 = 0\nbefore:\nr1 += 1\nif r1 < r5 goto before\n\
          if r7 == 0 goto rest\nif r7 == 2 goto delete\n{key}call bpf_map_lookup_elem\nif r0 == 0 goto miss\n\
          if r7 == 3 goto rest\n{change}goto rest\n\
@@ -59,10 +62,12 @@ fn program(kind: MapType, calls: bool) -> Image {
 }
 
 fn frame(rng: &mut Rng, flow: u32, does: Does, number: u8) -> Vec<u8> {
-    let mut frame = vec![0; 22 + rng.index(100)];
+    let mut frame = vec![0; 24 + rng.index(100)];
     frame[FLOW..FLOW + 4].copy_from_slice(&flow.to_le_bytes());
     let rounds = |rng: &mut Rng| if rng.below(4) == 0 { rng.below(30) as u8 } else { 1 };
     frame[DOES..DOES + 4].copy_from_slice(&[does as u8, number, rounds(rng), rounds(rng)]);
+    let between: u16 = if does == Does::Ends { 1_000 } else { 1 + rng.below(20) as u16 };
+    frame[DOES + 4..DOES + 6].copy_from_slice(&between.to_le_bytes());
     frame
 }
 
@@ -75,6 +80,10 @@ fn done(entries: &mut BTreeMap<u32, u64>, flow: u32, does: Does, number: u8) {
         }
         Does::Deletes => {
             entries.remove(&flow);
+        }
+        // Where there is no entry it makes one, and does not come to its rounds.
+        Does::Ends => {
+            entries.entry(flow).or_insert(number.into());
         }
         Does::Nothing | Does::Looks => {}
     }
@@ -105,9 +114,13 @@ fn in_order(engine: &mut Engine, rng: &mut Rng, kind: MapType, calls: bool) {
         let flows = [1, 2, FLOWS][rng.index(3)];
         for _ in 0..60 {
             let (flow, value) = (rng.below(flows.into()) as u32, rng.below(250) as u8);
-            let does =
-                [Does::Counts, Does::Counts, Does::Counts, Does::Nothing, Does::Looks, Does::Deletes][rng.index(6)];
-            let does = if kind == MapType::Array && does == Does::Deletes { Does::Looks } else { does };
+            let all_of =
+                [Does::Counts, Does::Counts, Does::Counts, Does::Nothing, Does::Looks, Does::Deletes, Does::Ends];
+            let does = match all_of[rng.index(7)] {
+                Does::Deletes if kind == MapType::Array => Does::Looks,
+                Does::Ends if calls => Does::Counts,
+                does => does,
+            };
             engine.offer_flow(packet_id(0, number), MODULE, flow, &frame(rng, flow, does, value));
             done(&mut all, flow, does, value);
             number += 1;
