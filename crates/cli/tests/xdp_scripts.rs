@@ -13,7 +13,7 @@ const REFUSED: &[(&str, &str)] = &[
     // Two generations beside each other.
     ("firewall/replace.pkt", "rows of instructions"),
     ("load_balancer/", "of value memory"),
-    ("nat/", "map values, one behind the other"),
+    ("nat/", "of value memory for map `flows`"),
     ("scripts/xdp_behind_rmt.pkt", "for another target"),
     ("scripts/xdp_lengths.pkt", "of value memory"),
     ("scripts/xdp_nested.pkt", "no map of maps that is kept in hardware"),
