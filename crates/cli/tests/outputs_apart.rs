@@ -113,7 +113,7 @@ fn a_run_whose_second_device_does_not_start_leaves_its_outputs() {
     );
     let run = ["run", "--config", "nat.toml", "--in", CAPTURE, "--device", "both"];
     let outputs = ["--out", "port0=old.pcap", "--events", "old.jsonl", "--out", "port1=new.pcap"];
-    refused(&folder, &[&run[..], &outputs].concat(), &["E0806", "of map values"]);
+    refused(&folder, &[&run[..], &outputs].concat(), &["E0806", "of value memory"]);
     assert_eq!(fs::read_to_string(folder.path("old.jsonl")).unwrap(), "{\"trace\": \"of before\"}\n");
     assert!(!folder.path("new.pcap").exists());
 }
