@@ -4,9 +4,7 @@
 /// before them, and for what its program may add. Its slot comes back with the packet's verdict (`left_*`). Its program's row and its port's interface come in the cycle behind `look_valid_o`. With its last
 /// beat its slot is written (`slot_*`); a packet without a program is ready to go at once. The others wait for a context.
 ///
-/// Of those that may have one the oldest is offered (`start_*`): one whose program is flow-serial as a whole not before all before it in its bucket have ended (`flow_waits_i`);
-/// one with room of its module's own always, for a context comes with it; another while fewer contexts than nobody owns are with such packets, or, if it
-/// borrows, while no packet with room of its own waits. Which packet is offered may change until one is taken.
+/// Which of them gets one (`start_*`) says sluice_xdp_starts. Which packet is offered may change until one is taken.
 ///
 /// Frames have the length that their beats have; what does not fit into the rows that its sideband's length asked for is not
 /// written, and the slot says so.

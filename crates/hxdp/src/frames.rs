@@ -1,5 +1,6 @@
 //! How deep a program's calls go.
 
+use crate::bundle;
 use crate::loops::LOOP;
 use crate::op::TAIL_CALL;
 use crate::{Bundle, Bundles, Op, routes};
@@ -32,23 +33,12 @@ pub fn calls_tails_in_functions(bundles: &Bundles) -> bool {
     next.extend(callbacks(bundles));
     let calls_tail =
         |bundle: &Bundle| bundle.lanes.iter().any(|step| matches!(step.op, Op::Helper { id: TAIL_CALL, .. }));
-    reached(rows, next).into_iter().any(calls_tail)
+    reached(rows, next).any(calls_tail)
 }
 
 /// Bundles that these rows lead to, themselves among them, calls left out.
-fn reached(rows: &[Bundle], mut next: Vec<u32>) -> Vec<&Bundle> {
-    let (mut seen, mut reached) = (vec![false; rows.len()], Vec::new());
-    while let Some(row) = next.pop() {
-        let Some(bundle) = rows.get(row as usize).filter(|_| !seen[row as usize]) else { continue };
-        seen[row as usize] = true;
-        reached.push(bundle);
-        let jumps = bundle.lanes.iter().filter(|step| !matches!(step.op, Op::Call { .. }));
-        next.extend(jumps.filter_map(|step| step.op.target()));
-        if !bundle.lanes.last().is_some_and(|step| step.op.ends()) {
-            next.push(row + 1);
-        }
-    }
-    reached
+fn reached(rows: &[Bundle], next: Vec<u32>) -> impl Iterator<Item = &Bundle> {
+    rows.iter().zip(bundle::reached(rows, next)).filter_map(|(bundle, reached)| reached.then_some(bundle))
 }
 
 /// Below the function that begins with this row; `known` has those that were looked at.
@@ -59,7 +49,7 @@ fn deepest(rows: &[Bundle], start: u32, callbacks: &[u32], known: &mut BTreeMap<
     // A function that calls itself ends here; it is never validated.
     known.insert(start, 0);
     let mut frames = 0;
-    for step in reached(rows, vec![start]).into_iter().flat_map(|bundle| &bundle.lanes) {
+    for step in reached(rows, vec![start]).flat_map(|bundle| &bundle.lanes) {
         match step.op {
             Op::Call { to } => frames = frames.max(1 + deepest(rows, to, callbacks, known)),
             Op::Helper { id, .. } if routes::is_called(id) => frames = frames.max(1),

@@ -5,6 +5,7 @@
 //! and makes it wait there until the one before has *left* it: once no change is reachable any more. A packet that does not enter leaves all
 //! the same. Needs: all accesses known, no tail call and no loop by a helper, or the program is serial as a whole.
 
+use crate::bundle::reached;
 use crate::loops::LOOP;
 use crate::op::TAIL_CALL;
 use crate::pass::Code;
@@ -84,7 +85,8 @@ impl Sections {
         }
         let slots = Slots::of(code, image);
         let enters = |row: &Bundle| row.lanes.iter().any(|step| slots.is_use(step));
-        let own = own_rows(&bundles.rows);
+        // Rows of the program itself, not of its functions.
+        let own = reached(&bundles.rows, vec![0]);
         // What a function changes is changed where it is called.
         let functions_change =
             bundles.rows.iter().zip(&own).any(|(row, own)| !own && row.lanes.iter().any(|step| slots.is_change(step)));
@@ -92,8 +94,9 @@ impl Sections {
         let mut changing: Vec<bool> = bundles.rows.iter().map(|row| row.lanes.iter().any(changes)).collect();
         loop {
             let before = changing.clone();
-            for (row, bundle) in bundles.rows.iter().enumerate() {
-                changing[row] |= successors(row, bundle).any(|next| before.get(next).copied().unwrap_or(false));
+            for (row, bundle) in (0..).zip(&bundles.rows) {
+                let changes = |next: u32| before.get(next as usize).copied().unwrap_or(false);
+                changing[row as usize] |= bundle.successors(row).any(changes);
             }
             if changing == before {
                 break;
@@ -102,22 +105,4 @@ impl Sections {
         let leaves = changing.iter().zip(&own).map(|(changing, own)| *own && !changing).collect();
         Some(Self { enters: bundles.rows.iter().map(enters).collect(), leaves })
     }
-}
-
-/// Rows that a row leads to in its own frame.
-fn successors(row: usize, bundle: &Bundle) -> impl Iterator<Item = usize> + '_ {
-    let jumps = bundle.lanes.iter().filter(|step| !matches!(step.op, Op::Call { .. }));
-    let behind = (!bundle.lanes.last().is_some_and(|step| step.op.ends())).then_some(row + 1);
-    jumps.filter_map(|step| step.op.target()).map(|to| to as usize).chain(behind)
-}
-
-/// Rows of the program itself, not of its functions.
-fn own_rows(rows: &[Bundle]) -> Vec<bool> {
-    let (mut own, mut next) = (vec![false; rows.len()], vec![0]);
-    while let Some(row) = next.pop() {
-        let Some(bundle) = rows.get(row).filter(|_| !own[row]) else { continue };
-        own[row] = true;
-        next.extend(successors(row, bundle));
-    }
-    own
 }

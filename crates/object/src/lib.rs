@@ -40,7 +40,7 @@ pub use key::{KeyBytes, KeyKind, KeySpec, Match};
 pub use l7::{L7Application, L7Part};
 pub use linker::{
     L7Given, LinkError, Linker, NicSettings, PortSettings, RingMemory, Secrets, TenantSpec, VlanGrant, Warning,
-    XDP_MEMORY, XDP_WEIGHT, XdpShare,
+    XDP_WEIGHT, XdpShare,
 };
 pub use load::{Load, Step};
 pub use object::{Entry, Object, Symbol, SymbolOf, TargetNeed};

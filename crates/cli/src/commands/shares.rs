@@ -126,8 +126,8 @@ fn text(target: &Target, all: &[Of], linker: &Linker) -> String {
     let mut xdp =
         Table::new(["tenant", "weight", "rows", "bytes", "contexts", "KiB each", "work of a packet", "growth"]).left(1);
     for one in all {
-        let XdpShare { weight, rows, contexts, memory } = one.xdp.share;
-        let memory = if contexts > 0 { memory } else { 0 };
+        let XdpShare { weight, rows, contexts, .. } = one.xdp.share;
+        let memory = one.xdp.share.memory_each();
         let bytes = u64::from(rows) * u64::from(target.bus_bytes);
         let work = u64::from(one.xdp.work);
         let growth = one.xdp.growth.map_or_else(|| "any".to_owned(), |bytes| group(bytes.into()));
@@ -179,7 +179,7 @@ fn document(target: &Target, all: &[Of], linker: &Linker) -> serde_json::Value {
                 "weight": one.xdp.share.weight,
                 "rows": one.xdp.share.rows,
                 "contexts": one.xdp.share.contexts,
-                "memory": if one.xdp.share.contexts > 0 { one.xdp.share.memory } else { 0 },
+                "memory": one.xdp.share.memory_each(),
                 "work": one.xdp.work,
                 "growth": one.xdp.growth,
             },

@@ -298,15 +298,8 @@ impl Resolver<'_> {
             table.share.as_ref().map(|Only(share)| Rate { bits_per_second: share.rate, burst_bytes: share.burst });
         spec.xdp_work = table.xdp_work;
         spec.xdp_growth = Some(table.xdp_growth.unwrap_or(GROWTH));
-        spec.xdp_share = table.xdp_share.as_ref().map(|Only(share)| {
-            let usual = XdpShare::default();
-            XdpShare {
-                weight: share.weight.unwrap_or(usual.weight),
-                rows: share.rows.unwrap_or(usual.rows),
-                contexts: share.contexts.unwrap_or(usual.contexts),
-                memory: share.memory.unwrap_or(usual.memory),
-            }
-        });
+        let share = table.xdp_share.as_ref();
+        spec.xdp_share = share.map(|Only(s)| XdpShare::given(s.weight, s.rows, s.contexts, s.memory));
         spec.quantum = table.quantum.unwrap_or(spec.quantum);
         let lists = [("queues", &table.queues, &mut spec.queues), ("reserve", &table.reserve, &mut spec.reserves)];
         for (key, list, to) in lists {

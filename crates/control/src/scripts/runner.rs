@@ -312,15 +312,10 @@ impl<'a> Runner<'a> {
         spec.reserves = spec.queues.keys().filter(|_| reserve > 0).map(|d| (*d, reserve)).collect();
         spec.xdp_work = tenant.xdp_work;
         spec.xdp_growth = Some(tenant.xdp_growth.unwrap_or(GROWTH));
-        let given = [tenant.xdp_weight, tenant.xdp_rows, tenant.xdp_contexts.map(u16::from)];
-        if given.iter().any(Option::is_some) || tenant.xdp_memory.is_some() {
-            let usual = XdpShare::default();
-            spec.xdp_share = Some(XdpShare {
-                weight: tenant.xdp_weight.unwrap_or(usual.weight),
-                rows: tenant.xdp_rows.unwrap_or(usual.rows),
-                contexts: tenant.xdp_contexts.unwrap_or(usual.contexts),
-                memory: tenant.xdp_memory.unwrap_or(usual.memory),
-            });
+        let (weight, rows) = (tenant.xdp_weight, tenant.xdp_rows);
+        let (contexts, memory) = (tenant.xdp_contexts, tenant.xdp_memory);
+        if (weight, rows, contexts, memory) != (None, None, None, None) {
+            spec.xdp_share = Some(XdpShare::given(weight, rows, contexts, memory));
         }
         spec.max_entries = need.entries();
         spec.rmt = need.rmt;

@@ -80,7 +80,7 @@ row! {
         read_only: u16 = 9,
         /// Pages of 16 MiB from 0x8100_0000 on, that it may only read; their rows come behind those.
         large_read_only: u8 = 4,
-        /// It is flow-serial: a packet waits until those of its flow before it have left.
+        /// It is flow-serial as a whole: a packet waits until those of its flow before it have ended.
         serial: bool = 1,
         /// Frames of functions that the packet's memory has room for.
         frames: u8 = 3,

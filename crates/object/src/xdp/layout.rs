@@ -18,6 +18,11 @@ pub const VALUE_PAGE_BYTES: u64 = 4096;
 /// Bytes of a unit of external memory.
 pub const OUTSIDE_UNIT_BYTES: u64 = 1 << 16;
 
+/// Bytes in which the memory of values is counted that a map lies in.
+pub const fn value_unit(outside: bool) -> u64 {
+    if outside { OUTSIDE_UNIT_BYTES } else { VALUE_PAGE_BYTES }
+}
+
 /// Pages of 64 KiB of one of 16 MiB.
 const LARGE_PAGES: u32 = (LARGE_BYTES / REGION_BYTES) as u32;
 /// Most pages of a map that is not large.

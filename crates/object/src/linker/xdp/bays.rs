@@ -28,7 +28,7 @@ impl Bays {
             rows: share.rows,
             contexts,
             first: if contexts > 0 { self.place(engine, spec, contexts, share.memory)? } else { 0 },
-            units: if contexts > 0 { share.memory } else { 0 },
+            units: share.memory_each(),
             borrows: spec.packet_work() <= BORROW_WORK,
         };
         if row == XdpShareRow::default() {

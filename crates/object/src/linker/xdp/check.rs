@@ -5,7 +5,7 @@ use super::maps::PAGE_VALUE_ROWS;
 use crate::linker::check::{Refusal, no_module, unpack};
 use crate::linker::engine::CheckedRow;
 use crate::linker::tenants::Tenant;
-use crate::xdp::layout::{OUTSIDE_UNIT_BYTES, VALUE_PAGE_BYTES};
+use crate::xdp::layout::value_unit;
 use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::rows::{
     XdpMapRow, XdpOutsideRow, XdpPageRow, XdpPoolRow, XdpProgramRow, XdpRegionRow, XdpShareRow,
@@ -149,8 +149,7 @@ impl Own<'_> {
         // By index entries count, by key slots do.
         let kept = XdpMapKind::from_code(row.kind).is_some_and(XdpMapKind::names_interfaces);
         let values = (u64::from(row.slots.max(row.entries)) + u64::from(kept)) * copies;
-        let unit = if row.outside { OUTSIDE_UNIT_BYTES } else { VALUE_PAGE_BYTES };
-        let pages = (u128::from(values) << row.shift).div_ceil(unit.into());
+        let pages = (u128::from(values) << row.shift).div_ceil(value_unit(row.outside).into());
         let all = if row.outside { self.hardware.outside_units() } else { self.hardware.value_pages() };
         if pages + u128::from(row.base) > u128::from(all) {
             return Err(Refusal::Space(format!(
@@ -189,8 +188,7 @@ impl Own<'_> {
 
     fn region(&self, row: &XdpRegionRow) -> Result<(), Refusal> {
         self.module(row.valid, row.module_id)?;
-        let unit = if row.outside { OUTSIDE_UNIT_BYTES } else { VALUE_PAGE_BYTES };
-        let pages = u64::from(row.bytes).div_ceil(unit) as u32;
+        let pages = u64::from(row.bytes).div_ceil(value_unit(row.outside)) as u32;
         self.values(row.outside, row.base, if row.valid { pages } else { 0 })
     }
 

@@ -11,7 +11,7 @@ pub const WEIGHT: u16 = 16;
 
 /// KiB of a bay of packet memory that comes with each own context, of a tenant that asks for no other number: what packets up to 1,518 bytes need
 /// whose frames grow, or whose program has up to five frames of functions.
-pub const MEMORY: u8 = 5;
+const MEMORY: u8 = 5;
 
 /// A tenant's part of the queues in front of the cores of an XDP engine in hardware, and of the cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,24 @@ pub struct XdpShare {
     pub contexts: u8,
     /// KiB of packet memory that come with each; packets that need more do not take his own.
     pub memory: u8,
+}
+
+impl XdpShare {
+    /// What is not given is as usual.
+    pub fn given(weight: Option<u16>, rows: Option<u16>, contexts: Option<u8>, memory: Option<u8>) -> Self {
+        let usual = Self::default();
+        Self {
+            weight: weight.unwrap_or(usual.weight),
+            rows: rows.unwrap_or(usual.rows),
+            contexts: contexts.unwrap_or(usual.contexts),
+            memory: memory.unwrap_or(usual.memory),
+        }
+    }
+
+    /// KiB of packet memory that come with each context; without contexts none do.
+    pub fn memory_each(&self) -> u8 {
+        if self.contexts > 0 { self.memory } else { 0 }
+    }
 }
 
 impl Default for XdpShare {

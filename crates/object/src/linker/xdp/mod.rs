@@ -10,7 +10,7 @@ mod maps;
 mod values;
 
 pub use error::{Fit, XdpError};
-pub use given::{MEMORY, WEIGHT, XdpShare};
+pub use given::{WEIGHT, XdpShare};
 
 use super::LinkError;
 use super::check::Refusal;

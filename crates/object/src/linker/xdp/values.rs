@@ -4,7 +4,7 @@ use super::maps::{self, PAGE_VALUE_ROWS};
 use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
 use crate::xdp::entry::first_entries;
-use crate::xdp::layout::{OUTSIDE_UNIT_BYTES, VALUE_PAGE_BYTES};
+use crate::xdp::layout::{OUTSIDE_UNIT_BYTES, VALUE_PAGE_BYTES, value_unit};
 use crate::xdp::{LaidMap, Xdp};
 use sluice_formats::Table;
 use sluice_formats::xdp::rows::{XdpOutsideRow, XdpRegionRow};
@@ -86,11 +86,10 @@ pub(super) fn cleared(place: &Place) -> RowWrite {
 
 /// Rows of the region table of a map, from this one on.
 pub(super) fn region_rows(module: u8, laid: &LaidMap, place: &Place, first: u32) -> Vec<RowWrite> {
-    let unit = if place.outside { OUTSIDE_UNIT_BYTES } else { VALUE_PAGE_BYTES };
     let row = |at: u32| {
         let before = u64::from(at) * laid.row_bytes();
         let bytes = laid.addressed().saturating_sub(before).min(laid.row_bytes()) as u32;
-        let base = (u64::from(place.first) + before / unit) as u16;
+        let base = (u64::from(place.first) + before / value_unit(place.outside)) as u16;
         let LaidMap { shift, readable, writable, .. } = *laid;
         let (outside, lock) = (place.outside, laid.shape.lock_word());
         let row =

@@ -8,7 +8,7 @@ use crate::linker::xdp::error::{Fit, XdpError};
 use crate::linker::xdp::maps;
 use crate::linker::xdp::values::Place;
 use crate::object::Object;
-use crate::xdp::layout::{LARGE_BYTES, OUTSIDE_UNIT_BYTES, VALUE_PAGE_BYTES};
+use crate::xdp::layout::{LARGE_BYTES, OUTSIDE_UNIT_BYTES, VALUE_PAGE_BYTES, value_unit};
 use crate::xdp::{LaidMap, Layout, Xdp, XdpMap};
 use sluice_formats::xdp::map::MapShape;
 use sluice_formats::xdp::target::PAGE_ROWS;
@@ -147,42 +147,30 @@ impl Hardware {
             return Ok(place);
         }
         let map = &xdp.maps[index as usize];
-        if self.values.may_lie_outside(xdp, index, laid) {
-            let (all, left) = (self.values.outside_units(), self.values.outside.longest());
-            let asked = laid.bytes().div_ceil(OUTSIDE_UNIT_BYTES);
-            let units = if asked > u64::from(all) { all } else { left };
-            let refused = self.room(
-                at,
-                object,
-                Asked {
-                    resource: format!("units of 64 KiB of external memory for map `{}`", map.name),
-                    asked,
-                    left: left.into(),
-                    free: self.values.outside.free().into(),
-                    all: all.into(),
-                    amount: &|held| held.values_of(true),
-                    fit: maps::fit(map, laid, units.saturating_mul((OUTSIDE_UNIT_BYTES / VALUE_PAGE_BYTES) as u32)),
-                },
-            );
-            return refused.map(|()| Place::default());
-        }
-        let all = (self.engine.values as u64 / VALUE_PAGE_BYTES) as u32;
-        let asked = laid.bytes().div_ceil(VALUE_PAGE_BYTES);
-        let left = self.values.on_chip.longest();
-        let refused = self.room(
-            at,
-            object,
-            Asked {
-                resource: format!("pages of 4 KiB of value memory for map `{}`", map.name),
-                asked,
-                left: left.into(),
-                free: self.values.on_chip.free().into(),
-                all: all.into(),
-                amount: &|held| held.values_of(false),
-                fit: self.fit(map, laid, others, asked > u64::from(all)),
-            },
-        );
-        refused.map(|()| Place::default())
+        let outside = self.values.may_lie_outside(xdp, index, laid);
+        let asked = laid.bytes().div_ceil(value_unit(outside));
+        let (what, memory, all) = match outside {
+            true => ("units of 64 KiB of external memory", &self.values.outside, self.outside_units()),
+            false => ("pages of 4 KiB of value memory", &self.values.on_chip, self.value_pages()),
+        };
+        let left = memory.longest();
+        let fit = match outside {
+            true => {
+                let units = if asked > all { all as u32 } else { left };
+                maps::fit(map, laid, units.saturating_mul((OUTSIDE_UNIT_BYTES / VALUE_PAGE_BYTES) as u32))
+            }
+            false => self.fit(map, laid, others, asked > all),
+        };
+        let asked = Asked {
+            resource: format!("{what} for map `{}`", map.name),
+            asked,
+            left: left.into(),
+            free: memory.free().into(),
+            all,
+            amount: &|held| held.values_of(outside),
+            fit,
+        };
+        self.room(at, object, asked).map(|()| Place::default())
     }
 
     /// With how many entries a map has room for its values and in search memory, beside the other maps of its program. Where it
