@@ -298,10 +298,14 @@ package sluice_xdp_rows_pkg;
     XdpOpLe = 8'd40,
     XdpOpSlt = 8'd41,
     XdpOpSle = 8'd42,
+    XdpOpClear = 8'd43,
     XdpOpLength = 8'd44,
     XdpOpElement = 8'd45,
+    XdpOpIndexed = 8'd46,
     XdpOpAtomic4 = 8'd48,
     XdpOpAtomic8 = 8'd56,
+    XdpOpAddPair = 8'd62,
+    XdpOpAddPairSwapped = 8'd63,
     XdpOpLoad1 = 8'd64,
     XdpOpLoad2 = 8'd65,
     XdpOpLoad4 = 8'd66,
@@ -320,7 +324,9 @@ package sluice_xdp_rows_pkg;
     XdpOpBig64 = 8'd87,
     XdpOpSwap16 = 8'd89,
     XdpOpSwap32 = 8'd90,
-    XdpOpSwap64 = 8'd91
+    XdpOpSwap64 = 8'd91,
+    XdpOpPack16 = 8'd92,
+    XdpOpPack32 = 8'd93
   } xdp_op_e;
 
   // What a map is, of those that the engine has.

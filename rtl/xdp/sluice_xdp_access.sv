@@ -1,6 +1,6 @@
 /// Says of the one access of a bundle, or its helper, what it is, where it lies and whether it may.
 ///
-/// Where it lies in values their unit judges it. A lookup in an array and a reference to a devmap's entry (`spare`) are the unit of values',
+/// Where it lies in values their unit judges it. A lookup in an array and a reference to an entry of a devmap, or of a map of destinations, (`spare`) are the unit of values',
 /// other operations on maps are the map engine's. So is a lookup in an array whose key lies in a value: values would be asked twice.
 ///
 /// Latency: none. Throughput: an access a cycle. Never stalls.
@@ -25,13 +25,16 @@ module sluice_xdp_access
   assign helper = bundle_i.access.imm[15:0];
   assign address = bundle_i.address[31:0];
 
-  logic helps, redirects, is_reference, is_lookup, is_lock, is_map, touches;
+  logic quiet, pair, helps, redirects, is_reference, is_lookup, is_lock, is_map, touches;
   logic is_atomic_op, is_store_op;
   logic high, in_context, in_packet, in_stack, in_record, in_values, misaligned, allowed;
   logic [OffsetBits-1:0] offset;
   logic [8:0] stack_offset;
   xdp_place_t place;
 
+  assign pair = is_pair(op);
+  // An atomic operation that does nothing where it may not.
+  assign quiet = is_atomic_op && bundle_i.access.wide && !in_values;
   assign helps = op == XdpOpHelper;
   assign redirects = helps && helper == HelperRedirectMap;
   assign is_reference = redirects && bundle_i.access.spare;
@@ -56,8 +59,9 @@ module sluice_xdp_access
   assign in_record = !high && bundle_i.kept.record.held && address[31:RecordBits] == RecordAddress[31:RecordBits] &&
       {1'b0, address[RecordBits-1:0]} + (RecordBits + 1)'(bundle_i.bytes) <= {1'b0, bundle_i.kept.record.bytes};
   assign in_values = !high && address[31:28] inside {[4'd4 : 4'd8]};
-  assign misaligned = is_atomic_op && (address[1:0] != '0 || (op[3] && address[2]));
-  assign allowed = (in_packet && !is_atomic_op) || in_stack || in_record || in_context || in_values;
+  // Both words of a pair lie in one row of values.
+  assign misaligned = is_atomic_op && (address[1:0] != '0 || (op[3] && address[2]) || (pair && address[3]));
+  assign allowed = (in_packet && !is_atomic_op) || ((in_stack || in_record) && !pair) || in_context || in_values;
 
   // The record lies before the stack, which lies before the buffer.
   always_comb begin
@@ -69,13 +73,15 @@ module sluice_xdp_access
   // Frames of functions have no unwritten words: they are cleared when they are entered.
   logic in_first, faults, waits;
   assign in_first = in_stack && frame_of(address) == '0;
-  assign faults = (touches && (!allowed || misaligned)) || (is_lock && !in_values);
+  assign faults = (touches && (!allowed || misaligned) && !quiet) || (is_lock && !in_values);
   // Those that lie there, lookups, and the read of an atomic operation on the stack.
-  assign waits = (touches && in_values) || is_lookup || is_reference || is_lock || is_atomic_op;
+  assign waits = (touches && in_values) || is_lookup || is_reference || is_lock || (is_atomic_op && !quiet);
 
   assign access_o = '{
           redirects: redirects,
           is_reference: is_reference,
+          gives_verdict: redirects || (helps && helper == HelperRedirect),
+          is_pair: pair,
           is_lookup: is_lookup,
           is_lock: is_lock,
           is_map: is_map,

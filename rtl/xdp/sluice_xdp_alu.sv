@@ -2,7 +2,7 @@
 ///
 /// Of an operation of 32 bits the operands' upper halves are zero; extensions and byte orders take `a_i` as it is. `result_o`, `holds_o` and the
 /// sum or difference alone, `sum_o`, belong to the inputs of the cycle before. What a unit or somebody else has made is `given_i`: the result of
-/// multiplications, accesses and helpers, and of a lane without an operation.
+/// multiplications, accesses and helpers, and of a lane without an operation. Of an index `result_o` is what is to be added to the array's address.
 /// What each does: docs/design/xdp.md, "Instructions"; a shift takes the low bits of its count.
 ///
 /// Latency: 1 cycle, of which the second part of shifts and the choice of the result come behind the register.
@@ -22,6 +22,8 @@ module sluice_xdp_alu
     input logic [63:0] b_i,
     input logic [63:0] constant_i,
     input logic [63:0] given_i,
+    // Of an index: how far it is shifted to the left.
+    input logic [ 4:0] shift_i,
 
     output logic [63:0] sum_o,
     output logic [63:0] result_o,
@@ -37,13 +39,13 @@ module sluice_xdp_alu
   logic left, turns, right, sign, fill;
   logic [5:0] count, amount, span;
   logic [63:0] from, turned, kept;
-  assign left   = op_i == XdpOpLsh;
+  assign left   = op_i inside {XdpOpLsh, XdpOpIndexed};
   // 32 bits turn as 64 that hold them twice.
   assign turns  = op_i == XdpOpRotate;
   assign right  = op_i inside {XdpOpRsh, XdpOpArsh};
   assign sign   = wide_i ? a_i[63] : a_i[31];
   assign fill   = op_i == XdpOpArsh && sign;
-  assign count  = {wide_i && b_i[5], b_i[4:0]};
+  assign count  = (op_i == XdpOpIndexed) ? {1'b0, shift_i} : {wide_i && b_i[5], b_i[4:0]};
   assign amount = left ? -count : count;
   assign from   = {(turns && !wide_i) ? a_i[31:0] : a_i[63:32], a_i[31:0]};
   assign turned = 64'({from[14:0], from} >> amount[3:0]);
@@ -69,13 +71,15 @@ module sluice_xdp_alu
 
   always_comb begin
     case (op_i)
-      XdpOpAdd, XdpOpSub, XdpOpNegate, XdpOpElement: misc = '0;
+      XdpOpAdd, XdpOpSub, XdpOpNegate, XdpOpElement, XdpOpIndexed: misc = '0;
       XdpOpLsh, XdpOpRsh, XdpOpArsh, XdpOpRotate: misc = {{32{fill && wide_i}}, {32{fill}}};
       XdpOpOr: misc = a_i | b_i;
       XdpOpXor: misc = a_i ^ b_i;
-      XdpOpAnd, XdpOpSet: misc = a_i & b_i;
+      XdpOpAnd, XdpOpSet, XdpOpClear: misc = a_i & b_i;
       XdpOpMove, XdpOpExitValue: misc = b_i;
       XdpOpLittle64: misc = a_i;
+      XdpOpPack16: misc = {32'd0, b_i[15:0], a_i[15:0]};
+      XdpOpPack32: misc = {b_i[31:0], a_i[31:0]};
       XdpOpExtend8: misc = {{32{a_i[7] && wide_i}}, {24{a_i[7]}}, a_i[7:0]};
       XdpOpExtend16: misc = {{32{a_i[15] && wide_i}}, {16{a_i[15]}}, a_i[15:0]};
       XdpOpExtend32: misc = {{32{a_i[31] && wide_i}}, a_i[31:0]};
@@ -126,6 +130,7 @@ module sluice_xdp_alu
       XdpOpEq:  holds_o = equal;
       XdpOpNe:  holds_o = !equal;
       XdpOpSet: holds_o = misc_q != '0;
+      XdpOpClear: holds_o = misc_q == '0;
       XdpOpGt:  holds_o = !below && !equal;
       XdpOpGe:  holds_o = !below;
       XdpOpLt:  holds_o = below;

@@ -1,5 +1,5 @@
 /// What an atomic operation makes of a word: `code_i` is the lower bits of its operation (add, or, and, xor, exchange,
-/// compare and exchange). Of 4 bytes the lower halves count, and the result's upper half is 0.
+/// compare and exchange; 6 and 7 are sums, of the first of two words). Of 4 bytes the lower halves count, and the result's upper half is 0.
 ///
 /// Latency: 0 cycles (combinational).
 module sluice_xdp_atomic (
@@ -18,7 +18,7 @@ module sluice_xdp_atomic (
 
   always_comb begin
     case (code_i)
-      3'd0: value = old_i + operand_i;
+      3'd0, 3'd6, 3'd7: value = old_i + operand_i;
       3'd1: value = old_i | operand_i;
       3'd2: value = old_i & operand_i;
       3'd3: value = old_i ^ operand_i;

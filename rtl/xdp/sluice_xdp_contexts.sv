@@ -38,7 +38,12 @@ module sluice_xdp_contexts
     input  depth_t                       memory_depth_i,
     output xdp_fixed_t                   memory_fixed_o,
     output logic       [  StampBits-1:0] stamp_o,
-    input  xdp_keep_t                    keep_i
+    input  xdp_keep_t                    keep_i,
+
+    // A late reference has said where a packet goes; never beside a kept part that is written.
+    input logic                            late_valid_i,
+    input logic          [ContextBits-1:0] late_context_i,
+    input xdp_redirect_t                   late_redirect_i
 );
 
   xdp_fixed_t taken_fixed;
@@ -123,16 +128,30 @@ module sluice_xdp_contexts
       .rdata_o(turn_o)
   );
 
+  localparam int unsigned RedirectBits = $bits(xdp_redirect_t);
+  localparam int unsigned KeptBits = $bits(xdp_kept_t) - RedirectBits;
+
   sluice_ram_lut #(
-      .Width($bits(xdp_kept_t)),
+      .Width(KeptBits),
       .Depth(Contexts)
   ) u_kept (
       .clk_i,
       .we_i   (keep_i.kept_valid),
       .waddr_i(memory_context_i),
-      .wdata_i(keep_i.kept),
+      .wdata_i(keep_i.kept[RedirectBits+:KeptBits]),
       .raddr_i(read_context_i),
-      .rdata_o(kept_o)
+      .rdata_o(kept_o[RedirectBits+:KeptBits])
+  );
+  sluice_ram_lut #(
+      .Width(RedirectBits),
+      .Depth(Contexts)
+  ) u_redirect (
+      .clk_i,
+      .we_i   (keep_i.kept_valid || late_valid_i),
+      .waddr_i(late_valid_i ? late_context_i : memory_context_i),
+      .wdata_i(late_valid_i ? late_redirect_i : keep_i.kept.redirect),
+      .raddr_i(read_context_i),
+      .rdata_o(kept_o.redirect)
   );
 
   sluice_ram_1r1w #(

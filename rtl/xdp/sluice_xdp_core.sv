@@ -166,6 +166,8 @@ module sluice_xdp_core
   xdp_result_t result;
   xdp_waits_t waits;
   xdp_late_t late;
+  xdp_redirect_t late_redirect;
+  logic finish_busy;
 
   // ---------------------------------------------------------------------------------------------------------------
   // Stages.
@@ -198,6 +200,7 @@ module sluice_xdp_core
       .done_again_i    (unit_again),
       .done_context_i  (unit_context),
       .late_valid_i    (late.valid),
+      .late_ends_i     (late.ends),
       .late_context_i  (late_context),
       .bundle_o        (picked),
       .context_o       (picked_context),
@@ -344,7 +347,10 @@ module sluice_xdp_core
       .memory_depth_i  (second.turn.depth),
       .memory_fixed_o  (second_fixed),
       .stamp_o         (stamp),
-      .keep_i          (keep)
+      .keep_i          (keep),
+      .late_valid_i    (late.valid && late.refers),
+      .late_context_i  (late_context),
+      .late_redirect_i (late_redirect)
   );
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -388,6 +394,8 @@ module sluice_xdp_core
       .helper_takes_i   (call_valid_o),
       .helped_i         (decided.helped),
       .waits_i          (waits),
+      .keeps_i          (keep.kept_valid),
+      .ends_i           (finish_busy),
       .muldiv_ready_o   (muldiv_ready),
       .helper_busy_o    (helper_busy),
       .helper_context_o (helper_context),
@@ -452,7 +460,12 @@ module sluice_xdp_core
       .fixed_i  (second_fixed),
       .context_i(second_context),
       .cost_i   (cost),
+      .redirect_i(keep.kept.redirect),
       .record_i (helper_return.record),
+      .busy_o   (finish_busy),
+      .late_i   (late),
+      .late_context_i(late_context),
+      .late_redirect_o(late_redirect),
       .end_valid_o,
       .end_o,
       .free_valid_o,

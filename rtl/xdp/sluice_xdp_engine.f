@@ -44,9 +44,11 @@ sluice_xdp_maps_control.sv
 sluice_xdp_maps_decide.sv
 sluice_xdp_maps_front.sv
 sluice_xdp_maps_hash.sv
+sluice_xdp_maps_host.sv
 sluice_xdp_maps_lru.sv
 sluice_xdp_maps_marks.sv
 sluice_xdp_maps_next.sv
+sluice_xdp_maps_seek.sv
 sluice_xdp_maps_trie.sv
 sluice_xdp_maps_value.sv
 sluice_xdp_maps_walker.sv

@@ -1,6 +1,7 @@
 /// Ends packets: what a program said of its packet, where and as what it faulted; gives back what it held.
 ///
-/// A fault ends it as aborted. Of a late result that faults the bundle that launched it is told.
+/// A fault ends it as aborted. Of a late result that faults the bundle that launched it is told. A packet may end with a late result
+/// (`late_i`), in a cycle in which nobody else does or leaves his section; `busy_o` says that somebody may.
 ///
 /// Latency: 1 cycle. Throughput: an end a cycle. Never stalls.
 module sluice_xdp_finish
@@ -23,11 +24,22 @@ module sluice_xdp_finish
     input xdp_second_t                    bundle_i,
     input xdp_decided_t                   decided_i,
     input xdp_fixed_t                     fixed_i,
+    // Where its packet goes, as this bundle leaves it.
+    input xdp_redirect_t                  redirect_i,
     // verilator lint_on UNUSEDSIGNAL
     input logic         [ContextBits-1:0] context_i,
     input cost_t                          cost_i,
     // What its helper has left of a record.
     input xdp_record_t                    record_i,
+
+    output logic                             busy_o,
+    // "Bits of signal are not used": which register is written.
+    // verilator lint_off UNUSEDSIGNAL
+    input  xdp_late_t                        late_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input  logic          [ContextBits-1:0] late_context_i,
+    // Where a late reference leads.
+    output xdp_redirect_t                    late_redirect_o,
 
     output logic     end_valid_o,
     output xdp_end_t end_o,
@@ -45,14 +57,40 @@ module sluice_xdp_finish
     output xdp_event_t abandon_o
 );
 
+  // What a packet has said whose end is a late result's.
+  logic late_ends;
+  xdp_ending_t ending, ends;
+  assign busy_o = decided_i.ends || (bundle_i.valid && bundle_i.leaves && !decided_i.held);
+  assign late_ends = late_i.valid && late_i.ends;
+  assign ends = '{
+          slot: fixed_i.slot,
+          verdict: (bundle_i.verdict > VerdictRedirect) ? 3'd0 : bundle_i.verdict[2:0],
+          bounds: bundle_i.kept.bounds,
+          redirect: bundle_i.kept.redirect,
+          index: bundle_i.address[31:0],
+          cost: cost_i
+      };
+  sluice_ram_lut #(
+      .Width($bits(xdp_ending_t)),
+      .Depth(Contexts)
+  ) u_ending (
+      .clk_i,
+      .we_i   (decided_i.launches),
+      .waddr_i(context_i),
+      .wdata_i(ends),
+      .raddr_i(late_context_i),
+      .rdata_o(ending)
+  );
+  assign late_redirect_o = redirect_to(ending.redirect, late_i.result, ending.index);
+
   always_ff @(posedge clk_i) begin
     free_valid_o   <= decided_i.ends && rst_ni;
     free_context_o <= context_i;
   end
 
   always_ff @(posedge clk_i) begin
-    left_valid_o <= (decided_i.ends || (bundle_i.valid && bundle_i.leaves && !decided_i.held)) && rst_ni;
-    left_slot_o  <= fixed_i.slot;
+    left_valid_o <= (busy_o || late_ends) && rst_ni;
+    left_slot_o  <= late_ends ? ending.slot : fixed_i.slot;
   end
 
   // A helper may have changed what is held.
@@ -115,18 +153,30 @@ module sluice_xdp_finish
   assign aborted = bundle_i.fault || decided_i.out_of_work || bundle_i.verdict > VerdictRedirect;
 
   always_ff @(posedge clk_i) begin
-    end_valid_o <= decided_i.ends && rst_ni;
+    end_valid_o <= (decided_i.ends || late_ends) && rst_ni;
     end_o <= '{
         slot: fixed_i.slot,
         verdict: aborted ? 3'd0 : bundle_i.verdict[2:0],
         bounds: bundle_i.kept.bounds,
-        redirected: bundle_i.kept.redirected,
-        to_host: bundle_i.kept.to_host,
-        ifindex: bundle_i.kept.redirect,
+        redirected: redirect_i.redirected,
+        to_host: redirect_i.to_host,
+        ifindex: redirect_i.to,
         cost: cost_i,
         outcome: outcome,
         ended: now_i
     };
+    if (late_ends) begin
+      end_o.slot    <= ending.slot;
+      end_o.verdict <= ending.verdict;
+      end_o.bounds  <= ending.bounds;
+      end_o.cost    <= ending.cost;
+      end_o.outcome <= '0;
+      {end_o.redirected, end_o.to_host, end_o.ifindex} <= {ending.redirect.redirected, ending.redirect.to_host, ending.redirect.to};
+      if (late_i.refers) begin
+        end_o.verdict <= (late_i.result.value > 64'(VerdictRedirect)) ? 3'd0 : late_i.result.value[2:0];
+        {end_o.redirected, end_o.to_host, end_o.ifindex} <= {late_redirect_o.redirected, late_redirect_o.to_host, late_redirect_o.to};
+      end
+    end
   end
 
 endmodule

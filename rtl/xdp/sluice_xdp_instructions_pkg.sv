@@ -14,6 +14,11 @@ package sluice_xdp_instructions_pkg;
     return op[7:4] == 4'h3;
   endfunction
 
+  // A sum of two neighbouring words.
+  function automatic logic is_pair(logic [7:0] op);
+    return op inside {XdpOpAddPair, XdpOpAddPairSwapped};
+  endfunction
+
   function automatic logic is_store(logic [7:0] op);
     return op[7:3] == 5'b01001;
   endfunction
@@ -36,7 +41,7 @@ package sluice_xdp_instructions_pkg;
     return (is_atomic(
         op
     ) && (lane.extra || op[2:0] == 3'd5)) || (op[7:4] == 4'h0 && op != XdpOpNone) ||
-        op inside {XdpOpMove, XdpOpNegate, XdpOpHelper, XdpOpElement, XdpOpExitValue} || op[7:3] == 5'b00011 ||
+        op inside {XdpOpMove, XdpOpNegate, XdpOpHelper, XdpOpElement, XdpOpIndexed, XdpOpExitValue} || op[7:3] == 5'b00011 ||
         op[7:3] == 5'b01000 || op[7:4] == 4'h5;
   endfunction
 

@@ -95,19 +95,27 @@ module sluice_xdp_launch
 
   // Of a reference: whether its flags lead to one entry or to all.
   logic flags, several;
-  assign flags = takes_flags(bundle_i.third, 1'b1);
+  assign flags = takes_flags(bundle_i.third, !bundle_i.to_host);
   assign several = flags && bundle_i.third[FlagBroadcast];
 
   assign waits_o = '{
           late: bundle_i.late,
+          ends: bundle_i.ends_late,
           writes: bundle_i.late_writes,
           target: bundle_i.late_register,
           refers: bundle_i.kind == RequestReference && bundle_i.unit == UnitValues,
+          to_host: bundle_i.to_host,
           plain: flags && !bundle_i.third[FlagBroadcast],
           several: several,
           excludes: bundle_i.third[FlagExclude],
           verdict: bundle_i.third[1:0]
       };
+
+  // Of a pair the number is the immediate, whose halves are those of a call.
+  logic [63:0] number;
+  logic swapped;
+  assign number  = {{32{bundle_i.map[15]}}, bundle_i.map, bundle_i.helper};
+  assign swapped = bundle_i.code[0];
 
   assign request_o = '{
           kind: bundle_i.kind,
@@ -115,11 +123,11 @@ module sluice_xdp_launch
           regions: fixed_i.regions,
           address: bundle_i.address[31:0],
           bytes: bundle_i.bytes,
-          span: 10'(bundle_i.bytes),
+          span: bundle_i.pair ? 10'd16 : 10'(bundle_i.bytes),
           sign: (bundle_i.kind == RequestReference) ? several : bundle_i.sign,
-          code: bundle_i.code,
-          data: bundle_i.data,
-          expected: bundle_i.third,
+          code: (bundle_i.kind == RequestReference) ? 3'(bundle_i.to_host) : bundle_i.code,
+          data: (bundle_i.pair && !swapped) ? number : bundle_i.data,
+          expected: !bundle_i.pair ? bundle_i.third : swapped ? number : bundle_i.data,
           map: bundle_i.map,
           outside: 1'b0
       };

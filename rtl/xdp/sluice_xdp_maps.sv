@@ -5,7 +5,8 @@
 /// docs/design/xdp-maps.md. A map of another module, an operation that its kind has not, or a key or value that is not in one piece
 /// of the program's memory, faults.
 ///
-/// While an operation is looked for in search memory, keys of the next ones are read and hashed, one for each core. A key in a map's value is read
+/// Two operations are under way in search memory: one of any kind, and beside it a program's lookup that changes nothing (sluice_xdp_maps_seek), but never with changes of
+/// the same map. Meanwhile keys of the next ones are read and hashed, one for each core. A key in a map's value is read
 /// while nothing else is under way.
 ///
 /// Configuration: `xdp_map` rows are copied here and answered by sluice_xdp_values. `xdp_search` is read in a cycle in which no operation
@@ -20,6 +21,7 @@ module sluice_xdp_maps
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_walk_pkg::*;
 #(
     parameter int unsigned Maps = 256,
     parameter int unsigned Rows = 1 << 15,
@@ -69,8 +71,6 @@ module sluice_xdp_maps
 
   localparam int unsigned MapBits = $clog2(Maps);
   localparam int unsigned RowIndexBits = $clog2(Rows);
-  localparam int unsigned HostRows = XdpKeyBytes / 32 + XdpValueBytes / 32;
-  localparam int unsigned HostRowBits = $clog2(HostRows);
 
   if (2 ** MapBits != Maps || Maps > 65536) begin : gen_bad_maps
     $fatal(1, "xdp_maps: Maps is %0d, expected a power of two up to 65536 (%m)", Maps);
@@ -118,10 +118,15 @@ module sluice_xdp_maps
   logic [Cores-1:0] front_host_read;
   logic [Cores-1:0][6:0] front_host_words;
   // verilator lint_on UNUSEDSIGNAL
-  logic host_pending_q, host_turn, context_last_q;
+  logic host_pending, host_waits, host_search, host_turn, context_last_q;
   xdp_map_call_t host_call;
 
-  logic back_read, back_read_ready, back_request, back_idle, back_quiet;
+  logic back_read, back_read_ready, back_request, back_idle, back_quiet, back_looks, back_changes;
+  logic back_answers, seek_answers, seek_idle, seek_busy, seek_read, to_seek;
+  logic [ProcessorBits-1:0] back_context, seek_context;
+  xdp_map_answer_t back_answer, seek_answer;
+  row_t back_state, seek_state;
+  logic [Cores-1:0] only, may_seek, may_back;
   xdp_place_t   back_place;
   xdp_request_t back_asked;
   logic found_valid, found_host, found_fault, found_take;
@@ -133,7 +138,7 @@ module sluice_xdp_maps
   logic [ChainBits-1:0] found_chain;
   logic [SlotNumberBits-1:0] found_copy;
   logic back_host_read, host_write, host_done;
-  logic [6:0] front_host_word, back_host_word, host_write_word;
+  logic [6:0] back_host_word, host_write_word;
   logic [63:0] host_word, host_written;
   logic [7:0] host_error;
   logic [23:0] host_slot, host_chain;
@@ -142,21 +147,12 @@ module sluice_xdp_maps
   logic search_read;
   // "Bits of signal are not used": smaller memories have fewer rows.
   // verilator lint_off UNUSEDSIGNAL
-  logic [SearchBits-1:0] search_row, search_write_row;
+  logic [SearchBits-1:0] search_row, search_write_row, seek_row;
   // verilator lint_on UNUSEDSIGNAL
   logic [3:0] search_write;
   logic [3:0][31:0] search_data, search_written;
 
-  typedef enum logic [2:0] {
-    HostIdle,
-    HostSearch,  // waits for search memory
-    HostLate,    // a row arrives
-    HostRuns,    // its operation
-    HostDone
-  } host_e;
-  host_e host_q;
-
-  assign host_turn = host_pending_q && (context_last_q || !queue_valid[0]);
+  assign host_turn = host_pending && (context_last_q || !queue_valid[0]);
   assign turn = Cores'(host_turn);
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -183,7 +179,7 @@ module sluice_xdp_maps
     );
 
     // It waits for the second half, for one that reads, and for one before it that wants to.
-    assign waits = !back_idle || reads != '0 || (wants & Cores'((32'd1 << c) - 32'd1)) != '0;
+    assign waits = !back_idle || !seek_idle || reads != '0 || (wants & Cores'((32'd1 << c) - 32'd1)) != '0;
 
     sluice_xdp_maps_front #(
         .Maps      (Maps),
@@ -247,8 +243,23 @@ module sluice_xdp_maps
     assign found_ready[c]  = found_take && found_core == core_t'(c);
   end
 
+  // What each core's operation may take: a lookup beside another one waits for a change of its map under way, and for one that waits; what may be a change waits for
+  // such a lookup.
+  always_comb begin
+    for (int unsigned c = 0; c < Cores; c++) begin
+      only[c] = only_looks(found_calls[c].op, hosts[c], found_maps[c]) && !faults[c];
+    end
+    for (int unsigned c = 0; c < Cores; c++) begin
+      may_seek[c] = only[c] && seek_idle && !back_looks && !host_waits && !(back_changes && back_state == row_t'(found_maps[c].state));
+      for (int unsigned d = 0; d < Cores; d++) begin
+        if (finds[d] && !only[d] && found_maps[d].state == found_maps[c].state) may_seek[c] = 1'b0;
+      end
+      may_back[c] = back_idle && (only[c] || !(seek_busy && seek_state == row_t'(found_maps[c].state)));
+    end
+  end
+
   // Which core's operation is next: in turns, but nothing new while one reads or wants to read values.
-  assign asks_back = finds & ((reads != '0) ? reads : (wants != '0) ? '0 : '1);
+  assign asks_back = finds & (may_seek | may_back) & ((reads != '0) ? reads : (wants != '0) ? '0 : '1);
   sluice_arb_rr #(
       .Requests(Cores)
   ) u_found (
@@ -260,7 +271,8 @@ module sluice_xdp_maps
       .index_o  (found_core),
       .valid_o  (found_valid)
   );
-  assign found_take = found_valid && back_idle;
+  assign found_take = found_valid;
+  assign to_seek = may_seek[found_core];
   // What the first half has done with is not asked for any more.
   always_comb begin
     found     = found_calls[found_core];
@@ -277,7 +289,6 @@ module sluice_xdp_maps
   assign found_key = found_keys[found_core];
   assign found_chain = found_chains[found_core];
   assign found_copy = found_copies[found_core];
-  assign front_host_word = front_host_words[0];
 
   // Only one of them reads values.
   logic front_any;
@@ -297,9 +308,9 @@ module sluice_xdp_maps
   ) u_back (
       .clk_i,
       .rst_ni,
-      .found_valid_i     (found_valid),
+      .found_valid_i     (found_valid && !to_seek),
       .found_ready_o     (back_idle),
-      .host_waits_i      (host_q == HostSearch),
+      .host_waits_i      (host_waits),
       .quiet_o           (back_quiet),
       .found_i           (found),
       .found_context_i   (found_context),
@@ -309,16 +320,19 @@ module sluice_xdp_maps
       .found_key_i       (found_key),
       .found_chain_i     (found_chain),
       .found_copy_i      (found_copy),
-      .answer_valid_o,
+      .answer_valid_o    (back_answers),
       .answer_ready_i,
-      .answer_context_o,
-      .answer_o,
+      .answer_context_o  (back_context),
+      .answer_o          (back_answer),
+      .changes_o         (back_changes),
+      .state_o           (back_state),
       .locks_o,
       .locks_module_o,
       .host_done_o       (host_done),
       .host_error_o      (host_error),
       .host_slot_o       (host_slot),
       .host_chain_o      (host_chain),
+      .looks_o           (back_looks),
       .search_read_o     (search_read),
       .search_row_o      (search_row),
       .search_i          (search_data),
@@ -343,10 +357,39 @@ module sluice_xdp_maps
       .host_o            (host_written)
   );
 
+  sluice_xdp_maps_seek #(
+      .Processors(Processors)
+  ) u_seek (
+      .clk_i,
+      .rst_ni,
+      .take_i          (found_take && to_seek),
+      .idle_o          (seek_idle),
+      .context_i       (found_context),
+      .map_i           (found_map),
+      .key_i           (found_key),
+      .chain_i         (found_chain),
+      .copy_i          (found_copy),
+      .busy_o          (seek_busy),
+      .state_o         (seek_state),
+      .enable_i        (!search_read),
+      .search_read_o   (seek_read),
+      .search_row_o    (seek_row),
+      .search_i        (search_data),
+      .answer_valid_o  (seek_answers),
+      .answer_ready_i  (answer_ready_i && !back_answers && !host_done),
+      .answer_context_o(seek_context),
+      .answer_o        (seek_answer)
+  );
+
+  // The second half answers first.
+  assign answer_valid_o = back_answers || (seek_answers && !host_done);
+  assign answer_context_o = back_answers ? back_context : seek_context;
+  assign answer_o = back_answers ? back_answer : seek_answer;
+
   assign done_o = (answer_valid_o && answer_ready_i) || host_done;
   assign done_host_o = host_done;
   assign done_context_o = answer_context_o;
-  assign back_core = core_t'(32'(answer_context_o) / Contexts);
+  assign back_core = core_t'(32'(back_context) / Contexts);
   assign back_read_ready = read_ready_i[back_core];
   always_ff @(posedge clk_i) back_core_q <= back_core;
   assign request_valid_o = back_request || front_any;
@@ -355,31 +398,13 @@ module sluice_xdp_maps
   // ---------------------------------------------------------------------------------------------------------------
   // Memories and the host.
 
-  logic is_search, is_host, is_data, here, takes_search, host_reads_data;
-  cfg_status_e status;
-  logic [3:0][31:0] search_kept_q;
-  logic [3:0][63:0] data_row;
-  logic [1:0] data_word_q;
-  xdp_host_row_t asked, answer_q;
-
+  logic search_free;
   assign is_map = cfg_req_i.tab == TableXdpMap;
-  assign is_search = cfg_req_i.tab == TableXdpSearch;
-  assign is_host = cfg_req_i.tab == TableXdpHost;
-  assign is_data = cfg_req_i.tab == TableXdpHostData;
-  assign here = is_search || is_host || is_data;
   assign clears = cfg_req_i.clear;
-
   assign map_ok = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Maps), 4'(XdpMapRowWords)) == StatusOk;
-  always_comb begin
-    case (cfg_req_i.tab)
-      TableXdpSearch: status = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Rows), 4'(XdpSearchRowWords));
-      TableXdpHost: status = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'd1, 4'(XdpHostRowWords));
-      default: status = cfg_check(cfg_req_i, is_data, 1'b1, 24'(HostRows), 4'(XdpValueRowWords));
-    endcase
-  end
 
   // Search memory: the host's row in a cycle without an operation's; a write between two operations.
-  assign takes_search = host_q == HostSearch && !search_read && search_write == '0 && (back_quiet || !cfg_req_i.write);
+  assign search_free = !search_read && seek_idle && search_write == '0 && (back_quiet || !cfg_req_i.write);
   sluice_ram_1r1w #(
       .Width   (128),
       .Depth   (Rows),
@@ -388,89 +413,47 @@ module sluice_xdp_maps
       .Style   ("block")
   ) u_search (
       .clk_i,
-      .wr_en_i  (takes_search ? {4{cfg_req_i.write}} : search_write),
-      .wr_addr_i(takes_search ? cfg_req_i.index[RowIndexBits-1:0] : search_write_row[RowIndexBits-1:0]),
-      .wr_data_i(takes_search ? cfg_req_i.data[127:0] : search_written),
-      .rd_en_i  (search_read || (takes_search && !cfg_req_i.write)),
-      .rd_addr_i(takes_search ? cfg_req_i.index[RowIndexBits-1:0] : search_row[RowIndexBits-1:0]),
+      .wr_en_i  (host_search ? {4{cfg_req_i.write}} : search_write),
+      .wr_addr_i(host_search ? cfg_req_i.index[RowIndexBits-1:0] : search_write_row[RowIndexBits-1:0]),
+      .wr_data_i(host_search ? cfg_req_i.data[127:0] : search_written),
+      .rd_en_i  (search_read || seek_read || (host_search && !cfg_req_i.write)),
+      .rd_addr_i(host_search ? cfg_req_i.index[RowIndexBits-1:0] : search_read ? search_row[RowIndexBits-1:0] : seek_row[RowIndexBits-1:0]),
       .rd_data_o(search_data)
   );
 
-  // Key and value of the host's operation.
-  logic [HostRowBits-1:0] data_index;
-  assign host_reads_data = cfg_valid_i && is_data && !cfg_req_i.write;
-  assign data_index = front_host_read[0] ? front_host_word[HostRowBits+1:2] : back_host_read ? back_host_word[HostRowBits+1:2] :
-      cfg_req_i.index[HostRowBits-1:0];
-  sluice_ram_1r1w #(
-      .Width(256),
-      .Depth(HostRows),
-      .Lanes(4)
-  ) u_data (
+  sluice_xdp_maps_host #(
+      .Rows(Rows)
+  ) u_host (
       .clk_i,
-      .wr_en_i  (host_write ? 4'd1 << host_write_word[1:0] : {4{cfg_valid_i && is_data && cfg_req_i.write && status == StatusOk}}),
-      .wr_addr_i(host_write ? host_write_word[HostRowBits+1:2] : cfg_req_i.index[HostRowBits-1:0]),
-      .wr_data_i(host_write ? {4{host_written}} : cfg_req_i.data),
-      .rd_en_i(front_host_read[0] || back_host_read || host_reads_data),
-      .rd_addr_i(data_index),
-      .rd_data_o(data_row)
+      .rst_ni,
+      .waits_o       (host_waits),
+      .search_o      (host_search),
+      .search_free_i (search_free),
+      .search_i      (search_data),
+      .call_valid_o  (host_pending),
+      .call_taken_i  (call_ready[0] && host_turn),
+      .call_o        (host_call),
+      .done_i        (host_done),
+      .error_i       (host_error),
+      .slot_i        (host_slot),
+      .chain_i       (host_chain),
+      .front_valid_i (front_host_read[0]),
+      .front_word_i  (front_host_words[0]),
+      .back_valid_i  (back_host_read),
+      .back_word_i   (back_host_word),
+      .data_o        (host_word),
+      .write_i       (host_write),
+      .write_word_i  (host_write_word),
+      .data_i        (host_written),
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o,
+      .cfg_rsp_o
   );
-  always_ff @(posedge clk_i) data_word_q <= front_host_read[0] ? front_host_word[1:0] : back_host_word[1:0];
-  assign host_word = data_row[data_word_q];
-
-  assign asked = cfg_req_i.data[XdpHostRowBits-1:0];
-  always_comb begin
-    host_call = '0;
-    host_call.op = xdp_map_op_e'(asked.op);
-    host_call.map = asked.map;
-    host_call.value = {8'd0, asked.chain, 27'd0, asked.cpu};
-    host_call.flags = (asked.op == XdpMapOpNext) ? 64'(asked.key) : 64'(asked.flags);
-  end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      host_q         <= HostIdle;
-      host_pending_q <= 1'b0;
-      context_last_q <= 1'b1;
-      answer_q       <= '0;
-    end else begin
-      case (host_q)
-        HostIdle:
-        if (cfg_valid_i && here) begin
-          host_q <= HostLate;
-          if (status == StatusOk && is_search) host_q <= HostSearch;
-          if (status == StatusOk && is_host && cfg_req_i.write) begin
-            host_q         <= HostRuns;
-            host_pending_q <= 1'b1;
-          end
-        end
-        HostSearch: if (takes_search) host_q <= HostLate;
-        HostRuns: if (host_done) host_q <= HostDone;
-        HostLate: host_q <= HostDone;
-        default: host_q <= HostIdle;
-      endcase
-      if (call_ready[0] && (queue_valid[0] || host_turn)) context_last_q <= !host_turn;
-      if (call_ready[0] && host_turn) host_pending_q <= 1'b0;
-      if (host_done) begin
-        answer_q       <= asked;
-        answer_q.error <= host_error;
-        answer_q.slot  <= host_slot;
-        answer_q.chain <= host_chain;
-      end
-    end
-    if (host_q == HostLate) search_kept_q <= search_data;
-  end
-
-  assign cfg_valid_o = host_q == HostDone;
-  always_comb begin
-    cfg_rsp_o = '{status: status, words: 4'(XdpValueRowWords), data: data_row};
-    if (is_search) begin
-      cfg_rsp_o.words = 4'(XdpSearchRowWords);
-      cfg_rsp_o.data  = 256'(search_kept_q);
-    end
-    if (is_host) begin
-      cfg_rsp_o.words = 4'(XdpHostRowWords);
-      cfg_rsp_o.data  = 256'(answer_q);
-    end
+    if (!rst_ni) context_last_q <= 1'b1;
+    else if (call_ready[0] && (queue_valid[0] || host_turn)) context_last_q <= !host_turn;
   end
 
 `ifndef SYNTHESIS

@@ -58,7 +58,12 @@ module sluice_xdp_maps_back
     output logic [23:0] host_slot_o,
     output logic [23:0] host_chain_o,
 
-    // Search memory: the row comes in the cycle behind its number.
+    // Which map's rows the operation under way may change.
+    output logic changes_o,
+    output row_t state_o,
+
+    // Search memory: the row comes in the cycle behind its number; `looks_o` is that of an operation that was taken before.
+    output logic                        looks_o,
     output logic                        search_read_o,
     output logic [SearchBits-1:0]       search_row_o,
     input  logic [           3:0][31:0] search_i,
@@ -137,6 +142,8 @@ module sluice_xdp_maps_back
       .refuses_o   (refuses)
   );
   assign quiet_o = idle && changes_idle && marks_idle;
+  assign changes_o = !free && !only_looks(operation.call.op, operation.host, operation.map);
+  assign state_o = row_t'(operation.map.state);
 
   // ---------------------------------------------------------------------------------------------------------------
   // The walker.
@@ -146,6 +153,7 @@ module sluice_xdp_maps_back
   walk_look_t decide_look, hash_look, lru_look, trie_look, next_look, value_look;
   logic hash_first, lru_first, lru_mark_hand, value_mark_slot, write_chain, write_slot, write_prev;
   logic same, last;
+  walk_look_t look;
   xdp_map_state_t counts;
   chain_t victim_chain;
   link_t chain_word, entry_link;
@@ -153,8 +161,11 @@ module sluice_xdp_maps_back
   row_t bucket_row, entry_row, mark_row, aside_row;
   logic [127:0] rest_key;
 
+  assign look = decide_look | hash_look | lru_look | trie_look | next_look | value_look;
+  assign looks_o = look.valid;
   sluice_xdp_maps_walker u_walker (
       .clk_i,
+      .enable_i           (1'b1),
       .operation_i        (operation),
       .next_map_i         (found_map_i),
       .next_chain_i       (found_chain_i),
@@ -164,7 +175,7 @@ module sluice_xdp_maps_back
       .between_i          (between),
       .takes_i            (takes),
       .move_i             (decide_move | hash_move | lru_move | trie_move | next_move | value_move | write_move),
-      .look_i             (decide_look | hash_look | lru_look | trie_look | next_look | value_look),
+      .look_i             (look),
       .first_i            (hash_first || lru_first),
       .mark_hand_i        (lru_mark_hand),
       .mark_slot_i        (value_mark_slot),
@@ -235,6 +246,7 @@ module sluice_xdp_maps_back
   sluice_xdp_maps_hash u_hash (
       .clk_i,
       .rst_ni,
+      .enable_i    (1'b1),
       .operation_i (operation),
       .takes_i     (takes),
       .go_i        (go),
@@ -305,9 +317,10 @@ module sluice_xdp_maps_back
   );
 
   sluice_xdp_maps_trie u_trie (
-      .rest_key_i (rest_key),
       .clk_i,
       .rst_ni,
+      .enable_i   (1'b1),
+      .rest_key_i (rest_key),
       .operation_i(operation),
       .takes_i    (takes),
       .go_i       (go),

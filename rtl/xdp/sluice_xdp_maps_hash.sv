@@ -3,7 +3,7 @@
 /// Of a change the map's state comes with its chain: the slot of a new entry is known before there is none. An entry's rows are
 /// read one behind the other; in any case the row behind the first one, or the next entry, if it has one row.
 ///
-/// Latency: 2 cycles to the first entry, 1 or 2 for each more, 1 for each further row of the key. Never stalls.
+/// Latency: 2 cycles to the first entry, 1 or 2 for each more, 1 for each further row of the key. Without `enable_i` nothing moves.
 module sluice_xdp_maps_hash
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
@@ -11,6 +11,7 @@ module sluice_xdp_maps_hash
 (
     input logic clk_i,
     input logic rst_ni,
+    input logic enable_i,
 
     // "Bits of signal are not used": of an operation what it is and whose map it concerns.
     // verilator lint_off UNUSEDSIGNAL
@@ -211,7 +212,7 @@ module sluice_xdp_maps_hash
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Rest;
-    end else begin
+    end else if (enable_i) begin
       case (go_i)
         GoStay: state_q <= state_next;
         GoBucket: state_q <= Bucket;
@@ -222,7 +223,7 @@ module sluice_xdp_maps_hash
     end
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i) if (enable_i) begin
     if (state_q == EntryRow) next_q <= entry_link_i;
 
     if (state_q == Bucket) begin

@@ -2,13 +2,14 @@
 ///
 /// A node's first row has children, length and value; bits of the address that its prefix covers are compared row by row.
 ///
-/// Latency: 2 cycles to the root, 4 for each node, 4 for each further row of its prefix. Never stalls.
+/// Latency: 2 cycles to the root, 4 for each node, 4 for each further row of its prefix. Without `enable_i` nothing moves.
 module sluice_xdp_maps_trie
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
 (
     input logic clk_i,
     input logic rst_ni,
+    input logic enable_i,
 
     // "Bits of signal are not used": of an operation its key, and where its map's rows are.
     // verilator lint_off UNUSEDSIGNAL
@@ -124,7 +125,7 @@ module sluice_xdp_maps_trie
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Rest;
-    end else begin
+    end else if (enable_i) begin
       case (go_i)
         GoStay: state_q <= state_next;
         GoRoot: state_q <= Root;
@@ -132,7 +133,7 @@ module sluice_xdp_maps_trie
         default: state_q <= Rest;
       endcase
     end
-    if (state_q == NodeRow) begin
+    if (enable_i && state_q == NodeRow) begin
       node_q <= search_i;
       if (cursor_i.rest == '0) begin
         children_q   <= {node[35:18], node[17:0]};
@@ -141,11 +142,11 @@ module sluice_xdp_maps_trie
         value_slot_q <= node[62:46];
       end
     end
-    if (state_q == NodeCheck) begin
+    if (enable_i && state_q == NodeCheck) begin
       differs_q <= ((node_q ^ node_address) & node_mask) != '0 || 32'(prefix_q) > length;
       side_q    <= side;
     end
-    if (state_q == NodeStep && covered && covers) begin
+    if (enable_i && state_q == NodeStep && covered && covers) begin
       best_q       <= value_slot_q;
       best_valid_q <= 1'b1;
     end

@@ -4,13 +4,14 @@
 /// An operation is taken in the cycle in which the one before is answered, so the last row that this one writes may stand beside the first one
 /// that the next one reads: that is a chain's beginning or a map's state, and both were written before.
 ///
-/// Latency: the row that is looked at comes in the next cycle. Throughput: a row a cycle. Never stalls.
+/// Latency: the row that is looked at comes in the next cycle. Throughput: a row a cycle. Without `enable_i` nothing moves.
 module sluice_xdp_maps_walker
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
 (
     input logic clk_i,
+    input logic enable_i,
 
     // "Bits of signal are not used": of an operation what says where its rows are.
     // verilator lint_off UNUSEDSIGNAL
@@ -80,7 +81,7 @@ module sluice_xdp_maps_walker
           too_far: steps_q > walk_steps_t'(operation_i.map.slots)
       };
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i) if (enable_i) begin
     if (move_i.at_valid) at_q <= move_i.at;
     if (move_i.begins) prev_bucket_q <= 1'b1;
     if (move_i.follows) begin
@@ -160,7 +161,7 @@ module sluice_xdp_maps_walker
     endcase
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i) if (enable_i) begin
     of_chain_q      <= chain_o[1:0];
     compared_rest_q <= first_i ? '0 : rest_q;
     compared_q      <= rest_key_o;

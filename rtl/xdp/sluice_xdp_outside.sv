@@ -271,7 +271,8 @@ module sluice_xdp_outside
   logic [1:0] three_hit_q;
   asker_t three_asker_q;
   outside_request_t three_q;
-  logic [63:0] three_found_q, three_changed, three_new;
+  logic [63:0] three_found_q, three_behind_q, three_changed, three_new, three_second;
+  logic three_pair;
   logic [ 15:0] put_enable;
   logic [127:0] put_data;
 
@@ -282,6 +283,7 @@ module sluice_xdp_outside
     three_q       <= two_q;
     three_first_q <= !touched;
     three_hit_q   <= {two_crosses_q ? second_hit_q[two_asker_q] && touched : hit, hit};
+    three_behind_q <= touched ? pair[127:64] : '0;
     three_found_q <= touched ? 64'(pair >> {two_q.place[2:0], 3'd0}) & bit_mask(two_q.bytes) : '0;
   end
 
@@ -294,9 +296,12 @@ module sluice_xdp_outside
       .new_o     (three_changed)
   );
   assign three_new    = (three_q.op == OutsideAtomic) ? three_changed : three_q.data;
+  // A pair lies at a multiple of 16, in one line.
+  assign three_pair   = three_q.op == OutsideAtomic && three_q.bytes[3] && three_q.code[2:1] == 2'b11;
+  assign three_second = three_behind_q + three_q.expected;
   assign three_writes = three_valid_q && three_q.op != OutsideLoad && !three_fault_q;
-  assign put_enable   = 16'(byte_mask(three_q.bytes)) << three_q.place[2:0];
-  assign put_data     = 128'(three_new) << {three_q.place[2:0], 3'd0};
+  assign put_enable   = 16'({{8{three_pair}}, byte_mask(three_q.bytes)}) << three_q.place[2:0];
+  assign put_data     = 128'({three_pair ? three_second : '0, three_new}) << {three_q.place[2:0], 3'd0};
   assign leave        = three_valid_q;
   assign leaver       = three_asker_q;
 
@@ -305,6 +310,8 @@ module sluice_xdp_outside
           place: 32'(three_q.place[PlaceBits-1:0]),
           bytes: three_q.bytes,
           data: three_new,
+          pair: three_pair,
+          second: three_second,
           first: three_first_q
       };
 

@@ -31,7 +31,7 @@ package sluice_xdp_outside_pkg;
     logic        sign;
     logic [2:0]  code;      // of an atomic operation
     logic [63:0] data;
-    logic [63:0] expected;
+    logic [63:0] expected;  // of a pair: for the second word
   } outside_request_t;
 
   // A write to memory.
@@ -39,6 +39,8 @@ package sluice_xdp_outside_pkg;
     logic [31:0] place;
     logic [3:0]  bytes;
     logic [63:0] data;
+    logic        pair;   // another word is behind it
+    logic [63:0] second;
     logic        first;  // the first one of its page: the rest becomes zero
   } outside_write_t;
 

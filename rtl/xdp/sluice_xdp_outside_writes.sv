@@ -135,8 +135,8 @@ module sluice_xdp_outside_writes
   assign last = beat_q == aw_len_o[BeatBits-1:0];
   assign is_first = beat == first_beat;
   assign is_second = straddles && beat == first_beat + BeatBits'(1);
-  assign strobes = 24'(byte_mask(write.bytes)) << write.place[3:0];
-  assign data = 192'(write.data & bit_mask(write.bytes)) << {write.place[3:0], 3'd0};
+  assign strobes = 24'({{8{write.pair}}, byte_mask(write.bytes)}) << write.place[3:0];
+  assign data = 192'({write.pair ? write.second : '0, write.data & bit_mask(write.bytes)}) << {write.place[3:0], 3'd0};
   assign w_valid_o = beats_q;
   assign w_last_o = last;
   always_comb begin

@@ -112,7 +112,7 @@ package sluice_xdp_pkg;
     RequestEcho,    // gives back what comes a cycle later
     RequestGet,     // a load from a place in value memory, for the map engine
     RequestPut,     // a store to one
-    RequestReference,  // what an entry of a devmap refers to, `address` being its index; 0 is no entry
+    RequestReference,  // what an entry of a devmap refers to, or (`code`) of a map of destinations, `address` being its index; 0 is no entry
     RequestLock,    // whether there is a spin lock; locks answer
     RequestUnlock
   } xdp_request_e;
@@ -127,7 +127,7 @@ package sluice_xdp_pkg;
     logic                  sign;       // of a load; of a reference: where all entries lead to
     logic [2:0]            code;       // of an atomic operation
     logic [63:0]           data;
-    logic [63:0]           expected;
+    logic [63:0]           expected;   // of a pair: for the second word
     logic [15:0]           map;
     logic                  outside;    // of a request of the map engine: its place lies in external memory
   } xdp_request_t;

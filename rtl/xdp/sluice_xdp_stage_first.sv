@@ -86,6 +86,7 @@ module sluice_xdp_stage_first
         .b_i        (b_i[l]),
         .constant_i (constant[l]),
         .given_i    (given[l]),
+        .shift_i    (bundle_i.lanes[l].off[4:0]),
         .sum_o      (sum_o[l]),
         .result_o   (result_o[l]),
         .holds_o    (holds_o[l])
@@ -164,9 +165,10 @@ module sluice_xdp_stage_first
     bundle_o.data        <= data;
     bundle_o.left        <= left;
     bundle_o.right       <= right;
+    // A third argument may be a number.
     // A third and fourth argument, what compare-and-exchange expects, and r8 and r9 of a call are read by the last lane: nothing
     // else is in the bundle.
-    bundle_o.third       <= a_i[Lanes-1];
+    bundle_o.third       <= bundle_i.lanes[Lanes-1].immediate ? b_i[Lanes-1] : a_i[Lanes-1];
     bundle_o.fourth      <= b_i[Lanes-1];
     bundle_o.bytes       <= bytes;
     bundle_o.last        <= $signed({2'd0, bundle_i.kept.bounds.past}) - $signed({12'd0, bytes});
@@ -179,8 +181,10 @@ module sluice_xdp_stage_first
     bundle_o.result      <= result_i;
     for (int unsigned l = 0; l < Lanes; l++) begin
       bundle_o.low[l]  <= b_i[l][31:0];
-      bundle_o.copy[l] <= constant[l][31:0] + constant[l][63:32] * 32'(processor);
-      if (bundle_i.lanes[l].op != XdpOpElement) bundle_o.copy[l] <= '0;
+      bundle_o.beyond[l] <= bundle_i.lanes[l].op == XdpOpIndexed && a_i[l][31:0] > bundle_i.lanes[l].imm;
+      bundle_o.copy[l]   <= '0;
+      if (bundle_i.lanes[l].op == XdpOpElement) bundle_o.copy[l] <= constant[l][31:0] + constant[l][63:32] * 32'(processor);
+      if (bundle_i.lanes[l].op == XdpOpIndexed && a_i[l][31:0] <= bundle_i.lanes[l].imm) bundle_o.copy[l] <= b_i[l][31:0];
     end
   end
 

@@ -33,7 +33,10 @@ module sluice_xdp_stage_memory
     // verilator lint_on UNUSEDSIGNAL
     input logic        [           31:0] redirect_i,
 
+    // "Bits of signal are not used": others take what a reference and an end are made of.
+    // verilator lint_off UNUSEDSIGNAL
     input xdp_late_t                   late_i,
+    // verilator lint_on UNUSEDSIGNAL
     input logic      [ContextBits-1:0] late_context_i,
 
     output xdp_decided_t decided_o,
@@ -92,7 +95,7 @@ module sluice_xdp_stage_memory
   assign calls = completes && bundle_i.enters && bundle_i.turn.pass == PassBundle && !out_of_work;
   assign leaves = completes && bundle_i.exit && !bundle_i.fault && bundle_i.turn.depth != '0;
   assign helped = completes && helper_busy_i && context_i == helper_context_i && bundle_i.unit == UnitHelper;
-  assign referred = completes && bundle_i.unit inside {UnitMaps, UnitValues} && bundle_i.redirects;
+  assign referred = completes && bundle_i.unit == UnitMaps && bundle_i.redirects;
 
   assign decided_o = '{
           held: held,
@@ -143,24 +146,9 @@ module sluice_xdp_stage_memory
       kept.bounds = return_i.bounds;
       kept.low = return_i.low;
       kept.record = return_i.record;
-      if (return_i.redirects) begin
-        kept.redirected = 1'b1;
-        kept.to_host    = 1'b0;
-        kept.redirect   = redirect_i;
-        kept.aim        = redirect_i;
-      end
+      if (return_i.redirects) kept.redirect = '{redirected: 1'b1, to_host: 1'b0, to: redirect_i, asked: redirect_i};
     end
-    // An entry that is none leaves what was asked for before, as an interface.
-    if (referred && bundle_i.refers) begin
-      kept.redirected = 1'b1;
-      kept.to_host    = bundle_i.to_host;
-      kept.redirect   = bundle_i.referent;
-      kept.aim        = bundle_i.address[31:0];
-    end
-    if (referred && bundle_i.failed) begin
-      kept.to_host  = 1'b0;
-      kept.redirect = bundle_i.kept.aim;
-    end
+    if (referred) kept.redirect = redirect_to(bundle_i.kept.redirect, bundle_i.result, bundle_i.address[31:0]);
   end
 
   // Words of the stack that are written.
@@ -239,11 +227,11 @@ module sluice_xdp_stage_memory
     bundle_o.context_value <= bundle_i.context_value;
     bundle_o.mark          <= commits && bundle_i.launch && bundle_i.late_writes && rst_ni;
     bundle_o.marked        <= bundle_i.late_register;
-    bundle_o.late          <= late_i.valid && rst_ni;
+    bundle_o.late          <= late_i.valid && late_i.writes && rst_ni;
     late_context_o         <= late_context_i;
-    if (late_i.valid) begin
+    if (late_i.valid && late_i.writes) begin
       bundle_o.registers[Lanes-1] <= late_i.target;
-      bundle_o.value[Lanes-1]     <= late_i.value;
+      bundle_o.value[Lanes-1]     <= late_i.result.value;
       bundle_o.load_lane[Lanes-1] <= 1'b0;
     end
   end

@@ -35,12 +35,13 @@ module sluice_xdp_stage_pick
     // Slots whose packets' sections are others'.
     input logic [Slots-1:0] flow_waits_i,
 
-    // A unit has answered: its result is still to be written, or its bundle has another pass.
+    // A unit has answered: its result is still to be written, or its bundle has another pass. What comes late is done (`late_valid_i`), and may end its packet.
     input logic                   done_valid_i,
     input logic                   done_late_i,
     input logic                   done_again_i,
     input logic [ContextBits-1:0] done_context_i,
     input logic                   late_valid_i,
+    input logic                   late_ends_i,
     input logic [ContextBits-1:0] late_context_i,
 
     output xdp_picked_t                   bundle_o,
@@ -130,7 +131,8 @@ module sluice_xdp_stage_pick
         ready_q[done_context_i]  <= 1'b1;
         resume_q[done_context_i] <= done_again_i;
       end
-      if (late_valid_i) ready_q[late_context_i] <= 1'b1;
+      if (late_valid_i && !late_ends_i) ready_q[late_context_i] <= 1'b1;
+      if (late_valid_i && late_ends_i) used_q[late_context_i] <= 1'b0;
       for (int unsigned c = 0; c < Contexts; c++) if (wakes[c]) ready_q[c] <= 1'b1;
     end
   end

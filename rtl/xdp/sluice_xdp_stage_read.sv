@@ -97,10 +97,7 @@ module sluice_xdp_stage_read
           tails: '0,
           record: '0,
           locked: 1'b0,
-          redirected: 1'b0,
-          to_host: 1'b0,
-          redirect: '0,
-          aim: '0
+          redirect: '0
       };
 
   // What comes in place of a register.

@@ -92,7 +92,8 @@ module sluice_xdp_stage_second
         end else if (exits[l]) begin
           exit = 1'b1;
           back = bundle_i.lanes[l].extra;
-          verdict = bundle_i.low[l];
+          // What an exit behind a redirect gives is the redirect's.
+          verdict = (access.gives_verdict && !bundle_i.access_lane[l]) ? bundle_i.result.value[31:0] : bundle_i.low[l];
         end
         if (longs[l]) lasting = 1'b1;
       end
@@ -110,18 +111,17 @@ module sluice_xdp_stage_second
     end
   end
 
-  // Done with its launch: what changes a register at most, while the bundle goes on to another row of its frame. A multiplication has no
-  // access beside it, which would be made twice.
-  logic late, late_writes;
+  // Done with its launch: what changes a register at most, or where the packet goes, while the bundle goes on to another row of its frame. A multiplication
+  // has no access beside it, which would be made twice. So is what ends the packet and gives nothing but its verdict.
+  logic late, late_writes, ends;
   logic [3:0] late_register;
   always_comb begin
     case (unit)
-      UnitValues: late = (access.in_values || access.is_lookup) && !access.is_reference && !access.is_lock;
+      UnitValues: late = (access.in_values || access.is_lookup || access.is_reference) && !access.is_lock;
       UnitMaps: late = !access.redirects && !access.is_tail;
       UnitMuldiv: late = bundle_i.access_lane == '0;
       default: late = 1'b0;
     endcase
-    if (exit || back) late = 1'b0;
     late_writes   = 1'b0;
     late_register = '0;
     for (int unsigned l = 0; l < Lanes; l++) begin
@@ -133,6 +133,9 @@ module sluice_xdp_stage_second
         late_writes = 1'b0;
       end
     end
+    ends = exit && bundle_i.turn.depth == '0 && late && (!back || bundle_i.kept.work != '0) && unit == UnitValues &&
+        (access.is_reference || (access.in_values && !late_writes));
+    if ((exit || back) && !ends) late = 1'b0;
   end
 
   logic [63:0] atomic;
@@ -212,6 +215,9 @@ module sluice_xdp_stage_second
     bundle_o.launch <= lasting && !bundle_i.resume && !fault;
     bundle_o.unit <= unit;
     bundle_o.late <= late;
+    bundle_o.ends_late <= ends;
+    bundle_o.to_host <= bundle_i.access.immediate;
+    bundle_o.pair <= access.is_pair;
     bundle_o.late_writes <= late_writes;
     bundle_o.late_register <= late_register;
     bundle_o.kind <= kind;
@@ -230,13 +236,10 @@ module sluice_xdp_stage_second
 
     bundle_o.locks <= access.is_lock && bundle_i.resume && accesses && !fault;
     bundle_o.redirects <= access.redirects;
-    bundle_o.failed <= bundle_i.result.failed;
-    bundle_o.refers <= bundle_i.result.refers;
-    bundle_o.to_host <= bundle_i.result.to_host;
-    bundle_o.referent <= bundle_i.result.referent;
+    bundle_o.result <= bundle_i.result;
 
     bundle_o.load <= access.is_load && accesses && !access.in_values;
-    bundle_o.store         <= (access.is_store || (access.is_atomic && bundle_i.resume)) && accesses && !access.faults && !access.in_values;
+    bundle_o.store         <= (access.is_store || (access.is_atomic && bundle_i.resume && !bundle_i.access.wide)) && accesses && !access.faults && !access.in_values;
     bundle_o.reads_late <= (access.is_lookup || access.is_atomic) && !access.in_values;
     bundle_o.place <= access.place;
     bundle_o.byte_number <= bundle_i.address[2:0];
@@ -260,7 +263,8 @@ module sluice_xdp_stage_second
       ) && (!longs[l] || (bundle_i.resume && !tail));
       bundle_o.load_lane[l] <= bundle_i.access_lane[l] && access.is_load && !longs[l];
       bundle_o.registers[l] <= bundle_i.lanes[l].dst;
-      bundle_o.value[l] <= result_i[l] | 64'(bundle_i.copy[l]);
+      // The address of an array's value: of its first one, and the index's distance.
+      bundle_o.value[l] <= {result_i[l][63:32], (result_i[l][31:0] & {32{!bundle_i.beyond[l]}}) + bundle_i.copy[l]};
       if (bundle_i.turn.pass inside {PassLower, PassUpper} && l < 2) begin
         bundle_o.write[l]    <= 1'b1;
         bundle_o.registers[l] <= ((bundle_i.turn.pass == PassLower) ? 4'd6 : 4'd8) + 4'(l);

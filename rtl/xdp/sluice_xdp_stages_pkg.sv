@@ -33,6 +33,14 @@ package sluice_xdp_stages_pkg;
     logic [OffsetBits-1:0] most;
   } xdp_fixed_t;
 
+  // Where a packet is redirected to.
+  typedef struct packed {
+    logic        redirected;
+    logic        to_host;     // it is a destination
+    logic [31:0] to;
+    logic [31:0] asked;       // what the last redirect was asked for: an interface, or an index
+  } xdp_redirect_t;
+
   // What changes: bounds, work left, redirect.
   typedef struct packed {
     xdp_bounds_t           bounds;
@@ -41,11 +49,18 @@ package sluice_xdp_stages_pkg;
     logic [5:0]            tails;       // tail calls so far
     xdp_record_t           record;      // that is reserved
     logic                  locked;      // it holds a spin lock
-    logic                  redirected;
-    logic                  to_host;     // the redirect is to a destination
-    logic [31:0]           redirect;
-    logic [31:0]           aim;         // what the last redirect was asked for: an interface, or an index
+    xdp_redirect_t         redirect;
   } xdp_kept_t;
+
+  // What a packet that ends with its late result has said before.
+  typedef struct packed {
+    logic [7:0]    slot;
+    logic [2:0]    verdict;
+    xdp_bounds_t   bounds;
+    xdp_redirect_t redirect;
+    logic [31:0]   index;     // that its reference asked for
+    cost_t         cost;
+  } xdp_ending_t;
 
   // The frame that runs, and what its context's next pass is.
   typedef enum logic [1:0] {
@@ -94,9 +109,11 @@ package sluice_xdp_stages_pkg;
   // What of a launched bundle is still to be done: a register is written late, or a reference is told from its flags.
   typedef struct packed {
     logic       late;
+    logic       ends;      // the packet has ended then
     logic       writes;
     logic [3:0] target;
     logic       refers;
+    logic       to_host;   // to a destination
     logic       plain;     // flags that lead to one entry
     logic       several;   // flags that lead to all
     logic       excludes;  // but not back
@@ -157,7 +174,8 @@ package sluice_xdp_stages_pkg;
     logic [6:0] next_page;
     xdp_lane_t [XdpLanes-1:0] lanes;
     logic [XdpLanes-1:0][31:0] low;  // of the second operand
-    logic [XdpLanes-1:0][31:0] copy;  // of a per-CPU array's value: where this processor's lies
+    logic [XdpLanes-1:0][31:0] copy;  // of an array's value: what is added to its address; of a per-CPU one where this processor's lies
+    logic [XdpLanes-1:0] beyond;  // an index that the array has not
     logic [XdpLanes-1:0] access_lane;  // the one that accesses memory or calls
     logic [XdpLanes-1:0] muldiv_lane;  // the one that multiplies or divides
     xdp_lane_t access;
@@ -184,6 +202,8 @@ package sluice_xdp_stages_pkg;
   typedef struct packed {
     logic       redirects;
     logic       is_reference;
+    logic       gives_verdict;  // an exit behind it takes what it gives
+    logic       is_pair;
     logic       is_lookup;
     logic       is_lock;
     logic       is_map;
@@ -236,6 +256,9 @@ package sluice_xdp_stages_pkg;
     logic         launch;
     xdp_unit_e    unit;
     logic         late;           // it is done with its launch
+    logic         ends_late;      // and its packet with what comes
+    logic         to_host;        // a reference to destinations
+    logic         pair;           // a sum of two words
     logic         late_writes;
     logic [3:0]   late_register;
     xdp_request_e kind;
@@ -255,10 +278,7 @@ package sluice_xdp_stages_pkg;
     // What a unit has said.
     logic        locks;
     logic        redirects;
-    logic        failed;
-    logic        refers;
-    logic        to_host;
-    logic [31:0] referent;
+    xdp_result_t result;
 
     // What it reads and stores in packet memory.
     logic        load;
@@ -315,11 +335,14 @@ package sluice_xdp_stages_pkg;
     logic                      late;           // one is written so now, by the last lane's port
   } xdp_done_t;
 
-  // A late result that is written.
+  // A late result: a register that is written, a reference, the packet's end.
   typedef struct packed {
     logic        valid;
+    logic        writes;
+    logic        refers;
+    logic        ends;
     logic [3:0]  target;
-    logic [63:0] value;
+    xdp_result_t result;
   } xdp_late_t;
 
   // What is written into registers.
@@ -332,5 +355,20 @@ package sluice_xdp_stages_pkg;
     logic [3:0]                marked;
     logic                      late;
   } xdp_write_t;
+
+  // Where a packet is redirected to behind a reference to an entry. One that is none leaves what was asked for before, as an interface.
+  // "Bits of function variable are not used": of a result what concerns a reference.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic xdp_redirect_t redirect_to(xdp_redirect_t kept, xdp_result_t result, logic [31:0] index);
+    xdp_redirect_t behind;
+    behind = kept;
+    if (result.refers) behind = '{redirected: 1'b1, to_host: result.to_host, to: result.referent, asked: index};
+    if (result.failed) begin
+      behind.to_host = 1'b0;
+      behind.to      = kept.asked;
+    end
+    return behind;
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
 
 endpackage

@@ -1,6 +1,6 @@
 /// What a core's units answer, and when it is written: units that are the core's own, one context at a time in each, and late results.
 ///
-/// A result goes to its context's next pass; or it comes late, into a register, in a cycle in which the last lane writes nothing. One that waits for
+/// A result goes to its context's next pass; or it comes late: into a register, in a cycle in which the last lane writes nothing, or as its packet's end. One that waits for
 /// long says so (`wants_o`): then nobody is picked. A helper is taken up again only when its bundle has had its second pass, which writes
 /// what the helper left.
 ///
@@ -28,6 +28,9 @@ module sluice_xdp_units
     input logic                          helper_takes_i,
     input logic                          helped_i,
     input xdp_waits_t                    waits_i,
+    // What the bundle writes of what its context keeps, and that its packet ends or leaves its section.
+    input logic                          keeps_i,
+    input logic                          ends_i,
 
     output logic                          muldiv_ready_o,
     output logic                          helper_busy_o,
@@ -155,7 +158,7 @@ module sluice_xdp_units
           value: 64'(waits_value.verdict),
           failed: waits_value.plain && done_value_i[31:0] == '0,
           refers: waits_value.several || (waits_value.plain && done_value_i[31:0] != '0),
-          to_host: waits_value.several,
+          to_host: waits_value.several || waits_value.to_host,
           referent: waits_value.several ? to_several(done_value_i[7:0], waits_value.excludes) : done_value_i[31:0]
       };
       if (done_result.refers) done_result.value = 64'(VerdictRedirect);
@@ -182,7 +185,7 @@ module sluice_xdp_units
     waits = done_valid_i ? waits_value : map_answer_valid_i ? waits_map : waits_muldiv;
     if (!answered && (helper_waits_q || !muldiv_waits_q)) waits = '0;
   end
-  assign done_late_o  = waits.late && waits.writes && !done_result.fault;
+  assign done_late_o  = waits.late && (waits.writes || waits.ends) && !done_result.fault;
   assign done_again_o = !waits.late || done_result.fault;
 
   // Results, by context.
@@ -221,13 +224,22 @@ module sluice_xdp_units
       .level_o(unused_late_level)
   );
 
-  // The last lane's port is free, and for r5 the copy of it too.
+  // The last lane's port is free, and for r5 the copy of it too; for a reference, what contexts keep; for a packet's end, that of packets.
   always_comb begin
     late_blocked = bundle_i.write[Lanes-1];
     if (written.target == 4'd5) late_blocked = bundle_i.start || bundle_i.write != '0;
+    if (written.refers) late_blocked = late_blocked || keeps_i;
+    if (written.ends) late_blocked = ends_i;
     if (!bundle_i.valid) late_blocked = 1'b0;
   end
-  assign late_o = '{valid: late_valid && !late_blocked, target: written.target, value: late_result.value};
+  assign late_o = '{
+          valid: late_valid && !late_blocked,
+          writes: !written.ends,
+          refers: written.refers,
+          ends: written.ends,
+          target: written.target,
+          result: late_result
+      };
   assign late_context_o = late_context;
   assign late_wants_o = late_wait_q == 2'(LatePatience);
   always_ff @(posedge clk_i) begin

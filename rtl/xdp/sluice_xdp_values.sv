@@ -2,7 +2,7 @@
 ///
 /// `valid_i` with `ready_o` takes a request of a context; `late_i` belongs to the request of the cycle before, and is a lookup's key or
 /// the value that an echo gives back. `done_valid_o` answers 4 cycles later, in the order of requests: what a load, atomic or echo
-/// found, the address of a lookup's value or 0, what a devmap's entry refers to or 0, and whether the access was one that its module's pages do not allow.
+/// found, the address of a lookup's value or 0, what an entry of a devmap or of a map of destinations refers to or 0, and whether the access was one that its module's pages do not allow.
 ///
 /// A request of the map engine for a place in value memory is not judged; a store of it has no answer.
 ///
@@ -211,7 +211,8 @@ module sluice_xdp_values
       25'(one_offset) < region.bytes && 11'(one_within) + 11'(one_q.span) <= 11'(one_limit);
   assign one_is_lock = region.lock != '0 && one_within[1:0] == '0 && 9'(one_within[9:2]) + 9'd1 == 9'(region.lock);
   assign one_placed = one_q.kind inside {RequestGet, RequestPut};
-  assign one_devices = map.valid && map.module_id == one_q.module_id && map.kind == XdpMapDevices && 32'(one_q.map) < Maps;
+  assign one_devices = map.valid && map.module_id == one_q.module_id && map.kind == (one_q.code[0] ? XdpMapReferences : XdpMapDevices) &&
+      32'(one_q.map) < Maps;
   // Behind a devmap's last slot lies where all entries lead to.
   assign one_refers = one_q.address < map.entries || one_q.sign;
   assign one_entry = {4'd0, map.base, 12'd0} + ((one_q.sign ? 32'(map.slots) : one_q.address) << map.shift);
@@ -235,10 +236,10 @@ module sluice_xdp_values
   logic two_fault_q, three_fault_q, four_fault_q, two_memory;
   logic [63:0] two_value_q, three_value_q, four_value_q;
   logic [WordBits-1:0] two_word_q, three_word_q, four_word_q;
-  logic four_writes_q;
+  logic four_writes_q, four_pair_q;
   logic [2:0] two_byte, four_byte_q;
   logic [ 3:0] four_bytes_q;
-  logic [63:0] four_new_q;
+  logic [1:0][63:0] four_new_q;
 
   always_ff @(posedge clk_i) begin
     two_fault_q   <= (one_q.kind inside {RequestLoad, RequestStore, RequestAtomic} && !one_allowed) ||
@@ -299,8 +300,8 @@ module sluice_xdp_values
   assign two_writes = two_q.kind inside {RequestStore, RequestPut};
   assign put = (two_memory && two_writes) || four_writes_q;
   assign put_word = four_writes_q ? four_word_q : two_word_q;
-  assign put_data = four_writes_q ? 128'(four_new_q) << {four_byte_q, 3'd0} : 128'(two_q.data) << {two_byte, 3'd0};
-  assign put_enable = four_writes_q ? 16'(byte_mask(
+  assign put_data = four_writes_q ? (128'(four_new_q[0]) << {four_byte_q, 3'd0}) | {four_new_q[1], 64'd0} : 128'(two_q.data) << {two_byte, 3'd0};
+  assign put_enable = four_writes_q ? {{8{four_pair_q}}, 8'd0} | 16'(byte_mask(
       four_bytes_q
   )) << four_byte_q : 16'(byte_mask(
       two_q.bytes
@@ -345,14 +346,21 @@ module sluice_xdp_values
   // 3: what was read.
 
   logic [127:0] three_two;
-  logic [63:0] three_found, three_old, three_new, three_full, three_result;
-  logic [1:0] three_newer_q, three_new_q;
-  logic [63:0] four_full_q, five_full_q;
+  logic three_pair;
+  logic [63:0] three_found, three_old, three_new, three_result;
+  // By the word that is read: which of the words that an atomic operation has written it is.
+  logic [1:0][1:0] three_newer_q, three_new_q;
+  logic [1:0][63:0] three_full, four_full_q, five_full_q;
 
+  // A pair lies in one row of both banks.
+  assign three_pair = three_q.bytes[3] && three_q.code[2:1] == 2'b11;
   always_ff @(posedge clk_i) begin
     for (int unsigned w = 0; w < 2; w++) begin
-      three_newer_q[w] <= three_valid_q && three_q.kind == RequestAtomic && three_word_q == two_word_q + WordBits'(w);
-      three_new_q[w]   <= four_writes_q && four_word_q == two_word_q + WordBits'(w);
+      three_newer_q[w][0] <= three_valid_q && three_q.kind == RequestAtomic && three_word_q == two_word_q + WordBits'(w);
+      three_newer_q[w][1] <= three_valid_q && three_q.kind == RequestAtomic && three_pair &&
+          {three_word_q[WordBits-1:1], 1'b1} == two_word_q + WordBits'(w);
+      three_new_q[w][0] <= four_writes_q && four_word_q == two_word_q + WordBits'(w);
+      three_new_q[w][1] <= four_writes_q && four_pair_q && {four_word_q[WordBits-1:1], 1'b1} == two_word_q + WordBits'(w);
     end
     four_full_q <= three_full;
     five_full_q <= four_full_q;
@@ -362,19 +370,22 @@ module sluice_xdp_values
   always_comb begin
     three_old = three_two[63:0];
     if (three_q.address[2]) three_old[31:0] = three_two[63:32];
-    three_full = three_new;
+    three_full = {three_two[127:64] + three_q.expected, three_new};
     if (!three_q.bytes[3]) begin
-      three_full = three_q.address[2] ? {three_new[31:0], three_two[31:0]} : {three_two[63:32], three_new[31:0]};
+      three_full[0] = three_q.address[2] ? {three_new[31:0], three_two[31:0]} : {three_two[63:32], three_new[31:0]};
     end
     // One that faults changes nothing.
-    if (three_fault_q) three_full = three_two[63:0];
+    if (three_fault_q) three_full = three_two;
   end
 
   // What atomic operations one and two cycles before have made of the words, which was not in memory yet.
   always_comb begin
     three_two = three_word_q[0] ? {read_data[0], read_data[1]} : read_data;
     for (int unsigned w = 0; w < 2; w++) begin
-      if (three_newer_q[w] || three_new_q[w]) three_two[64*w+:64] = three_newer_q[w] ? four_full_q : five_full_q;
+      for (int unsigned k = 0; k < 2; k++) begin
+        if (three_new_q[w][k] && three_newer_q[w] == '0) three_two[64*w+:64] = five_full_q[k];
+        if (three_newer_q[w][k]) three_two[64*w+:64] = four_full_q[k];
+      end
     end
   end
   always_comb begin
@@ -394,7 +405,9 @@ module sluice_xdp_values
 
   always_ff @(posedge clk_i) begin
     four_value_q  <= three_result;
-    four_new_q    <= three_new;
+    four_new_q[0] <= three_new;
+    four_new_q[1] <= three_pair ? three_full[1] : '0;
+    four_pair_q   <= three_pair;
     four_byte_q   <= three_q.address[2:0];
     four_bytes_q  <= three_q.bytes;
     four_writes_q <= three_valid_q && three_q.kind == RequestAtomic && !three_fault_q && rst_ni;

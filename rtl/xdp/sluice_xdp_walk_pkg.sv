@@ -152,6 +152,11 @@ package sluice_xdp_walk_pkg;
     return !operation.host && operation.call.op inside {XdpMapOpLookup, XdpMapOpLookupPercpu};
   endfunction
 
+  // A lookup by a program that only reads search memory, and no value.
+  function automatic logic only_looks(xdp_map_op_e op, logic host, xdp_map_row_t map);
+    return !host && op == XdpMapOpLookup && (map.kind == XdpMapTrie || (map.kind == XdpMapHash && !map.lru));
+  endfunction
+
   function automatic logic writes_value(walk_operation_t operation);
     return operation.call.op inside {XdpMapOpUpdate, XdpMapOpPut};
   endfunction

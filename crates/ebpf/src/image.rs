@@ -396,6 +396,11 @@ impl MapSpec {
         if self.kind.is_per_cpu() { size.next_multiple_of(8) * cpus as usize } else { size }
     }
 
+    /// Values lie every so many bytes, as a power of two.
+    pub fn value_shift(&self) -> u8 {
+        crate::map::stride_shift(self.value_size) as u8
+    }
+
     /// A declaration without flags and without anything else beside its sizes.
     pub fn new(name: impl Into<String>, kind: MapType, key_size: u32, value_size: u32, max_entries: u32) -> Self {
         Self {

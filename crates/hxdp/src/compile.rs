@@ -1,6 +1,7 @@
 //! From a validated program to bundles.
 
 use crate::events::Events;
+use crate::pass::elements::Array;
 use crate::pass::liveness::Liveness;
 use crate::pass::set::{Pass, Passes};
 use crate::pass::{self, Code, Maps};
@@ -137,10 +138,11 @@ fn staged(image: &Image, program: &Program, passes: Passes, profile: Option<&Pro
     run(program, regions, maps, passes, profile)
 }
 
-/// Entries of the arrays whose values programs have addresses of.
-fn arrays(image: &Image) -> BTreeMap<u32, u32> {
+/// The arrays whose values programs have addresses of.
+fn arrays(image: &Image) -> BTreeMap<u32, Array> {
     let is_array = |map: &MapSpec| matches!(map.kind, MapType::Array | MapType::PercpuArray);
-    (0..).zip(&image.maps).filter(|(_, map)| is_array(map)).map(|(index, map)| (index, map.max_entries)).collect()
+    let array = |map: &MapSpec| Array { entries: map.max_entries, shift: map.value_shift() };
+    (0..).zip(&image.maps).filter(|(_, map)| is_array(map)).map(|(index, map)| (index, array(map))).collect()
 }
 
 /// Bytes of the keys and values that helpers are called with, where their map is known.
@@ -155,23 +157,26 @@ fn sizes(image: &Image, regions: &Regions) -> BTreeMap<u32, (u32, u32)> {
 }
 
 fn run(program: &Program, regions: Regions, maps: Maps, passes: Passes, profile: Option<&Profile>) -> Vec<Stage> {
-    let mut crowded = BTreeSet::new();
+    let mut crowded: BTreeMap<u32, u8> = BTreeMap::new();
     loop {
         match attempt(program, regions.clone(), maps.clone(), (passes, profile), &crowded) {
             Ok(stages) => return stages,
-            // Each round leaves the values of one trace more in their registers; without `values` all have room.
-            Err(more) => crowded.extend(more),
+            // Each round leaves a trace with less that `packs` makes, then its values in their registers; without `values` all have room.
+            Err(more) => more.into_iter().for_each(|label| *crowded.entry(label).or_default() += 1),
         }
     }
 }
 
-/// All passes, without `values` in some traces; or the traces whose values have no room in the core's registers.
+/// How much `packs` may do in a trace whose values had no room, from round to round.
+const PACKS: [usize; 4] = [6, 3, 1, 0];
+
+/// All passes, with less of `packs` and without `values` in some traces, by how often they had no room; or the traces whose values have no room in the core's registers.
 fn attempt(
     program: &Program,
     regions: Regions,
     maps: Maps,
     (passes, profile): (Passes, Option<&Profile>),
-    crowded: &BTreeSet<u32>,
+    crowded: &BTreeMap<u32, u8>,
 ) -> Result<Vec<Stage>, BTreeSet<u32>> {
     let mut steps = pass::decode::decode(program);
     if passes.has(Pass::Decided) {
@@ -203,16 +208,26 @@ fn attempt(
         pass::traces::copy_short(&mut code);
         stages.push(changed(Pass::Short.name(), &mut code));
     }
-    let values = |code: &mut Code| pass::values::values(code, crowded);
+    let without: BTreeSet<u32> =
+        crowded.iter().filter(|(_, rounds)| usize::from(**rounds) > PACKS.len()).map(|(label, _)| *label).collect();
+    let values = |code: &mut Code| pass::values::values(code, &without);
+    let most = |label: u32| crowded.get(&label).map(|rounds| PACKS.get(usize::from(*rounds - 1)).copied().unwrap_or(0));
+    let packs = |code: &mut Code| pass::packs::packs(code, &most);
     // Behind `forward` values share registers of the core, which `join` could not tell from uses of its own.
-    let on_values: [(Pass, Change<'_>); 15] = [
+    let on_values: [(Pass, Change<'_>); 21] = [
         (Pass::Values, &values),
         (Pass::Copies, &pass::copies::copies),
         (Pass::Elements, &pass::elements::elements),
+        // What a call gave was in r0.
+        (Pass::Values, &values),
+        (Pass::Copies, &pass::copies::copies),
         (Pass::Known, &pass::known::known),
         (Pass::Exits, &pass::exits::exits),
         (Pass::Zeroing, &pass::zeroing::zeroing),
         (Pass::Adds, &pass::adds::adds),
+        (Pass::Pairs, &pass::pairs::pairs),
+        (Pass::Tests, &pass::tests::tests),
+        (Pass::Nulls, &pass::nulls::nulls),
         (Pass::Rotates, &pass::rotates::rotates),
         (Pass::Bytes, &pass::bytes::bytes),
         (Pass::Dead, &pass::dead::dead),
@@ -220,17 +235,23 @@ fn attempt(
         (Pass::Stores, &pass::stores::stores),
         (Pass::Values, &values),
         (Pass::Join, &pass::join::join),
+        (Pass::Packs, &packs),
         (Pass::Quiet, &pass::quiet::quiet),
     ];
-    for (pass, change) in on_values.into_iter().filter(|(pass, _)| passes.has(*pass)) {
+    // What `values` and `packs` have named needs registers of the core.
+    let renames = passes.has(Pass::Rename) || passes.has(Pass::Values);
+    let runs = |pass: Pass| passes.has(pass) && (renames || pass != Pass::Packs);
+    for (pass, change) in on_values.into_iter().filter(|(pass, _)| runs(*pass)) {
         change(&mut code);
         stages.push(changed(pass.name(), &mut code));
     }
-    // What `values` has named needs registers of the core.
-    if passes.has(Pass::Rename) || passes.has(Pass::Values) {
+    if renames {
         let more = pass::rename::rename(&mut code);
         if !more.is_empty() {
             return Err(more);
+        }
+        if passes.has(Pass::Exits) {
+            pass::exits::plain(&mut code);
         }
         stages.push(changed(Pass::Rename.name(), &mut code));
     }

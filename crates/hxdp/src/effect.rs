@@ -79,6 +79,12 @@ impl Effect {
                 let (loads, stores) = (found.spaces, found.spaces);
                 Self { loads, stores, may_fault: !in_bounds, shared: true, place: found.place, ..none }
             }
+            Op::AddPair { base, off, .. } => {
+                let found = Found::new(step.slot, (base, off), 16, regions);
+                let in_bounds = regions.complete && found.in_bounds;
+                let (loads, stores) = (found.spaces, found.spaces);
+                Self { loads, stores, may_fault: !in_bounds, shared: true, place: found.place, ..none }
+            }
             Op::Helper { id, .. } => {
                 let (loads, stores) = helper_spaces(id);
                 Self { loads, stores, may_fault: true, shared: true, ..none }

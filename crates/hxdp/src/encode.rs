@@ -6,7 +6,7 @@ use sluice_ebpf::insn::{AluOp, AtomicOp, Cond, Operand, Order, WideValue};
 /// First bytes of a compiled program.
 pub const MAGIC: &[u8; 8] = b"sluicehx";
 /// Version of the format.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Bytes of a lane.
 pub const LANE_BYTES: usize = 10;
 
@@ -49,10 +49,16 @@ mod number {
     pub const EXTEND: u8 = XdpOp::Extend8.code();
     pub const CONSTANT: u8 = XdpOp::Constant.code();
     pub const COND: u8 = XdpOp::Eq.code();
+    pub const CLEAR: u8 = XdpOp::Clear.code();
     pub const LENGTH: u8 = XdpOp::Length.code();
     pub const ELEMENT: u8 = XdpOp::Element.code();
+    pub const PACK16: u8 = XdpOp::Pack16.code();
+    pub const PACK32: u8 = XdpOp::Pack32.code();
+    pub const INDEXED: u8 = XdpOp::Indexed.code();
     pub const ATOMIC4: u8 = XdpOp::Atomic4.code();
     pub const ATOMIC8: u8 = XdpOp::Atomic8.code();
+    pub const ADD_PAIR: u8 = XdpOp::AddPair.code();
+    pub const ADD_PAIR_SWAPPED: u8 = XdpOp::AddPairSwapped.code();
     pub const LOAD: u8 = XdpOp::Load1.code();
     pub const STORE: u8 = XdpOp::Store1.code();
     /// No swap of 8 bits is there.
@@ -148,6 +154,17 @@ pub fn lane(op: &Op) -> u128 {
             let number = u64::from(map) | u64::from(index) << 32;
             return u128::from(number::ELEMENT) | u128::from(dst) << 8 | u128::from(number) << 16;
         }
+        Op::Indexed { dst, index, base, shift, most } => {
+            Lane { number: number::INDEXED, dst, a: index, b: base, off: shift.into(), imm: most as i32, ..zero }
+        }
+        Op::Pack { dst, low, high, bits } => {
+            let code = if bits == 16 { number::PACK16 } else { number::PACK32 };
+            Lane { number: code, dst, a: low, b: high, ..zero }
+        }
+        Op::AddPair { base, off, number, src, swapped, quiet } => {
+            let code = if swapped { number::ADD_PAIR_SWAPPED } else { number::ADD_PAIR };
+            Lane { number: code, a: base, b: src, off: off as u16, imm: number, ..zero }.wide(quiet)
+        }
         Op::Load { bytes, signed, dst, base, off, quiet } => {
             let lane = Lane { number: number::LOAD + at(&BYTES, &bytes), dst, a: base, off: off as u16, ..zero };
             lane.extra(signed).wide(quiet)
@@ -155,23 +172,32 @@ pub fn lane(op: &Op) -> u128 {
         Op::Store { bytes, base, off, src } => {
             Lane { number: number::STORE + at(&BYTES, &bytes), a: base, off: off as u16, ..zero }.second(src)
         }
-        Op::Atomic { bytes, op, fetch, base, off, src } => {
+        Op::Atomic { bytes, op, fetch, quiet, base, off, src } => {
             let first = if bytes == 8 { number::ATOMIC8 } else { number::ATOMIC4 };
-            Lane { number: first + at(&ATOMIC, &op), a: base, off: off as u16, ..zero }.extra(fetch).second(src)
+            Lane { number: first + at(&ATOMIC, &op), a: base, off: off as u16, ..zero }
+                .extra(fetch)
+                .wide(quiet)
+                .second(src)
         }
         Op::Jump { to, back } => Lane { number: number::JUMP, off: to as u16, ..zero }.extra(back),
         Op::Branch { cond, wide, a, b, to, back } => {
             let lane = Lane { number: number::COND + at(&COND, &cond), a, off: to as u16, ..zero };
             lane.wide(wide).second(b).extra(back)
         }
+        Op::Clear { wide, a, b, to, back } => {
+            Lane { number: number::CLEAR, a, off: to as u16, ..zero }.wide(wide).second(b).extra(back)
+        }
         Op::Length { base, bytes, within, to, back } => {
             let lane = Lane { number: number::LENGTH, a: base.unwrap_or_default(), off: to as u16, imm: bytes, ..zero };
             Lane { flags: if base.is_none() { IMMEDIATE } else { 0 }, ..lane }.wide(within).extra(back)
         }
-        Op::Helper { id, handle, second } => {
+        Op::Helper { id, handle, second, third } => {
             let (a, off) = second.unwrap_or_default();
             let imm = id & 0xffff | (handle.unwrap_or_default() as i32) << 16;
-            let lane = Lane { number: number::HELPER, a, off: off as u16, imm, ..zero };
+            // A third argument is in the place of registers.
+            let (dst, b) = third.map_or((0, 0), |third| (third & 15, third >> 4));
+            let flags = if third.is_some() { IMMEDIATE } else { 0 };
+            let lane = Lane { number: number::HELPER, dst, a, b, flags, off: off as u16, imm };
             lane.extra(handle.is_some()).wide(second.is_some())
         }
         Op::Call { to } => Lane { number: number::CALL, off: to as u16, ..zero },
@@ -201,7 +227,8 @@ pub fn op(bits: u128) -> Option<Op> {
         number::CALL => Op::Call { to },
         number::HELPER => {
             let handle = extra.then_some((lane.imm as u32) >> 16);
-            Op::Helper { id: lane.imm & 0xffff, handle, second: wide.then_some((a, signed_off)) }
+            let third = (flags & IMMEDIATE != 0).then_some(dst | lane.b << 4);
+            Op::Helper { id: lane.imm & 0xffff, handle, second: wide.then_some((a, signed_off)), third }
         }
         number::EXIT => Op::Exit { value: None, back: extra },
         number::EXIT_VALUE => Op::Exit { value: Some(lane.operand()), back: extra },
@@ -216,11 +243,22 @@ pub fn op(bits: u128) -> Option<Op> {
             };
             Op::Constant { dst, value }
         }
+        number::CLEAR => Op::Clear { wide, a, b: lane.operand(), to, back: extra },
         number::LENGTH => {
             let base = (flags & IMMEDIATE == 0).then_some(a);
             Op::Length { base, bytes: lane.imm, within: wide, to, back: extra }
         }
         number::ELEMENT => Op::Element { dst, map: (bits >> 16) as u32, index: (bits >> 48) as u32 },
+        number::INDEXED => {
+            let shift = u8::try_from(off).ok().filter(|shift| *shift < 32)?;
+            Op::Indexed { dst, index: a, base: lane.b, shift, most: lane.imm as u32 }
+        }
+        number::PACK16 => Op::Pack { dst, low: a, high: lane.b, bits: 16 },
+        number::PACK32 => Op::Pack { dst, low: a, high: lane.b, bits: 32 },
+        number::ADD_PAIR | number::ADD_PAIR_SWAPPED => {
+            let swapped = number == number::ADD_PAIR_SWAPPED;
+            Op::AddPair { base: a, off: signed_off, number: lane.imm, src: lane.b, swapped, quiet: wide }
+        }
         number::COND..number::LENGTH => {
             Op::Branch { cond: *COND.get(entry(number::COND))?, wide, a, b: lane.operand(), to, back: extra }
         }
@@ -230,6 +268,7 @@ pub fn op(bits: u128) -> Option<Op> {
                 bytes,
                 op: *ATOMIC.get(entry(first))?,
                 fetch: extra,
+                quiet: wide,
                 base: a,
                 off: signed_off,
                 src: lane.operand(),

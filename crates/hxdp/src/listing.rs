@@ -62,6 +62,17 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
             WideValue::Function(slot) => format!("r{dst} = function[{slot}]"),
         },
         Op::Element { dst, map: index, index: value } => format!("r{dst} = map[{}][{value}]", map(index)),
+        Op::Pack { dst, low, high, bits } => format!("r{dst} = pack{bits}(r{low}, r{high})"),
+        Op::Indexed { dst, index, base, shift, most } => {
+            format!("r{dst} = w{index} <= {most} ? r{base} + (w{index} << {shift}) : 0")
+        }
+        Op::AddPair { base, off, number, src, swapped, quiet } => {
+            let quiet = if quiet { "?" } else { "" };
+            let number = number.to_string();
+            let register = format!("r{src}");
+            let (first, second) = if swapped { (register, number) } else { (number, register) };
+            format!("add({quiet}(u64 *)(r{base} {off:+}), {first}; {second})")
+        }
         Op::Load { bytes, signed, dst, base, off, quiet } => {
             let quiet = if quiet { "?" } else { "" };
             format!("r{dst} = {quiet}*({}{} *)(r{base} {off:+})", if signed { 's' } else { 'u' }, u32::from(bytes) * 8)
@@ -69,8 +80,9 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
         Op::Store { bytes, base, off, src } => {
             format!("*(u{} *)(r{base} {off:+}) = {}", u32::from(bytes) * 8, operand(true, src))
         }
-        Op::Atomic { bytes, op, fetch, base, off, src } => {
-            let place = format!("(u{} *)(r{base} {off:+})", u32::from(bytes) * 8);
+        Op::Atomic { bytes, op, fetch, quiet, base, off, src } => {
+            let quiet = if quiet { "?" } else { "" };
+            let place = format!("{quiet}(u{} *)(r{base} {off:+})", u32::from(bytes) * 8);
             let src = operand(true, src);
             let name = match op {
                 AtomicOp::Add => "add",
@@ -86,14 +98,17 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
         Op::Branch { cond, wide, a, b, to, .. } => {
             format!("if {}{a} {} {} goto {to}", letter(wide), cond_text(cond), operand(wide, b))
         }
+        Op::Clear { wide, a, b, to, .. } => format!("if !({}{a} & {}) goto {to}", letter(wide), operand(wide, b)),
         Op::Length { base, bytes, within, to, .. } => {
             let base = base.map_or("data".to_owned(), |base| format!("r{base}"));
             format!("if {base} {bytes:+} {} data_end goto {to}", if within { "<=" } else { ">" })
         }
-        Op::Helper { id, handle, second } => {
+        Op::Helper { id, handle, second, third } => {
             let handle = handle.map_or("r1".to_owned(), |index| format!("map[{}]", map(index)));
             let second = second.map_or("r2".to_owned(), |(base, more)| format!("r{base} {more:+}"));
-            let args = if handle == "r1" && second == "r2" { String::new() } else { format!("({handle}, {second})") };
+            let third = third.map_or_else(String::new, |third| format!(", {third}"));
+            let plain = handle == "r1" && second == "r2" && third.is_empty();
+            let args = if plain { String::new() } else { format!("({handle}, {second}{third})") };
             format!("call bpf_{}{args}", helper_name(id).unwrap_or("unknown"))
         }
         Op::Call { to } => format!("call {to}"),

@@ -6,7 +6,7 @@ use crate::op::{LOOKUP, START, TAIL_CALL};
 use crate::rows::{MAP_HELPERS, needs_no_search};
 use crate::visits::Visits;
 use crate::{Bundles, CompileError, Executed, Op, Target, compile};
-use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
+use sluice_ebpf::insn::{AtomicOp, Cond, Operand, WideValue};
 use sluice_ebpf::vm::{Cpu, Installed, Machine};
 use sluice_ebpf::{FaultReason, Image, MapId, MapSpace, MapSpec, Runtime, address, helper};
 use std::cell::Cell;
@@ -327,6 +327,15 @@ fn look(cpu: &Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> 
         Op::Rotate { wide, dst, src, right } => Seen::Value(dst, rotate(wide, right, before.reg(src))),
         Op::Swap { order, bits, dst, src } => Seen::Value(dst, swap(order, bits, before.reg(src))),
         Op::Constant { dst, .. } => Seen::Value(dst, constant()),
+        Op::Pack { dst, low, high, bits } => {
+            let part = |r: u8| before.reg(r) & (1 << bits) - 1;
+            Seen::Value(dst, part(low) | part(high) << bits)
+        }
+        Op::Indexed { dst, index, base, shift, most } => {
+            let index = before.reg(index) as u32;
+            let address = (before.reg(base) as u32).wrapping_add(index << shift);
+            Seen::Value(dst, if index > most { 0 } else { address.into() })
+        }
         Op::Load { bytes, signed, dst, base, off, quiet } => {
             let value = match cpu.load_bytes(before.address(base, off), bytes) {
                 Err(_) if quiet => 0,
@@ -335,6 +344,9 @@ fn look(cpu: &Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> 
             Seen::Value(dst, if signed { extend(true, bytes * 8, value) } else { value })
         }
         Op::Branch { cond, wide, a, b, to, back } if holds(cond, wide, before.reg(a), before.operand(b)) => {
+            Seen::Taken(to, back)
+        }
+        Op::Clear { wide, a, b, to, back } if !holds(Cond::Set, wide, before.reg(a), before.operand(b)) => {
             Seen::Taken(to, back)
         }
         Op::Length { base, bytes, within, to, back } => {
@@ -359,9 +371,12 @@ fn write(
         Op::Store { bytes, base, off, src } => {
             cpu.store_bytes(before.address(base, off), bytes, before.operand(src))?;
         }
-        Op::Atomic { bytes, op, fetch, base, off, src } => {
+        Op::Atomic { bytes, op, fetch, quiet, base, off, src } => {
             let operands = (before.operand(src), before.reg(0));
-            let old = cpu.atomic_bytes(before.address(base, off), bytes == 8, op, operands)?;
+            let old = match cpu.atomic_bytes(before.address(base, off), bytes == 8, op, operands) {
+                Err(_) if quiet => 0,
+                old => old?,
+            };
             if op == AtomicOp::Cmpxchg {
                 cpu.registers[0] = old;
             } else if let Operand::Reg(src) = src
@@ -370,16 +385,29 @@ fn write(
                 cpu.registers[usize::from(src & 15)] = old;
             }
         }
+        Op::AddPair { base, off, number, src, swapped, quiet } => {
+            let (mut first, mut second) = (number as i64 as u64, before.reg(src));
+            if swapped {
+                (first, second) = (second, first);
+            }
+            let address = before.address(base, off);
+            let mut add = |address, more| cpu.atomic_bytes(address, true, AtomicOp::Add, (more, 0));
+            match add(address, first).and_then(|_| add(address.wrapping_add(8), second)) {
+                Err(_) if quiet => {}
+                old => drop(old?),
+            }
+        }
         Op::Element { dst, index, .. } => {
             let map = MapId(constant() as u32 - address::MAP_HANDLES);
             let value = cpu.maps.lookup(map, &index.to_le_bytes(), cpu.world.cpu);
             cpu.registers[usize::from(dst & 15)] = value.map_or(0, u64::from);
         }
-        Op::Helper { id, handle, .. } => {
+        Op::Helper { id, handle, third, .. } => {
             let index = helper::ALL.iter().position(|helper| helper.id == id);
             let mut args = [1, 2, 3, 4, 5].map(|r| before.reg(r));
             args[0] = handle.map_or(args[0], |_| constant());
             args[1] = before.second(op);
+            args[2] = third.map_or(args[2], u64::from);
             if cpu.call_helper(index, id, args)? {
                 return Ok(Way::Program);
             }
@@ -441,9 +469,10 @@ fn in_values(address: u64) -> bool {
 /// Whether an access goes to a map's value.
 fn is_shared(before: &Before, op: &Op) -> bool {
     let address = match *op {
-        Op::Load { base, off, .. } | Op::Store { base, off, .. } | Op::Atomic { base, off, .. } => {
-            before.address(base, off)
-        }
+        Op::Load { base, off, .. }
+        | Op::Store { base, off, .. }
+        | Op::Atomic { base, off, .. }
+        | Op::AddPair { base, off, .. } => before.address(base, off),
         _ => return false,
     };
     in_values(address)

@@ -86,6 +86,30 @@ pub enum Op {
         /// Which value: below the map's entries.
         index: u32,
     },
+    /// The address of an array's value whose number is in a register: `base + (index << shift)`, or 0 from the array's end on.
+    Indexed {
+        /// Destination.
+        dst: u8,
+        /// The number; its lower 32 bits count.
+        index: u8,
+        /// The address of value 0.
+        base: u8,
+        /// Values lie every 2^shift bytes.
+        shift: u8,
+        /// The greatest number that there is.
+        most: u32,
+    },
+    /// `dst = low | high << bits` of the lowest 16 or 32 bits of each.
+    Pack {
+        /// Destination.
+        dst: u8,
+        /// Lower part.
+        low: u8,
+        /// Upper part.
+        high: u8,
+        /// 16 or 32.
+        bits: u8,
+    },
     /// `dst = *(bytes *)(base + off)`.
     Load {
         /// 1, 2, 4, 6 or 8.
@@ -121,12 +145,31 @@ pub enum Op {
         op: AtomicOp,
         /// The old value goes to `src` (of cmpxchg to r0).
         fetch: bool,
+        /// Does nothing where it is not allowed, in place of a fault. Set only where its base is surely 0 or surely leads there; never with a
+        /// result.
+        quiet: bool,
         /// Base.
         base: u8,
         /// Offset.
         off: i16,
         /// Second operand; a register where the old value is fetched.
         src: Operand,
+    },
+    /// Adds to two neighbouring words of 8 bytes of a map's value, the first of which lies at a multiple of 16: a number to one,
+    /// a register to the other.
+    AddPair {
+        /// Base.
+        base: u8,
+        /// Offset of the first word.
+        off: i16,
+        /// For one of them; sign-extended.
+        number: i32,
+        /// For the other.
+        src: u8,
+        /// The number is for the second word.
+        swapped: bool,
+        /// Does nothing where it is not allowed, in place of a fault.
+        quiet: bool,
     },
     /// Unconditional.
     Jump {
@@ -140,6 +183,19 @@ pub enum Op {
         /// Condition.
         cond: Cond,
         /// Compares 64 bits.
+        wide: bool,
+        /// First operand.
+        a: u8,
+        /// Second operand.
+        b: Operand,
+        /// Where to: a slot until rows are known, then a row.
+        to: u32,
+        /// Counts as work when taken.
+        back: bool,
+    },
+    /// Branch that is taken when no bit is set in both operands.
+    Clear {
+        /// Looks at 64 bits.
         wide: bool,
         /// First operand.
         a: u8,
@@ -171,6 +227,8 @@ pub enum Op {
         handle: Option<u32>,
         /// Second argument, in the place of r2: what this register holds, and so much more.
         second: Option<(u8, i16)>,
+        /// Third argument, in the place of r3: of `redirect_map` its flags.
+        third: Option<u8>,
     },
     /// Call of a function; it comes back to the next row.
     Call {
@@ -227,20 +285,22 @@ impl Op {
     /// others all of r0 to r9.
     pub fn reads(&self) -> Registers {
         match *self {
-            Self::Alu { a, b, .. } | Self::Branch { a, b, .. } => 1 << a | of(b),
+            Self::Alu { a, b, .. } | Self::Branch { a, b, .. } | Self::Clear { a, b, .. } => 1 << a | of(b),
             Self::Move { src, .. } => of(src),
             Self::Extend { src, .. } | Self::Negate { src, .. } | Self::Rotate { src, .. } | Self::Swap { src, .. } => {
                 1 << src
             }
             Self::Constant { .. } | Self::Element { .. } | Self::Jump { .. } => 0,
             Self::Length { base, .. } => base.map_or(0, |base| 1 << base),
+            Self::Indexed { index: a, base: b, .. } | Self::Pack { low: a, high: b, .. } => 1 << a | 1 << b,
+            Self::AddPair { base, src, .. } => 1 << base | 1 << src,
             Self::Load { base, .. } => 1 << base,
             Self::Store { base, src, .. } => 1 << base | of(src),
             Self::Atomic { op, base, src, .. } => 1 << base | of(src) | Registers::from(op == AtomicOp::Cmpxchg),
             Self::Helper { .. } if self.is_barrier() => ALL,
-            Self::Helper { id, handle, second } => {
+            Self::Helper { id, handle, second, third } => {
                 let args = sluice_ebpf::helper::find(id).map_or(5, |helper| helper.args.len());
-                let given = handle.map_or(0, |_| 1 << 1) | second.map_or(0, |_| 1 << 2);
+                let given = handle.map_or(0, |_| 1 << 1) | second.map_or(0, |_| 1 << 2) | third.map_or(0, |_| 1 << 3);
                 ((1 << args) - 1) << 1 & !given | second.map_or(0, |(base, _)| 1 << base)
             }
             Self::Call { .. } => ALL,
@@ -259,6 +319,8 @@ impl Op {
             | Self::Swap { dst, .. }
             | Self::Constant { dst, .. }
             | Self::Element { dst, .. }
+            | Self::Indexed { dst, .. }
+            | Self::Pack { dst, .. }
             | Self::Load { dst, .. } => 1 << dst,
             Self::Atomic { op: AtomicOp::Cmpxchg, .. } => 1,
             Self::Atomic { fetch: true, src, .. } => of(src),
@@ -275,9 +337,9 @@ impl Op {
     pub fn fixed(&self) -> Registers {
         match *self {
             Self::Helper { .. } | Self::Call { .. } if self.is_barrier() => ALL,
-            Self::Helper { id, handle, .. } => {
+            Self::Helper { id, handle, third, .. } => {
                 let moved = self.writes() & 1 << START;
-                Self::Helper { id, handle, second: None }.reads() | 1 | moved
+                Self::Helper { id, handle, second: None, third }.reads() | 1 | moved
             }
             Self::Exit { value: None, .. } => 1,
             Self::Atomic { op: AtomicOp::Cmpxchg, .. } => 1,
@@ -301,21 +363,31 @@ impl Op {
             Self::Swap { order, bits, dst, src } => Self::Swap { order, bits, dst: write(dst), src: read(src) },
             Self::Constant { dst, value } => Self::Constant { dst: write(dst), value },
             Self::Element { dst, map, index } => Self::Element { dst: write(dst), map, index },
+            Self::Indexed { dst, index, base, shift, most } => {
+                Self::Indexed { dst: write(dst), index: read(index), base: read(base), shift, most }
+            }
+            Self::Pack { dst, low, high, bits } => {
+                Self::Pack { dst: write(dst), low: read(low), high: read(high), bits }
+            }
+            Self::AddPair { base, off, number, src, swapped, quiet } => {
+                Self::AddPair { base: read(base), off, number, src: read(src), swapped, quiet }
+            }
             Self::Load { bytes, signed, dst, base, off, quiet } => {
                 Self::Load { bytes, signed, dst: write(dst), base: read(base), off, quiet }
             }
             Self::Store { bytes, base, off, src } => Self::Store { bytes, base: read(base), off, src: operand(src) },
-            Self::Atomic { bytes, op, fetch, base, off, src } => {
-                Self::Atomic { bytes, op, fetch, base: read(base), off, src: operand(src) }
+            Self::Atomic { bytes, op, fetch, quiet, base, off, src } => {
+                Self::Atomic { bytes, op, fetch, quiet, base: read(base), off, src: operand(src) }
             }
             Self::Branch { cond, wide, a, b, to, back } => {
                 Self::Branch { cond, wide, a: read(a), b: operand(b), to, back }
             }
+            Self::Clear { wide, a, b, to, back } => Self::Clear { wide, a: read(a), b: operand(b), to, back },
             Self::Length { base, bytes, within, to, back } => {
                 Self::Length { base: base.map(read), bytes, within, to, back }
             }
-            Self::Helper { id, handle, second } => {
-                Self::Helper { id, handle, second: second.map(|(base, more)| (read(base), more)) }
+            Self::Helper { id, handle, second, third } => {
+                Self::Helper { id, handle, second: second.map(|(base, more)| (read(base), more)), third }
             }
             Self::Exit { value, back } => Self::Exit { value: value.map(operand), back },
             Self::Jump { .. } | Self::Call { .. } => self,
@@ -334,6 +406,8 @@ impl Op {
                 | Self::Swap { .. }
                 | Self::Constant { .. }
                 | Self::Element { .. }
+                | Self::Indexed { .. }
+                | Self::Pack { .. }
         )
     }
 
@@ -344,7 +418,22 @@ impl Op {
 
     /// Whether it takes a memory port.
     pub fn is_access(&self) -> bool {
-        matches!(self, Self::Load { .. } | Self::Store { .. } | Self::Atomic { .. })
+        matches!(self, Self::Load { .. } | Self::Store { .. }) || self.is_atomic()
+    }
+
+    /// Whether it reads and writes memory in one step.
+    pub fn is_atomic(&self) -> bool {
+        matches!(self, Self::Atomic { .. } | Self::AddPair { .. })
+    }
+
+    /// Whether an exit may stand behind it in its bundle, which gives the verdict that it gives.
+    pub fn gives_verdict(&self) -> bool {
+        matches!(self, Self::Helper { id: REDIRECT | REDIRECT_MAP, .. })
+    }
+
+    /// Whether it ends the frame with what r0 holds, behind all else of its bundle.
+    pub fn is_plain_exit(&self) -> bool {
+        matches!(self, Self::Exit { value: None, .. })
     }
 
     /// Whether it takes the one multiplier and divider of a core.
@@ -395,15 +484,15 @@ impl Op {
     /// Where a jump, branch or call goes.
     pub fn target(&self) -> Option<u32> {
         match self {
-            Self::Jump { to, .. } | Self::Branch { to, .. } | Self::Length { to, .. } | Self::Call { to } => Some(*to),
-            _ => None,
+            Self::Jump { to, .. } | Self::Call { to } => Some(*to),
+            _ => self.branch(),
         }
     }
 
-    /// Where a branch of either kind goes when it is taken.
+    /// Where a branch of any kind goes when it is taken.
     pub fn branch(&self) -> Option<u32> {
         match self {
-            Self::Branch { to, .. } | Self::Length { to, .. } => Some(*to),
+            Self::Branch { to, .. } | Self::Clear { to, .. } | Self::Length { to, .. } => Some(*to),
             _ => None,
         }
     }
@@ -411,7 +500,11 @@ impl Op {
     /// Where a jump, branch or call goes, to be changed.
     pub fn target_mut(&mut self) -> Option<&mut u32> {
         match self {
-            Self::Jump { to, .. } | Self::Branch { to, .. } | Self::Length { to, .. } | Self::Call { to } => Some(to),
+            Self::Jump { to, .. }
+            | Self::Branch { to, .. }
+            | Self::Clear { to, .. }
+            | Self::Length { to, .. }
+            | Self::Call { to } => Some(to),
             _ => None,
         }
     }
@@ -421,5 +514,9 @@ impl Op {
 pub const LOOKUP: i32 = 1;
 /// Number of the helper `xdp_adjust_head`.
 pub const ADJUST_HEAD: i32 = 44;
+/// Number of the helper `redirect`.
+pub const REDIRECT: i32 = 23;
+/// Number of the helper `redirect_map`.
+pub const REDIRECT_MAP: i32 = 51;
 /// Number of the helper `tail_call`.
 pub const TAIL_CALL: i32 = 12;

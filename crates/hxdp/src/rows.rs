@@ -4,7 +4,7 @@ use crate::encode::lane;
 use crate::events::{self, Events};
 use crate::frames::{MOST_FRAMES, calls_tails_in_functions, frames};
 use crate::loops::{self, LOOP};
-use crate::op::{LOOKUP, Op, START, TAIL_CALL};
+use crate::op::{LOOKUP, Op, REDIRECT, REDIRECT_MAP, START, TAIL_CALL};
 use crate::{Bundle, Bundles, CompileError, Compiled, Target, compile, routes};
 use sluice_ebpf::helper;
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
@@ -34,22 +34,26 @@ pub struct Unsupported {
 /// Helpers of the engine, by number: `ktime_get_ns`, `get_prandom_u32`, `get_smp_processor_id`, `redirect`, `csum_diff`,
 /// `get_numa_node_id`, `xdp_adjust_head`, `xdp_adjust_meta`, `xdp_adjust_tail`, `jiffies64`, `xdp_get_buff_len`, `xdp_load_bytes`,
 /// `xdp_store_bytes`.
-pub const HELPERS: [i32; 13] = [TIME, 7, 8, 23, 28, 42, 44, 54, 65, 118, 188, 189, 190];
+pub const HELPERS: [i32; 13] = [TIME, 7, 8, REDIRECT, 28, 42, 44, 54, 65, 118, 188, 189, 190];
 /// `ktime_get_boot_ns`, `ktime_get_coarse_ns`, `ktime_get_tai_ns`: all clocks show the packet's stamp.
 const CLOCKS: [i32; 3] = [125, 160, 208];
 /// `ktime_get_ns`.
 const TIME: i32 = 5;
 /// Those that have a map: `map_lookup_elem`, `map_update_elem`, `map_delete_elem`, `tail_call`, `redirect_map`,
 /// `map_lookup_percpu_elem`.
-pub const MAP_HELPERS: [i32; 6] = [LOOKUP, 2, 3, TAIL_CALL, 51, 195];
+pub const MAP_HELPERS: [i32; 6] = [LOOKUP, 2, 3, TAIL_CALL, REDIRECT_MAP, 195];
 /// `spin_lock` and `spin_unlock`.
 const LOCKS: [i32; 2] = [93, 94];
-/// The one that sends to what a map's entry refers to.
-pub const REDIRECT_MAP: i32 = 51;
-
-/// Whether a call that names a map of this kind is done by the unit of values: a lookup in an array, and a reference in a devmap.
+/// Whether a call that names a map of this kind is done by the unit of values: a lookup in an array, and a reference in a devmap or a map of
+/// destinations.
 pub const fn needs_no_search(id: i32, kind: MapType) -> bool {
     matches!((id, kind), (LOOKUP, MapType::Array) | (REDIRECT_MAP, MapType::Devmap))
+        || id == REDIRECT_MAP && is_host(kind)
+}
+
+/// Whether entries are destinations in the host.
+const fn is_host(kind: MapType) -> bool {
+    matches!(kind, MapType::Cpumap | MapType::Xskmap)
 }
 
 /// The one that makes frames longer.
@@ -246,14 +250,15 @@ impl Row<'_> {
                 }
                 // Its map and index; the context is read by the last lane.
                 Op::Helper { id: TAIL_CALL, .. } => (part.a, part.b) = (3, 2),
-                Op::Helper { id, handle, second } if MAP_HELPERS.contains(&id) => {
-                    // A handle in a register is the second source.
-                    part.b = 1;
+                Op::Helper { id, handle, second, .. } if MAP_HELPERS.contains(&id) => {
+                    // A handle in a register is the second source, a third argument is the last lane's.
+                    (part.dst, part.b, part.immediate) = (0, 1, false);
                     if let Some(map) = handle {
                         self.has(map).map_err(&wrong)?;
                         self.changes(map, id).map_err(wrong)?;
                         part.imm = id as u32;
-                        part.spare = needs_no_search(id, self.maps[map as usize].kind);
+                        let kind = self.maps[map as usize].kind;
+                        (part.spare, part.immediate) = (needs_no_search(id, kind), id == REDIRECT_MAP && is_host(kind));
                         put = Some(XdpPut::Map { map });
                     }
                     if second.is_none() {
@@ -263,7 +268,7 @@ impl Row<'_> {
                 // The lock's address is that of an access.
                 Op::Helper { id, .. } if LOCKS.contains(&id) => (part.a, part.b) = (1, 1),
                 Op::Helper { id, .. } if CLOCKS.contains(&id) => part.imm = TIME as u32,
-                Op::Helper { id, handle, second } => {
+                Op::Helper { id, handle, second, .. } => {
                     if !HELPERS.contains(&id) || handle.is_some() {
                         let name = helper::find(id).map_or_else(|| id.to_string(), |helper| helper.name.to_owned());
                         return Err(wrong(format!("helper `{name}`")));
@@ -278,13 +283,18 @@ impl Row<'_> {
             }
             self.fixes.extend(put.map(|put| XdpFix { row: self.number, lane: at, put }));
         }
-        // Such a helper is alone in its bundle: the last lane reads its third and fourth argument. A fifth one has no field: it is
+        // Such a helper is alone in its bundle, or before an exit, which reads nothing: the last lane reads its third and fourth argument. A fifth one has no field: it is
         // r5 always, of which the core keeps a copy.
-        if let [step] = &bundle.lanes[..]
+        if let Some(step) = bundle.lanes.first()
             && let Op::Helper { id, .. } = step.op
             && helper::find(id).is_some_and(|helper| helper.args.len() > 2)
         {
-            (row.lanes[LANES - 1].a, row.lanes[LANES - 1].b) = if id == TAIL_CALL { (1, 4) } else { (3, 4) };
+            let last = &mut row.lanes[LANES - 1];
+            (last.a, last.b) = if id == TAIL_CALL { (1, 4) } else { (3, 4) };
+            // In the place of the fourth, which the helper has not.
+            if let Op::Helper { third: Some(third), .. } = step.op {
+                (last.immediate, last.imm) = (true, third.into());
+            }
         }
         if let [step] = &bundle.lanes[..]
             && (matches!(step.op, Op::Call { .. })

@@ -33,7 +33,7 @@ struct Slots {
 
 impl Slots {
     fn of(code: &Code, image: &Image) -> Self {
-        let plain = |step: &&Step| !matches!(step.op, Op::Atomic { .. });
+        let plain = |step: &&Step| !step.op.is_atomic();
         let left: BTreeSet<u32> =
             code.traces.values().flat_map(|trace| trace.steps.iter().filter(plain)).map(|step| step.slot).collect();
         let (mut uses, mut changes) = (BTreeSet::new(), BTreeSet::new());
@@ -70,7 +70,7 @@ impl Slots {
 
 /// Whether an instruction may reach a map's value or entry.
 fn reaches(op: Op) -> bool {
-    matches!(op, Op::Load { .. } | Op::Store { .. } | Op::Atomic { .. } | Op::Helper { .. })
+    op.is_access() || matches!(op, Op::Helper { .. })
 }
 
 impl Sections {

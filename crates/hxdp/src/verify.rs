@@ -131,11 +131,16 @@ fn form(bundle: &Bundle, target: &Target, rows: usize) -> Result<(), (usize, &'s
         if bundle.lanes.len() > 1 && matches!(op, Op::Call { .. }) {
             return Err((lane, "a call of a function is alone in its bundle"));
         }
-        if bundle.lanes.len() > 1 && matches!(op, Op::Helper { id, .. } if arguments(*id) > 2) {
-            return Err((lane, "a helper of more than two arguments is alone in its bundle"));
+        let rest = &bundle.lanes[lane + 1..];
+        let ends = lane == 0 && op.gives_verdict() && matches!(rest, [exit] if exit.op.is_plain_exit());
+        if !ends && bundle.lanes.len() > 1 && matches!(op, Op::Helper { id, .. } if arguments(*id) > 2) {
+            return Err((
+                lane,
+                "a helper of more than two arguments is alone in its bundle, but for an exit with what it gives",
+            ));
         }
-        if op.is_last() && lane + 1 < bundle.lanes.len() {
-            return Err((lane, "a jump, exit or call is in the last lane"));
+        if !ends && op.is_last() && !rest.is_empty() {
+            return Err((lane, "a jump, exit or call is in the last lane, but for a redirect before an exit"));
         }
         if written & op.writes() != 0 {
             return Err((lane, "two lanes of a bundle do not write one register"));
@@ -232,6 +237,9 @@ fn pair(
         return None;
     }
     let behind = from < to;
+    if behind && step.op.gives_verdict() && after.op.is_plain_exit() {
+        return None;
+    }
     if first.writes & second.reads != 0 {
         return Some("a register is read in a bundle after the one that writes it");
     }

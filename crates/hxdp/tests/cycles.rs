@@ -20,7 +20,9 @@ const ALU: Issue = Issue {
     last_lane: false,
     late: false,
     twice: false,
+    refers: false,
     exit: false,
+    ends_late: false,
 };
 const EXIT: Issue = Issue { exit: true, ..ALU };
 const LOAD: Issue = Issue { loads: 1, ..ALU };
@@ -32,7 +34,7 @@ const POSTED: Issue = Issue { posted: 1, ..ALU };
 const HELPER: Issue = Issue { helpers: 1, twice: true, ..ALU };
 /// A key of 8 bytes in a hash map.
 const LOOKUP: Issue = Issue {
-    search: Some(Search { what: What::Lookup, keyed: true, trie: false, key: 1, value: 1 }),
+    search: Some(Search { what: What::Lookup, keyed: true, trie: false, key: 1, value: 1, only_looks: false }),
     late: true,
     ..ALU
 };
@@ -140,6 +142,29 @@ fn all_cores_share_the_second_half_of_the_map_engine() {
     assert!(near(saturated(&core(8), &packet).cycles_per_packet(), 20.0));
     let four = saturated(&Engine { cores: 4, ..core(8) }, &packet).cycles_per_packet();
     assert!((8.0..9.0).contains(&four), "{four}");
+}
+
+#[test]
+fn two_lookups_that_change_nothing_are_under_way_at_once() {
+    // A trie of two nodes, 12 cycles in the second half.
+    let trie = |only_looks| {
+        let search = Some(Search { what: What::Lookup, keyed: false, trie: true, key: 1, value: 1, only_looks });
+        [dropped(&[Issue { search, late: true, ..ALU }, EXIT])]
+    };
+    let engine = Engine { cores: 4, ..core(8) };
+    let [one, two] = [false, true].map(|only_looks| saturated(&engine, &trie(only_looks)).cycles_per_packet());
+    assert!(near(one, 12.0) && near(two, 6.0), "{one} {two}");
+}
+
+#[test]
+fn a_packet_that_ends_with_a_posted_access_has_one_pass() {
+    let last = Issue { posted: 1, exit: true, ends_late: true, ..ALU };
+    let packet = [dropped(&[[ALU; 19].as_slice(), &[last]].concat())];
+    assert!(near(saturated(&core(16), &packet).cycles_per_packet(), 20.0));
+    let twice = [dropped(&[[ALU; 19].as_slice(), &[Issue { twice: true, ends_late: false, ..last }]].concat())];
+    assert!(near(saturated(&core(16), &twice).cycles_per_packet(), 21.0));
+    // The context is free when it is answered, 5 cycles behind its launch, and that was taken note of; an exit takes 6.
+    assert_eq!(alone(&core(1), &dropped(&[last])), alone(&core(1), &dropped(&[EXIT])) + 5 + 5 + 1 - 6);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod bundles;
 mod cycle_figures;
 mod cycles;
 mod figures;
+mod fused;
 mod long_programs;
 mod passes;
 mod planted;

@@ -181,7 +181,7 @@ fn every_rule_of_a_row_has_a_row_that_breaks_it() {
     assert!(rule(&|b| b.rows[0].lanes = vec![first; 2]).contains("one register"));
     assert!(rule(&|b| b.target.ports = 0).contains("no more accesses than memory ports"));
     let load = Op::Load { bytes: 1, signed: false, dst: 6, base: 10, off: -1, quiet: false };
-    let helper = |id| Op::Helper { id, handle: None, second: None };
+    let helper = |id| Op::Helper { id, handle: None, second: None, third: None };
     let product = |op, dst| Op::Alu { op, wide: true, dst, a: 2, b: Operand::Reg(3) };
     let row = |ops: Vec<Op>| {
         move |b: &mut Bundles| {
@@ -193,7 +193,15 @@ fn every_rule_of_a_row_has_a_row_that_breaks_it() {
     assert!(rule(&row(vec![product(AluOp::Mul, 6), product(AluOp::Smod, 7)])).contains("takes every memory port"));
     assert!(rule(&row(vec![product(AluOp::Add, 6), helper(2)])).contains("alone in its bundle"));
     assert!(rule(&row(vec![product(AluOp::Mul, 8), load])).contains("takes every memory port"));
-    let exchange = Op::Atomic { bytes: 8, op: AtomicOp::Cmpxchg, fetch: true, base: 10, off: -8, src: Operand::Reg(3) };
+    let exchange = Op::Atomic {
+        bytes: 8,
+        op: AtomicOp::Cmpxchg,
+        fetch: true,
+        quiet: false,
+        base: 10,
+        off: -8,
+        src: Operand::Reg(3),
+    };
     assert!(rule(&row(vec![exchange, product(AluOp::Add, 6)])).contains("compare-and-exchange is alone"));
     assert!(rule(&row(vec![product(AluOp::Add, 6), Op::Call { to: 0 }])).contains("call of a function is alone"));
     for ops in [

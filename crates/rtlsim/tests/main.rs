@@ -68,6 +68,7 @@ mod xdp_device;
 mod xdp_endurance;
 mod xdp_equality;
 mod xdp_events;
+mod xdp_fused;
 mod xdp_given;
 mod xdp_growth;
 mod xdp_helpers;

@@ -1,8 +1,9 @@
 //! Rows of the XDP engine in RTL: whose they are, what is none, and what they mean where programs seldom come.
 
+use crate::programs;
 use crate::xdp::engine::{Engine, MODULE, PASS, REGIONS, Rows, WORK, open_tiny};
 use crate::xdp::pair::{Pair, image};
-use sluice_ebpf::Image;
+use sluice_ebpf::{Image, MapType};
 use sluice_formats::limits::packet_id;
 use sluice_formats::row::Row;
 use sluice_formats::xdp::codes::XdpOp;
@@ -192,24 +193,33 @@ fn a_load_that_may_not_fault_sees_nothing_of_another_packet() {
 #[test]
 fn an_exit_in_the_place_of_a_jump_back_counts_as_work() {
     let Some((mut engine, _)) = open_tiny("an_exit_in_the_place_of_a_jump_back_counts_as_work") else { return };
-    // As many jumps back as the frame's first bytes say, and one more, to the exit.
-    let text = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 14\nr0 = 1\nif r3 > r2 goto out\n\
-                r7 = *(u16 *)(r6 +0)\ngoto round\nout:\nexit\nround:\nif r7 == 0 goto done\nr7 += -1\ngoto round\n\
-                done:\nr8 = *(u8 *)(r6 +2)\nw0 = w8\ngoto out\n";
-    let program = sluice_ebpf::insn::assemble("rounds", text, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let program = sluice_ebpf::Program { section: "xdp".into(), ..program };
-    let image = Image { programs: vec![program], ..Image::default() };
-    let mut pair = Pair::new(&mut engine, image).expect("the engine has all of it");
-    let listing = pair.listing();
-    assert!(listing.contains("exit r"), "{listing}");
-    for (n, rounds) in (0..).zip([0, 1, WORK as u16 - 2, WORK as u16 - 1, WORK as u16, WORK as u16 + 1]) {
-        let mut frame = [0; 64];
-        frame[..2].copy_from_slice(&rounds.to_le_bytes());
-        frame[2] = 3;
-        pair.send(&mut engine, 0, n, &frame);
+    // As many jumps back as the frame's first bytes say, and one more, to the exit: behind a number, and in the bundle of a sum in a map.
+    for (sum, map) in
+        [("", None), ("lock *(u64 *)(r9 +0) += r8\n", Some(programs::map("values", MapType::Array, 8, 1)))]
+    {
+        let found = "r9 = r1\nr1 = map[values]\nr2 = r10\nr2 += -4\n*(u32 *)(r10 -4) = 0\ncall bpf_map_lookup_elem#1\nif r0 != 0 goto found\n\
+                     exit\nfound:\nr1 = r9\nr9 = r0\n";
+        let text = format!(
+            "{}r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 14\nr0 = 1\nif r3 > r2 goto out\n\
+             r7 = *(u16 *)(r6 +0)\ngoto round\nout:\nexit\nround:\nif r7 == 0 goto done\nr7 += -1\ngoto round\n\
+             done:\nr8 = *(u8 *)(r6 +2)\nr0 = 3\n{sum}goto out\n",
+            if map.is_some() { found } else { "" }
+        );
+        let program = sluice_ebpf::insn::assemble("rounds", &text, &["values"]).unwrap_or_else(|e| panic!("{e}"));
+        let program = sluice_ebpf::Program { section: "xdp".into(), ..program };
+        let image = Image { programs: vec![program], maps: map.into_iter().collect(), ..Image::default() };
+        let mut pair = Pair::new(&mut engine, image).expect("the engine has all of it");
+        let listing = pair.listing();
+        assert!(sum.is_empty() || listing.lines().any(|line| line.contains(".1  exit 3")), "{listing}");
+        for (n, rounds) in (0..).zip([0, 1, WORK as u16 - 2, WORK as u16 - 1, WORK as u16, WORK as u16 + 1]) {
+            let mut frame = [0; 64];
+            frame[..2].copy_from_slice(&rounds.to_le_bytes());
+            frame[2] = 3;
+            pair.send(&mut engine, 0, n, &frame);
+        }
+        assert_eq!(pair.faults(), 2);
+        pair.compare(&mut engine);
     }
-    assert_eq!(pair.faults(), 2);
-    pair.compare(&mut engine);
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod user;
 pub use attributes::as_libbpf_creates;
 pub(crate) use attributes::ring_size;
 pub use error::MapError;
+pub(crate) use pages::stride_shift;
 pub use pages::{READ_ONLY_BYTES, WRITABLE_BYTES};
 pub use ring::ring_query;
 pub use sluice_device::MapId;

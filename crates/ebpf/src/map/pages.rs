@@ -92,7 +92,7 @@ pub(super) struct Pages {
 }
 
 /// Bytes between two slots, as a shift.
-fn stride_shift(value_size: u32) -> u32 {
+pub fn stride_shift(value_size: u32) -> u32 {
     u64::from(value_size.max(8)).next_power_of_two().trailing_zeros()
 }
 

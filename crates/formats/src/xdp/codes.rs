@@ -79,14 +79,22 @@ codes! {
         Slt "slt" = 0x29,
         /// Branch if a <= b, signed.
         Sle "sle" = 0x2a,
+        /// Branch if a & b is 0.
+        Clear "clear" = 0x2b,
         /// Branch if a and the immediate lead beyond the frame's end; `wide`: if not.
         Length "length" = 0x2c,
         /// Address of a per-CPU array's value: bits 47:16 of the lane, and bits 79:48 for each context before its own.
         Element "element" = 0x2d,
+        /// Address of an array's value: `b + (a << off)` of the lower half of a, or 0 where that is above the immediate.
+        Indexed "indexed" = 0x2e,
         /// The first of six atomic operations of 4 bytes: add, or, and, xor, exchange, compare and exchange.
         Atomic4 "atomic4" = 0x30,
         /// The same of 8 bytes.
         Atomic8 "atomic8" = 0x38,
+        /// Adds the immediate to a word of 8 bytes of a value at a multiple of 16, and b to the word behind it.
+        AddPair "add_pair" = 0x3e,
+        /// The same with b for the first word.
+        AddPairSwapped "add_pair_swapped" = 0x3f,
         /// Load of 1 byte.
         Load1 "load1" = 0x40,
         /// Load of 2 bytes.
@@ -125,6 +133,10 @@ codes! {
         Swap32 "swap32" = 0x5a,
         /// As `big64`.
         Swap64 "swap64" = 0x5b,
+        /// The lower 16 bits of b and a.
+        Pack16 "pack16" = 0x5c,
+        /// The lower 32 bits of b and a.
+        Pack32 "pack32" = 0x5d,
     }
 }
 

@@ -23,6 +23,13 @@ impl Calendar {
 
     /// Takes cycles for nothing that it does.
     pub fn take(&mut self, arrives: u64, cycles: u64) -> u64 {
+        let (begins, place) = self.first(arrives, cycles);
+        self.taken.insert(place, (begins, begins + cycles));
+        begins
+    }
+
+    /// The first so many free cycles from then on, and their place among those that are taken.
+    pub fn first(&self, arrives: u64, cycles: u64) -> (u64, usize) {
         let (mut begins, mut place) = (arrives, 0);
         for (from, to) in &self.taken {
             if begins + cycles <= *from {
@@ -31,8 +38,7 @@ impl Calendar {
             begins = begins.max(*to);
             place += 1;
         }
-        self.taken.insert(place, (begins, begins + cycles));
-        begins
+        (begins, place)
     }
 
     /// Forgets what is over.

@@ -54,6 +54,8 @@ pub struct Shared {
     pub value_port: Calendar,
     /// Second half of the map engine: who has found his key first goes first.
     pub map_engine: Calendar,
+    /// What looks beside it.
+    pub seeker: Calendar,
 }
 
 /// What a bundle that launches something waits for: until when, and whether the map engine has it.
@@ -248,10 +250,12 @@ impl Core {
         }
         let more = cycles - 1;
         match launched {
-            Launched::Until(at) if issue.twice || !engine.late => Running { second: true, ready: at, ..running },
+            Launched::Until(at) if issue.twice || !engine.late || (issue.ends_late && !last) => {
+                Running { second: true, ready: at, ..running }
+            }
             Launched::Until(at) => {
                 self.lane_writes(at_memory, issue);
-                if !issue.late {
+                if !(issue.late || issue.ends_late) {
                     return Running { ready: at, ..next };
                 }
                 self.late.comes(at + engine.late_write - 1, place);
@@ -274,6 +278,7 @@ impl Core {
     fn launch(&mut self, at: u64, engine: &Engine, issue: &Issue, shared: &mut Shared) -> Launched {
         shared.value_port.forget(at);
         shared.map_engine.forget(at);
+        shared.seeker.forget(at);
         let values = u64::from(issue.at_values());
         let muldiv = self.muldiv_cycles(engine, issue);
         let busy = (values > 0 && shared.value_port.is_taken(at))
@@ -302,7 +307,10 @@ impl Core {
             let front = engine.maps.front(search);
             let found = self.front.begin(at + 1, front) + front;
             let back = engine.maps.back(search);
-            let begins = shared.map_engine.begin(found, back);
+            let aside =
+                search.only_looks && shared.seeker.first(found, back).0 <= shared.map_engine.first(found, back).0;
+            let unit = if aside { &mut shared.seeker } else { &mut shared.map_engine };
+            let begins = unit.begin(found, back);
             // The first half holds what it found until the second one takes it.
             self.front.free = begins + 1;
             let locked = engine.maps.locked(search);

@@ -1,5 +1,6 @@
 //! Operations of the map engine: what each takes of its two halves (docs/design/hxdp-core.md, "Maps").
 
+use crate::op::LOOKUP;
 use sluice_ebpf::{MapSpec, MapType};
 
 /// What is done with a map.
@@ -28,6 +29,8 @@ pub struct Search {
     pub key: u8,
     /// And of its value.
     pub value: u8,
+    /// It only reads search memory, so it may be under way beside another one.
+    pub only_looks: bool,
 }
 
 impl Search {
@@ -56,6 +59,7 @@ impl Search {
             trie,
             key: words(map.key_size).max(1),
             value: words(map.value_size).max(1),
+            only_looks: helper == LOOKUP && matches!(map.kind, MapType::Hash | MapType::PercpuHash | MapType::LpmTrie),
         }
     }
 }

@@ -197,7 +197,7 @@ impl Simulation<'_> {
             latency: self.latency,
             issued: self.cores.iter().map(|core| core.issued).sum(),
             value_port: self.shared.value_port.done,
-            map_engine: self.shared.map_engine.done,
+            map_engine: self.shared.map_engine.done + self.shared.seeker.done,
         }
     }
 

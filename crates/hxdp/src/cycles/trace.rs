@@ -1,8 +1,8 @@
 //! What the bundles of one packet take of a core.
 
 use super::search::Search;
-use crate::op::TAIL_CALL;
-use crate::rows::{MAP_HELPERS, REDIRECT_MAP};
+use crate::op::{REDIRECT_MAP, TAIL_CALL};
+use crate::rows::MAP_HELPERS;
 use crate::{Bundle, Op};
 use sluice_ebpf::insn::AluOp;
 use sluice_ebpf::{MapSpec, Packet, Verdict};
@@ -40,10 +40,14 @@ pub struct Issue {
     pub last_lane: bool,
     /// And one that comes later than the bundle.
     pub late: bool,
+    /// It refers to an entry of a devmap.
+    pub refers: bool,
     /// It launches something and has a second pass, for it ends, goes back, or changes more than a register.
     pub twice: bool,
     /// A frame ends, which of the last bundle is the packet's end.
     pub exit: bool,
+    /// What it launches has no result but the verdict: at the packet's end it has one pass, and the context is free when that is done.
+    pub ends_late: bool,
 }
 
 /// An instruction that was not squashed, and what is known of it where it was executed.
@@ -82,13 +86,13 @@ impl Issue {
                 self.loads -= 1;
                 self.values += 1;
             }
-            Op::Store { .. } if done.shared => self.posted += 1,
+            Op::Store { .. } | Op::AddPair { .. } if done.shared => self.posted += 1,
             Op::Store { .. } => self.stores += 1,
             Op::Atomic { fetch, op, .. } if done.shared => {
                 let awaited = fetch || op == sluice_ebpf::insn::AtomicOp::Cmpxchg;
                 *(if awaited { &mut self.values } else { &mut self.posted }) += 1;
             }
-            Op::Atomic { .. } => {
+            Op::Atomic { .. } | Op::AddPair { .. } => {
                 self.loads += 1;
                 self.stores += 1;
                 self.elements += 1;
@@ -114,7 +118,7 @@ impl Issue {
         match done.map.filter(|_| MAP_HELPERS.contains(&id)) {
             Some(_) if done.unsearched => {
                 self.elements += 1;
-                self.twice |= id == REDIRECT_MAP;
+                self.refers |= id == REDIRECT_MAP;
             }
             Some(map) => {
                 self.search = Some(Search::new(id, map));
@@ -131,7 +135,10 @@ impl Issue {
     fn over(&mut self, bundle: &Bundle, back: bool) {
         let access = |op: &Op| matches!(op, Op::Load { .. } | Op::Store { .. } | Op::Atomic { .. } | Op::Helper { .. });
         let arithmetic = self.multiplies + self.divides + self.half_divides > 0;
-        self.twice |= self.launched() > 0 && (self.exit || back);
+        let verdict = self.elements == 1 && self.refers || self.elements == 0;
+        let values = self.values == 0 && self.search.is_none() && self.helpers + self.calls == 0 && !self.twice;
+        self.ends_late = self.exit && !back && !arithmetic && values && verdict && self.launched() == 1;
+        self.twice |= self.launched() > 0 && (self.exit || back) && !self.ends_late;
         self.twice |= arithmetic && bundle.lanes.iter().any(|step| access(&step.op));
         self.late &= !self.twice;
     }

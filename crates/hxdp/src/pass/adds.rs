@@ -42,7 +42,7 @@ pub fn adds(code: &mut Code) {
 
 /// Plain reads of shared values and plain writes behind them, by slot, that are left and can touch the same bytes.
 pub fn serial(code: &Code) -> Vec<(u32, u32)> {
-    let plain = |step: &&Step| !matches!(step.op, Op::Atomic { .. });
+    let plain = |step: &&Step| !step.op.is_atomic();
     let slots: BTreeSet<u32> =
         code.traces.values().flat_map(|trace| trace.steps.iter().filter(plain)).map(|step| step.slot).collect();
     let pairs = code.regions.summary.maps.values().flat_map(|used| &used.read_modify_write).copied();
@@ -115,7 +115,7 @@ fn fused(
     });
     let kept = keeps(load, 1 << base) && keeps(sum, given);
     (is_surely_there(load) && is_surely_there(store) && others && kept).then(|| {
-        let atomic = Op::Atomic { bytes, op, fetch: false, base, off, src: operand };
+        let atomic = Op::Atomic { bytes, op, fetch: false, quiet: false, base, off, src: operand };
         (load, sum, Step { slot: steps[store].slot, op: atomic })
     })
 }

@@ -7,7 +7,7 @@ use super::Code;
 use super::entries::Entries;
 use crate::Op;
 use crate::alu::alu;
-use crate::op::{NAMES, OWN, Registers, START};
+use crate::op::{NAMES, OWN, REDIRECT_MAP, Registers, START};
 use sluice_ebpf::insn::{AluOp, Operand, WideValue};
 
 /// What a register is known to hold.
@@ -195,15 +195,16 @@ impl Facts {
                 let (base, off) = self.address(base, off);
                 Op::Store { bytes, base, off, src: self.operand(src) }
             }
-            Op::Atomic { bytes, op, fetch, base, off, src } => {
+            Op::Atomic { bytes, op, fetch, quiet, base, off, src } => {
                 let (base, off) = self.address(base, off);
                 // A fetched value goes to the register itself.
                 let src = if fetch { src } else { self.operand(src) };
-                Op::Atomic { bytes, op, fetch, base, off, src }
+                Op::Atomic { bytes, op, fetch, quiet, base, off, src }
             }
             Op::Branch { cond, wide, a, b, to, back } => {
                 Op::Branch { cond, wide, a: self.register(a), b: self.operand(b), to, back }
             }
+            Op::Clear { wide, a, b, to, back } => Op::Clear { wide, a: self.register(a), b: self.operand(b), to, back },
             Op::Length { base: Some(base), bytes, within, to, back } => {
                 let folded = match self.of(base) {
                     Some(Fact::Sum(of, more)) => bytes.checked_add(more).map(|bytes| (of, bytes)),
@@ -214,7 +215,7 @@ impl Facts {
             }
             Op::Exit { value: Some(value), back } => Op::Exit { value: Some(self.operand(value)), back },
             // What a barrier is given stays in its registers: others see them.
-            Op::Helper { id, handle: None, second: None } if !op.is_barrier() => {
+            Op::Helper { id, handle: None, second: None, third: None } if !op.is_barrier() => {
                 let reads = |r: u8| op.reads() >> r & 1 == 1;
                 let handle = match self.of(1) {
                     Some(Fact::Map(map)) if reads(1) && map <= u16::MAX.into() => Some(map),
@@ -224,7 +225,10 @@ impl Facts {
                     Some(Fact::Sum(of, more)) if reads(2) => i16::try_from(more).ok().map(|more| (of, more)),
                     _ => None,
                 };
-                Op::Helper { id, handle, second }
+                // The last lane, which reads it, has room for a number.
+                let third =
+                    if id == REDIRECT_MAP { self.number(3).and_then(|flags| flags.try_into().ok()) } else { None };
+                Op::Helper { id, handle, second, third }
             }
             other => other,
         }
@@ -271,7 +275,7 @@ mod tests {
     fn nothing_is_known_of_own_registers_behind_a_call() {
         let mut facts = Facts::default();
         facts.pass(&Op::Move { wide: true, dst: 6, src: Operand::Reg(11) });
-        facts.pass(&Op::Helper { id: 5, handle: None, second: None });
+        facts.pass(&Op::Helper { id: 5, handle: None, second: None, third: None });
         assert_eq!(facts.register(6), 11);
         facts.pass(&Op::Call { to: 0 });
         assert_eq!(facts.register(6), 6);

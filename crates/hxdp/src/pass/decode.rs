@@ -32,7 +32,7 @@ fn op(kind: Kind, slot: u32) -> Op {
         Kind::Swap { order, bits, dst } => Op::Swap { order, bits, dst, src: dst },
         Kind::Jump { .. } => Op::Jump { to, back },
         Kind::Branch { cond, wide, dst, src, .. } => Op::Branch { cond, wide, a: dst, b: src, to, back },
-        Kind::CallHelper { id } => Op::Helper { id, handle: None, second: None },
+        Kind::CallHelper { id } => Op::Helper { id, handle: None, second: None, third: None },
         Kind::CallLocal { .. } => Op::Call { to },
         Kind::Exit => Op::Exit { value: None, back: false },
         Kind::Load { size, signed, dst, src, off } => {
@@ -40,7 +40,7 @@ fn op(kind: Kind, slot: u32) -> Op {
         }
         Kind::Store { size, dst, off, src } => Op::Store { bytes: size, base: dst, off, src },
         Kind::Atomic { size, op, fetch, dst, off, src } => {
-            Op::Atomic { bytes: size, op, fetch, base: dst, off, src: Operand::Reg(src) }
+            Op::Atomic { bytes: size, op, fetch, quiet: false, base: dst, off, src: Operand::Reg(src) }
         }
         Kind::Wide { dst, value: WideValue::Function(_) } => {
             Op::Constant { dst, value: WideValue::Function(to as i32) }

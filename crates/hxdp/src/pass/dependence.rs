@@ -39,6 +39,8 @@ pub fn dependences(trace: &Trace, regions: &Regions, live: &Liveness) -> Vec<Edg
             let (first, second) = ((&trace.steps[from], &effects[from]), (&trace.steps[to], &effects[to]));
             let order =
                 by_registers(first.1, second.1).max(by_memory(first, second)).max(by_control(first, second, live));
+            let ends = first.0.op.gives_verdict() && second.0.op.is_plain_exit();
+            let order = if ends { Some(Order::Lane) } else { order };
             edges.extend(order.map(|order| Edge { from, to, order }));
         }
     }
@@ -77,7 +79,7 @@ fn by_control((step, first): (&Step, &Effect), (after, second): (&Step, &Effect)
         _ if after.op.is_barrier() || after.op.ends() || after.op.branch().is_some() => {
             Some(if step.op.is_last() { Order::Bundle } else { Order::Lane })
         }
-        Op::Branch { to, .. } | Op::Length { to, .. } => {
+        Op::Branch { to, .. } | Op::Clear { to, .. } | Op::Length { to, .. } => {
             let moves = after.op.is_harmless() && second.writes & live.at(to) == 0;
             (!moves).then_some(Order::Lane)
         }

@@ -18,8 +18,9 @@ pub fn exits(code: &mut Code) {
     jumped_to(code);
     // Only a program that begins as one of XDP gives a verdict.
     let verdicts = code.regions.complete;
-    let main: Vec<bool> = code.traces.keys().map(|label| code.is_main(*label)).collect();
     let entries = Entries::of(code);
+    apart(code, &entries);
+    let main: Vec<bool> = code.traces.keys().map(|label| code.is_main(*label)).collect();
     for ((label, trace), is_main) in code.traces.iter_mut().zip(main) {
         let Some((last, before)) = trace.steps.split_last_mut() else { continue };
         let Op::Exit { value: value @ None, .. } = &mut last.op else { continue };
@@ -27,6 +28,48 @@ pub fn exits(code: &mut Code) {
         before.iter().for_each(|step| facts.pass(&step.op));
         let known = Some(facts.operand(Operand::Reg(0))).filter(|found| *found != Operand::Reg(0));
         *value = known.or_else(|| narrow(before).filter(|_| verdicts && is_main));
+    }
+}
+
+/// Exits with r0, whatever it is called, are exits without value.
+pub fn plain(code: &mut Code) {
+    for step in code.traces.values_mut().flat_map(|trace| &mut trace.steps) {
+        if let Op::Exit { value: value @ Some(Operand::Reg(0)), .. } = &mut step.op {
+            *value = None;
+        }
+    }
+}
+
+/// A branch to an exit, where r0 is a known number, goes to an exit with that number. So r0 need not be set in front of the branch. A
+/// program with functions has no numbers left for such traces.
+fn apart(code: &mut Code, entries: &Entries) {
+    let exit = Op::Exit { value: None, back: false };
+    let is_exit = |trace: &Trace| matches!(trace.steps[..], [step] if step.op == exit);
+    let plain: BTreeMap<u32, Step> =
+        code.traces.iter().filter(|(_, trace)| is_exit(trace)).map(|(label, trace)| (*label, trace.steps[0])).collect();
+    if code.functions.len() > 1 || plain.is_empty() {
+        return;
+    }
+    let first = code.traces.keys().next_back().map_or(0, |last| last + 1).max(code.regions.slots.len() as u32);
+    let mut made: BTreeMap<(u32, i32), u32> = BTreeMap::new();
+    for (label, trace) in &mut code.traces {
+        let mut facts = entries.at(*label);
+        for step in &mut trace.steps {
+            if let Some(to) = step.op.branch()
+                && plain.contains_key(&to)
+                && let Operand::Imm(number) = facts.operand(Operand::Reg(0))
+            {
+                let next = first + made.len() as u32;
+                let apart = *made.entry((to, number)).or_insert(next);
+                step.op.target_mut().into_iter().for_each(|target| *target = apart);
+            }
+            facts.pass(&step.op);
+        }
+    }
+    for ((to, number), label) in made {
+        let exit = Op::Exit { value: Some(Operand::Imm(number)), back: false };
+        let steps = vec![Step { slot: plain[&to].slot, op: exit }];
+        code.traces.insert(label, Trace { steps, next: None });
     }
 }
 

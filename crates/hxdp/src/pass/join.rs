@@ -97,7 +97,7 @@ fn is_possible(steps: &[Step], regions: &Regions, behind: &[Registers], first: &
     };
     let others = (start..=end).filter(|index| !four.contains(index)).all(|index| {
         let (op, other) = (&steps[index].op, effect(index));
-        let quiet = !op.is_last() && op.branch().is_none() && !matches!(op, Op::Atomic { .. }) && !other.may_fault;
+        let quiet = !op.is_last() && op.branch().is_none() && !op.is_atomic() && !other.may_fault;
         let registers_apart = (other.reads | other.writes) & registers == 0 && other.writes & bases == 0;
         quiet && registers_apart && stays_apart(index)
     });

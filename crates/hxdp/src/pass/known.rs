@@ -164,11 +164,11 @@ fn outcome(step: &Step, compared: &[Compared], (facts, refined): (&Facts, &Refin
 fn always(trace: &mut Trace, index: usize) {
     trace.steps.truncate(index + 1);
     match trace.steps[index].op {
-        Op::Branch { to, back: true, .. } | Op::Length { to, back: true, .. } => {
+        Op::Branch { to, back: true, .. } | Op::Clear { to, back: true, .. } | Op::Length { to, back: true, .. } => {
             trace.steps[index].op = Op::Jump { to, back: true };
             trace.next = None;
         }
-        Op::Branch { to, .. } | Op::Length { to, .. } => {
+        Op::Branch { to, .. } | Op::Clear { to, .. } | Op::Length { to, .. } => {
             trace.steps.truncate(index);
             trace.next = Some(to);
         }

@@ -53,7 +53,7 @@ impl Liveness {
         for (index, step) in trace.steps.iter().enumerate().rev() {
             match step.op {
                 Op::Jump { to, .. } => live = self.at(to),
-                Op::Branch { to, .. } | Op::Length { to, .. } => live |= self.at(to),
+                Op::Branch { to, .. } | Op::Clear { to, .. } | Op::Length { to, .. } => live |= self.at(to),
                 // A caller may look at what a function leaves in r1 to r5.
                 Op::Exit { .. } => live = if is_main { 0 } else { 0x3e },
                 _ => {}

@@ -19,6 +19,9 @@ pub mod known;
 pub mod layout;
 pub mod lengths;
 pub mod liveness;
+pub mod nulls;
+pub mod packs;
+pub mod pairs;
 pub mod plain;
 pub mod predict;
 pub mod quiet;
@@ -29,6 +32,7 @@ pub mod set;
 pub mod starts;
 pub mod stores;
 pub mod superblocks;
+pub mod tests;
 pub mod values;
 pub mod webs;
 pub mod zeroing;
@@ -51,8 +55,8 @@ pub struct Trace {
 pub struct Maps {
     /// Bytes of a key and of a value of the map that a helper is called with, by its slot; the greatest of several maps.
     pub sizes: BTreeMap<u32, (u32, u32)>,
-    /// Entries of arrays of values, per-CPU ones too, by the map's index.
-    pub arrays: BTreeMap<u32, u32>,
+    /// Arrays of values, per-CPU ones too, by the map's index.
+    pub arrays: BTreeMap<u32, elements::Array>,
 }
 
 /// A program between passes.

@@ -15,12 +15,15 @@ pub type Schedule = Vec<Vec<usize>>;
 /// One packet in so many leaves a trace at a branch.
 const LEAVE: u64 = 4;
 
+/// One packet in so many is shorter than its program asks for.
+const SHORT: u64 = 64;
+
 /// Other numbers in the place of [`LEAVE`] that orders are tried with.
 const TRIED: [u64; 5] = [LEAVE, 1, 2, 8, 32];
 
 /// Bundles of these instructions: the best of several orders.
 pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target, counted: &Counted) -> Schedule {
-    let guesses = TRIED.map(|leave| order(steps, edges, target, &|_, arrive| arrive / leave));
+    let guesses = TRIED.map(|leave| order(steps, edges, target, &|step, arrive| guessed(step, arrive, leave)));
     let known =
         (!counted.is_empty()).then(|| order(steps, edges, target, &|step, arrive| leaving(counted, step, arrive)));
     let orders = guesses.into_iter().chain(known);
@@ -30,12 +33,23 @@ pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target, counted: &Count
 /// Branches by slot, with packets that lead out of their trace and that came; only those that were counted.
 pub type Counted = BTreeMap<u32, (u64, u64)>;
 
+/// How many leave at a branch of which nothing is known. Frames are seldom too short.
+fn guessed(branch: &Step, arrive: u64, leave: u64) -> u64 {
+    arrive / if matches!(branch.op, Op::Length { .. }) { SHORT } else { leave }
+}
+
 /// How many of those that arrive at a branch leave: as was counted, else one in [`LEAVE`].
 fn leaving(counted: &Counted, branch: &Step, arrive: u64) -> u64 {
     match counted.get(&branch.slot) {
         Some((leave, came)) => (u128::from(arrive) * u128::from(*leave) / u128::from((*came).max(1))) as u64,
-        None => arrive / LEAVE,
+        None => guessed(branch, arrive, LEAVE),
     }
+}
+
+/// Bundles that a packet executes on average, in fractions of 2^32, in one of the orders that [`schedule`] tries.
+pub fn expected_of(steps: &[Step], edges: &[Edge], target: &Target, counted: &Counted) -> u64 {
+    let order = order(steps, edges, target, &|step, arrive| leaving(counted, step, arrive));
+    expected(steps, &order, counted)
 }
 
 /// Bundles that a packet executes on average, in fractions of 2^32, if so many leave at each branch.
@@ -135,7 +149,9 @@ fn has_room(steps: &[Step], bundle: &[usize], index: usize, target: &Target) -> 
         _ if op.is_access() => accesses < target.ports && count(Op::takes_all_ports) == 0,
         _ => true,
     };
-    ports
+    // An exit behind what gives its verdict.
+    let ends = op.is_plain_exit() && matches!(bundle, [only] if steps[*only].op.gives_verdict());
+    ends || ports
         && !(op.is_last() && count(Op::is_last) > 0)
         && !(op.is_alone() && !bundle.is_empty() || count(Op::is_alone) > 0)
 }

@@ -33,6 +33,12 @@ pub enum Pass {
     Zeroing,
     /// [`super::adds`].
     Adds,
+    /// [`super::pairs`].
+    Pairs,
+    /// [`super::tests`].
+    Tests,
+    /// [`super::nulls`].
+    Nulls,
     /// [`super::rotates`].
     Rotates,
     /// [`super::bytes`].
@@ -45,6 +51,8 @@ pub enum Pass {
     Stores,
     /// [`super::join`].
     Join,
+    /// [`super::packs`].
+    Packs,
     /// [`super::quiet`].
     Quiet,
     /// [`super::rename`].
@@ -53,7 +61,7 @@ pub enum Pass {
 
 impl Pass {
     /// All of them, in the order in which they run.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 26] = [
         Self::Decided,
         Self::Plain,
         Self::Lengths,
@@ -68,12 +76,16 @@ impl Pass {
         Self::Exits,
         Self::Zeroing,
         Self::Adds,
+        Self::Pairs,
+        Self::Tests,
+        Self::Nulls,
         Self::Rotates,
         Self::Bytes,
         Self::Dead,
         Self::Forward,
         Self::Stores,
         Self::Join,
+        Self::Packs,
         Self::Quiet,
         Self::Rename,
     ];
@@ -95,12 +107,16 @@ impl Pass {
             Self::Exits => "exits",
             Self::Zeroing => "zeroing",
             Self::Adds => "adds",
+            Self::Pairs => "pairs",
+            Self::Tests => "tests",
+            Self::Nulls => "nulls",
             Self::Rotates => "rotates",
             Self::Bytes => "bytes",
             Self::Dead => "dead",
             Self::Forward => "forward",
             Self::Stores => "stores",
             Self::Join => "join",
+            Self::Packs => "packs",
             Self::Quiet => "quiet",
             Self::Rename => "rename",
         }

@@ -79,7 +79,9 @@ pub fn shorten(code: &mut Code) {
     for trace in code.traces.values_mut() {
         trace.next = trace.next.map(last);
         for step in &mut trace.steps {
-            if let Op::Branch { to, .. } | Op::Length { to, .. } | Op::Jump { to, .. } = &mut step.op {
+            if !matches!(step.op, Op::Call { .. })
+                && let Some(to) = step.op.target_mut()
+            {
                 *to = last(*to);
             }
         }

@@ -1,0 +1,66 @@
+//! Counts without a branch where there may be nothing to count.
+//!
+//! Before: `if r0 == 0 goto L; add((u64 *)(r0 +0), 1); exit 2`, and `L: exit 2`, as programs end that count what they did. After:
+//! `add(?(u64 *)(r0 +0), 1); exit 2`: a quiet sum does nothing where its base is 0. Needs: `exits`, `pairs`, the region analysis. Leaves alone:
+//! branches behind which anything else happens, or another verdict is given.
+
+use super::{Code, Trace};
+use crate::effect::{Effect, SHARED};
+use crate::{Op, Step};
+use sluice_ebpf::analysis::Regions;
+use sluice_ebpf::insn::{Cond, Operand};
+use std::collections::BTreeMap;
+
+/// Rewrites every trace.
+pub fn nulls(code: &mut Code) {
+    // Of an exit with a number it does not matter what is computed before.
+    let ends = |trace: &Trace| match trace.steps[..] {
+        [Step { op: op @ Op::Exit { .. }, .. }] => Some(op),
+        [ref before @ .., Step { op: op @ Op::Exit { value: Some(Operand::Imm(_)), .. }, .. }] => {
+            before.iter().all(|step| step.op.is_pure()).then_some(op)
+        }
+        _ => None,
+    };
+    let exits: BTreeMap<u32, Op> =
+        code.traces.iter().filter_map(|(label, trace)| Some((*label, ends(trace)?))).collect();
+    let regions = &code.regions;
+    for trace in code.traces.values_mut() {
+        let mut index = 0;
+        while index < trace.steps.len() {
+            if is_needless(&trace.steps, index, &exits, regions) {
+                trace.steps.remove(index);
+                for step in &mut trace.steps[index..] {
+                    if let Op::Atomic { quiet, .. } | Op::AddPair { quiet, .. } = &mut step.op {
+                        *quiet = true;
+                    }
+                }
+            }
+            index += 1;
+        }
+    }
+}
+
+/// Whether the instruction at an index is a branch for nothing, to where the trace ends in any case, behind sums to what was found.
+fn is_needless(steps: &[Step], index: usize, exits: &BTreeMap<u32, Op>, regions: &Regions) -> bool {
+    let Op::Branch { cond: Cond::Eq, wide: true, a: found, b: Operand::Imm(0), to, back: false } = steps[index].op
+    else {
+        return false;
+    };
+    let Some((last, between)) = steps[index + 1..].split_last() else { return false };
+    let value = match last.op {
+        Op::Exit { value: None, .. } => 1,
+        Op::Exit { value: Some(Operand::Reg(r)), .. } => 1 << r,
+        _ => 0,
+    };
+    let is_sum = |step: &Step| match step.op {
+        Op::Atomic { fetch: false, base, op, .. } => base == found && op != sluice_ebpf::insn::AtomicOp::Cmpxchg,
+        Op::AddPair { base, .. } => base == found,
+        _ => false,
+    };
+    let harmless = |step: &Step| {
+        let effect = Effect::of(step, regions);
+        step.op.is_pure() || is_sum(step) && regions.complete && !effect.may_fault && effect.stores == SHARED
+    };
+    exits.get(&to) == Some(&last.op)
+        && between.iter().all(|step| harmless(step) && step.op.writes() & (1 << found | value) == 0)
+}

@@ -1,0 +1,111 @@
+//! Instructions that the compiler makes of several: an index, sums of two words, a sum where there may be nothing, and ends with what a packet has asked for last.
+
+use crate::packets;
+use crate::programs;
+use crate::xdp::engine::open_tiny;
+use crate::xdp::pair::Pair;
+use crate::xdp::together::together;
+use sluice_ebpf::{Image, MapSpec, MapType, Program};
+
+/// r6 is the frame, of which 32 bytes are there; r7 its first 4 bytes, which are a key at r10 -4; r0 what is found under it in `values`.
+const BEGIN: &str = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 32\nr0 = 1\nif r3 > r2 goto end\n\
+                     r7 = *(u32 *)(r6 +0)\nr8 = *(u32 *)(r6 +4)\n*(u32 *)(r10 -4) = r7\nr1 = map[values]\nr2 = r10\nr2 += -4\n\
+                     call bpf_map_lookup_elem#1\n";
+
+fn image(text: &str, map: MapSpec) -> Image {
+    let program = sluice_ebpf::insn::assemble("fused", text, &["values"]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    Image { programs: vec![Program { section: "xdp".into(), ..program }], maps: vec![map], ..Image::default() }
+}
+
+/// A frame that begins with these numbers of 4 bytes.
+fn frame(numbers: &[u32], rest: &[u8]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).chain(rest.iter().copied()).collect()
+}
+
+#[test]
+fn an_index_ends_where_its_array_does() {
+    let Some((mut engine, mut rng)) = open_tiny("an_index_ends_where_its_array_does") else { return };
+    let text = format!(
+        "{BEGIN}if r0 == 0 goto none\nr1 = *(u64 *)(r0 +0)\nr1 ^= r8\n*(u64 *)(r0 +0) = r1\n*(u64 *)(r6 +8) = r1\nr0 = 3\nexit\n\
+         none:\nr0 = 2\nend:\nexit\n"
+    );
+    let mut number = 0;
+    for kind in [MapType::Array, MapType::PercpuArray] {
+        for (bytes, entries) in [(8, 1), (8, 5), (20, 7), (40, 64), (512, 3)] {
+            let map = programs::map("values", kind, bytes, entries);
+            let mut pair = Pair::new(&mut engine, image(&text, map)).expect("the engine has all of it");
+            assert!(pair.listing().contains(&format!("<= {} ? ", entries - 1)), "{}", pair.listing());
+            let ends = [0, entries - 1, entries, entries + 1, 0x7fff_ffff, 0x8000_0000, u32::MAX];
+            let others: Vec<u32> = (0..9).map(|_| rng.below(2 * u64::from(entries)) as u32).collect();
+            for index in ends.into_iter().chain(others) {
+                pair.send(&mut engine, 0, number, &frame(&[index, rng.next_u64() as u32], &rng.bytes(40)));
+                number += 1;
+                engine.end(pair.waiting());
+            }
+            pair.compare(&mut engine);
+            pair.compare_maps(&mut engine);
+        }
+    }
+}
+
+#[test]
+fn sums_of_two_words_lose_nothing_and_others_see_both() {
+    let Some((mut engine, mut rng)) = open_tiny("sums_of_two_words_lose_nothing_and_others_see_both") else { return };
+    let add = |at: i32, what: &str| format!("r1 = *(u64 *)(r0 +{at})\nr1 += {what}\n*(u64 *)(r0 +{at}) = r1\n");
+    // By the frame's fifth byte: pairs, sums of one word, and loads over both words and between pairs.
+    let text = format!(
+        "{BEGIN}if r0 == 0 goto none\nr9 = *(u8 *)(r6 +8)\nif r9 == 1 goto swapped\nif r9 == 2 goto word\nif r9 == 3 goto half\n\
+         if r9 == 4 goto across\n{}r0 = 3\nexit\nswapped:\n{}r0 = 3\nexit\n\
+         word:\nlock *(u64 *)(r0 +8) += r8\nr0 = 3\nexit\nhalf:\nlock *(u32 *)(r0 +4) += r8\nr0 = 3\nexit\n\
+         across:\nr1 = *(u64 *)(r0 +4)\n*(u64 *)(r6 +16) = r1\nr1 = *(u64 *)(r0 +12)\n*(u64 *)(r6 +24) = r1\nr0 = 3\nexit\n\
+         none:\nr0 = 2\nend:\nexit\n",
+        add(0, "1") + &add(8, "r8"),
+        add(0, "r8") + &add(8, "-3") + &add(16, "r8") + &add(24, "7")
+    );
+    let map = programs::map("values", MapType::Array, 48, 2);
+    let mut pair = Pair::new(&mut engine, image(&text, map)).expect("the engine has all of it");
+    for part in ["+0), 1; r", "; -3)", "; 7)"] {
+        assert!(pair.listing().contains(part), "{part}: {}", pair.listing());
+    }
+    let mut number = 0;
+    for (ready, gaps) in [(0, 0), (0, 0), (40, 0), (0, 200)] {
+        engine.stall(ready, gaps);
+        engine.steps.clear();
+        let mut one = |_| {
+            let numbers = [rng.below(3) as u32 % 2, rng.next_u64() as u32, rng.below(6) as u32];
+            (0, frame(&numbers, &rng.bytes(52)))
+        };
+        let frames: Vec<_> = (0..150).map(&mut one).collect();
+        together(&mut engine, &mut pair, &frames, number);
+        number += 150;
+    }
+}
+
+#[test]
+fn packets_end_with_what_they_count_last() {
+    let Some((mut engine, mut rng)) = open_tiny("packets_end_with_what_they_count_last") else { return };
+    // Sums before an end, of which some have nothing to count, beside packets that only end.
+    let text = format!(
+        "{BEGIN}r9 = 2\nif r8 > 99 goto plain\nif r0 == 0 goto out\nlock *(u64 *)(r0 +8) += r8\nout:\nr0 = r9\nexit\n\
+         plain:\nr0 = r8\nr0 &= 3\nend:\nexit\n"
+    );
+    let map = programs::map("values", MapType::Array, 16, 2);
+    let mut pair = Pair::new(&mut engine, image(&text, map)).expect("the engine has all of it");
+    assert!(pair.listing().contains("add(?(u64 *)"), "{}", pair.listing());
+    assert!(pair.listing().contains(".1  exit 2"), "{}", pair.listing());
+    let mut number = 0;
+    for (ready, gaps) in [(0, 0), (0, 0), (200, 100), (0, 100)] {
+        engine.stall(ready, gaps);
+        engine.steps.clear();
+        let mut one = |_| {
+            let numbers = [rng.below(4) as u32, rng.below(200) as u32];
+            (0, frame(&numbers, &rng.bytes(56)))
+        };
+        let frames: Vec<_> = (0..200).map(&mut one).collect();
+        together(&mut engine, &mut pair, &frames, number);
+        number += 200;
+    }
+    // A frame that is too short.
+    pair.send(&mut engine, 0, number, &packets::frame(&mut rng)[..14]);
+    pair.compare(&mut engine);
+}
