@@ -478,20 +478,19 @@ module sluice_xdp
       .cfg_rsp_o      (events_cfg_rsp)
   );
 
-  // Of the short rows only the words that they have.
-  cfg_rsp_t cfg_rsp;
-  always_comb begin
-    cfg_rsp = tables_cfg_rsp;
-    if (accounts_cfg_valid) cfg_rsp = narrow_rsp(accounts_cfg_rsp, XdpSpentRowWords);
-    if (events_cfg_valid) cfg_rsp = narrow_rsp(events_cfg_rsp, XdpEventsRowWords);
-    if (values_cfg_valid) cfg_rsp = values_cfg_rsp;
-    if (maps_cfg_valid) cfg_rsp = maps_cfg_rsp;
-    if (queues_cfg_valid) cfg_rsp = narrow_rsp(queues_cfg_rsp, 1);
-  end
+  // Who does not answer gives zeros, but for maps. Of the short rows only the words that they have.
   always_ff @(posedge clk_i) begin
     cfg_valid_o <= (tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid || accounts_cfg_valid ||
                     events_cfg_valid) && rst_ni;
-    cfg_rsp_o <= cfg_rsp;
+    cfg_rsp_o <= tables_cfg_rsp | values_cfg_rsp | answer_if(
+        maps_cfg_valid, maps_cfg_rsp
+    ) | narrow_rsp(
+        queues_cfg_rsp, 1
+    ) | narrow_rsp(
+        accounts_cfg_rsp, XdpSpentRowWords
+    ) | narrow_rsp(
+        events_cfg_rsp, XdpEventsRowWords
+    );
   end
 
   assign waiting_o = (entry_waiting || cores_waiting || held) && !(m_axis_tvalid && !m_axis_tready);

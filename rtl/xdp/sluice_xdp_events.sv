@@ -222,6 +222,7 @@ module sluice_xdp_events
       cfg_rsp_o <= '{status: status, words: 4'(XdpEventsTakenRowWords), data: 256'(cfg_taken_q)};
       default: cfg_rsp_o <= '{status: status, words: 4'(XdpEventDataRowWords), data: 256'(cfg_word)};
     endcase
+    if (!cfg_hit_q) cfg_rsp_o <= '0;
   end
 
 endmodule

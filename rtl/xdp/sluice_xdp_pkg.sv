@@ -94,6 +94,11 @@ package sluice_xdp_pkg;
     return narrow;
   endfunction
 
+  // An answer, or zeros: answers meet in an OR.
+  function automatic cfg_rsp_t answer_if(logic valid, cfg_rsp_t rsp);
+    return rsp & {$bits(cfg_rsp_t) {valid}};
+  endfunction
+
   // A module's pages of map values in the region table; those of large maps exist with external memory.
   typedef struct packed {
     logic [8:0] base;

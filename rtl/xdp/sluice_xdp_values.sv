@@ -465,17 +465,20 @@ module sluice_xdp_values
   end
 
   assign cfg_valid_o = answer_q[AnswerCycles-1] || host_q == HostDone;
-  always_comb begin
-    cfg_rsp_o = '{status: status, words: 4'(XdpValueRowWords), data: {second_read_q, first_read_q}};
-    if (is_region) begin
-      cfg_rsp_o.words = 4'(XdpRegionRowWords);
-      cfg_rsp_o.data  = 256'(region_read);
-    end
-    if (is_map) begin
-      cfg_rsp_o.words = 4'(XdpMapRowWords);
-      cfg_rsp_o.data  = 256'(map_read);
-    end
+  // Which table answers.
+  logic value_answers_q, region_answers_q, map_answers_q;
+  always_ff @(posedge clk_i) begin
+    value_answers_q  <= host_q == HostLate && rst_ni;
+    region_answers_q <= answer_q[AnswerCycles-2] && is_region && rst_ni;
+    map_answers_q    <= answer_q[AnswerCycles-2] && is_map && rst_ni;
   end
+  assign cfg_rsp_o = answer_if(
+      value_answers_q, '{status: status, words: 4'(XdpValueRowWords), data: {second_read_q, first_read_q}}
+  ) | answer_if(
+      region_answers_q, '{status: status, words: 4'(XdpRegionRowWords), data: 256'(region_read)}
+  ) | answer_if(
+      map_answers_q, '{status: status, words: 4'(XdpMapRowWords), data: 256'(map_read)}
+  );
 
 `ifndef SYNTHESIS
   OneWriterAtATime_A :
