@@ -1,4 +1,4 @@
-/// Proof about sluice_ram_dp: both ports read the last word written, B the old one during a write.
+/// Proof about sluice_ram_dp: both ports read the last word written, and the old one during a write.
 module ram_dp #(
     parameter  int unsigned Width     = 2,
     parameter  int unsigned Depth     = 5,
@@ -45,7 +45,7 @@ module ram_dp #(
     init_q <= 1'b0;
     if (init_q) chosen_q <= choose_i;
     if (a_en_i && a_we_i && a_addr_i == chosen_q) word_q <= a_wdata_i;
-    if (a_en_i && !a_we_i) begin
+    if (a_en_i) begin
       a_was_read_q <= a_addr_i == chosen_q;
       a_shown_q    <= word_q;
     end
@@ -55,7 +55,7 @@ module ram_dp #(
     end
   end
 
-  PortAReadsTheLastWord_A :
+  PortAReadsTheLastWordAndTheOldOneDuringAWrite_A :
   assert property (@(posedge clk_i) !a_was_read_q || a_rdata == a_shown_q);
   PortBReadsTheLastWordAndTheOldOneDuringAWrite_A :
   assert property (@(posedge clk_i) !b_was_read_q || b_rdata == b_shown_q);

@@ -1,7 +1,7 @@
 /// Proof about sluice_xdp_events: no word is written where one lies that the host has not read, nor into room that a record has set aside, so an event that
 /// has found room is there whole; what is set aside is what records have.
 ///
-/// Two modules, two cores with a record each. Who asks what and when is free, within what helpers do: between a begin that has found room and its
+/// Two modules, two cores with a record each, for which the helper asks. What it asks, when and for whom is free, within what helpers do: between a begin that has found room and its
 /// end or undo only words, no more than were asked for; a record's room is given back, or begun with, once. The host frees only what is there.
 /// By k-induction, for runs of any length; a reset stands only at the start, behind it every ring is empty.
 module events
@@ -12,8 +12,9 @@ module events
 (
     input logic             clk_i,
     input logic             rst_ni,
-    input logic       [1:0] event_valid_i,
-    input xdp_event_t [1:0] event_i,
+    input logic             event_valid_i,
+    input logic             event_core_i,     // whose record it concerns
+    input xdp_event_t       event_i,
     input logic       [1:0] abandon_valid_i,
     input logic             cfg_valid_i,
     input cfg_req_t         cfg_req_i
@@ -29,8 +30,7 @@ module events
   where_e [1:0] where_q;
   xdp_words_t [1:0] words_q;
   logic [1:0] module_q;
-  logic [1:0] event_ready, room_asked;
-  logic event_room, cfg_valid;
+  logic event_ready, event_room, cfg_valid;
   cfg_rsp_t cfg_rsp;
   xdp_event_t [1:0] abandon;
 
@@ -66,57 +66,54 @@ module events
   );
 
   logic init_q = 1'b1;
-  logic [1:0] asked_q;
-  xdp_event_t [1:0] event_q;
+  logic asked_q, core_q;
+  xdp_event_t event_q;
 
   // The event that is being written.
-  logic open_q, owner_q, of_q;
+  logic open_q, of_q;
   xdp_words_t granted_q, left_q;
 
-  logic [1:0] popped, begins, done;
-  always_comb begin
-    for (int unsigned c = 0; c < 2; c++) begin
-      popped[c] = u_dut.abandoned_valid[c] && u_dut.abandoned_ready[c];
-      done[c]   = event_valid_i[c] && event_ready[c];
-      begins[c] = done[c] && event_i[c].op == EventBegin && event_room;
-    end
-  end
+  logic [1:0] popped;
+  logic begins, done;
+  assign popped = u_dut.abandoned_valid & u_dut.abandoned_ready;
+  assign done   = event_valid_i && event_ready;
+  assign begins = done && event_i.op == EventBegin && event_room;
 
   always_ff @(posedge clk_i) begin
     init_q  <= 1'b0;
-    asked_q <= event_valid_i & ~event_ready;
+    asked_q <= event_valid_i && !event_ready;
+    core_q  <= event_core_i;
     event_q <= event_i;
     if (!rst_ni) begin
       where_q <= '0;
       open_q  <= 1'b0;
-      asked_q <= '0;
+      asked_q <= 1'b0;
     end else begin
       for (int unsigned c = 0; c < 2; c++) begin
         if (where_q[c] == Flies) where_q[c] <= None;
         if (popped[c]) where_q[c] <= Flies;
         if (abandon_valid_i[c]) where_q[c] <= Queued;
-        if (done[c]) begin
-          case (event_i[c].op)
-            EventReserve: begin
-              if (event_room) begin
-                where_q[c]  <= Held;
-                words_q[c]  <= event_i[c].words;
-                module_q[c] <= event_i[c].module_id[0];
-              end
+      end
+      if (done) begin
+        case (event_i.op)
+          EventReserve: begin
+            if (event_room) begin
+              where_q[event_core_i]  <= Held;
+              words_q[event_core_i]  <= event_i.words;
+              module_q[event_core_i] <= event_i.module_id[0];
             end
-            EventReturn: where_q[c] <= None;
-            EventBegin: if (event_i[c].reserved) where_q[c] <= None;
-            EventWord: left_q <= left_q - xdp_words_t'(1);
-            default: open_q <= 1'b0;
-          endcase
-        end
-        if (begins[c]) begin
-          open_q    <= 1'b1;
-          owner_q   <= c[0];
-          of_q      <= event_i[c].module_id[0];
-          granted_q <= event_i[c].words;
-          left_q    <= event_i[c].words - xdp_words_t'(1);
-        end
+          end
+          EventReturn: where_q[event_core_i] <= None;
+          EventBegin: if (event_i.reserved) where_q[event_core_i] <= None;
+          EventWord: left_q <= left_q - xdp_words_t'(1);
+          default: open_q <= 1'b0;
+        endcase
+      end
+      if (begins) begin
+        open_q    <= 1'b1;
+        of_q      <= event_i.module_id[0];
+        granted_q <= event_i.words;
+        left_q    <= event_i.words - xdp_words_t'(1);
       end
     end
   end
@@ -126,26 +123,25 @@ module events
     // What is under way at a reset is cleared behind it.
     assume (!init_q || (!u_dut.busy_q && !u_dut.taken_written));
     assume (!cfg_req_i.clear);
+    assume (!asked_q || (event_valid_i && event_i == event_q && event_core_i == core_q));
+    assume (event_i.module_id <= ModuleBits'(1));
+    assume (event_i.op <= EventUndo && event_i.words != '0);
+    if (open_q) begin
+      assume (event_i.op inside {EventWord, EventEnd, EventUndo} && event_i.module_id == ModuleBits'(of_q));
+      assume (event_i.op != EventWord || left_q != '0);
+    end else begin
+      assume (event_i.op inside {EventReserve, EventReturn, EventBegin});
+    end
+    assume (event_i.op != EventReserve || (where_q[event_core_i] != Held && !event_i.reserved));
+    if (event_i.op == EventReturn || (event_i.op == EventBegin && event_i.reserved)) begin
+      // Of the record that there is.
+      assume (where_q[event_core_i] == Held || !event_valid_i);
+      assume (event_i.words == words_q[event_core_i] && event_i.module_id == ModuleBits'(module_q[event_core_i]));
+    end
     for (int unsigned c = 0; c < 2; c++) begin
-      assume (!asked_q[c] || (event_valid_i[c] && event_i[c] == event_q[c]));
-      assume (event_i[c].module_id <= ModuleBits'(1));
-      assume (event_i[c].op <= EventUndo && event_i[c].words != '0);
-      if (open_q && owner_q == c[0]) begin
-        assume (event_i[c].op inside {EventWord, EventEnd, EventUndo} && event_i[c].module_id == ModuleBits'(of_q));
-        assume (event_i[c].op != EventWord || left_q != '0);
-      end else begin
-        assume (event_i[c].op inside {EventReserve, EventReturn, EventBegin});
-      end
-      assume (event_i[c].op != EventReserve || (where_q[c] != Held && !event_i[c].reserved));
-      if (event_i[c].op == EventReturn || (event_i[c].op == EventBegin && event_i[c].reserved)) begin
-        // Of the record that there is.
-        assume (where_q[c] == Held || !event_valid_i[c]);
-        assume (event_i[c].words == words_q[c] && event_i[c].module_id == ModuleBits'(module_q[c]));
-        assume (!abandon_valid_i[c] || !event_valid_i[c]);
-      end
       assume (!abandon_valid_i[c] || where_q[c] == Held);
-      // A helper that was asked for an end is not asked for anything else before.
-      assume (!abandon_valid_i[c] || !event_valid_i[c]);
+      // No program ends while the helper asks for it.
+      assume (!abandon_valid_i[c] || !(event_valid_i && event_core_i == c[0]));
     end
   end
 
@@ -191,76 +187,59 @@ module events
   WordsAreOfTheirModule_A :
   assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.writes_word || u_dut.u_words.wr_addr_i[8] == u_dut.event_q.module_id[0]);
 
-  AnotherCoreWaitsForAnEvent_C :
-  cover property (@(posedge clk_i) rst_ni && event_valid_i[0] && open_q && owner_q && done[1] && event_i[1].op == EventEnd);
+  AnEventIsThere_C :
+  cover property (@(posedge clk_i) rst_ni && done && event_i.op == EventEnd && granted_q == xdp_words_t'(3) && left_q == '0);
   // Whether there is room is told as it is, and what finds none is counted.
-  logic [1:0] finds;
+  logic finds;
   logic [1:0][31:0] lost_q;
   xdp_events_row_t [1:0] state;
-  for (genvar c = 0; c < 2; c++) begin : gen_asks
-    logic whose;
-    assign whose = event_i[c].module_id[0];
-    assign finds[c] = event_i[c].reserved || 11'(event_i[c].words) + sum[whose] <= 11'(XdpEventWords);
-    RoomIsToldAsItIs_A :
-    assert property (@(posedge clk_i) init_q || !rst_ni || !(done[c] && event_i[c].op inside {EventBegin, EventReserve}) || event_room == finds[c]);
-  end
+  assign finds = event_i.reserved || 11'(event_i.words) + sum[event_i.module_id[0]] <= 11'(XdpEventWords);
+  RoomIsToldAsItIs_A :
+  assert property (@(posedge clk_i) init_q || !rst_ni || !(done && event_i.op inside {EventBegin, EventReserve}) || event_room == finds);
   for (genvar m = 0; m < 2; m++) begin : gen_lost
     assign state[m] = u_dut.u_state.mem[m];
-    logic [1:0] loses;
-    for (genvar c = 0; c < 2; c++) begin : gen_of
-      assign loses[c] = done[c] && event_i[c].op inside {EventBegin, EventReserve} && !finds[c] && event_i[c].module_id[0] == m[0];
-    end
+    logic loses;
+    assign loses = done && event_i.op inside {EventBegin, EventReserve} && !finds && event_i.module_id[0] == m[0];
     always_ff @(posedge clk_i) begin
       if (init_q) lost_q[m] <= '0;
-      else lost_q[m] <= lost_q[m] + 32'(|loses);
+      else lost_q[m] <= lost_q[m] + 32'(loses);
     end
     WhatFindsNoRoomIsCounted_A :
     assert property (@(posedge clk_i) init_q || !rst_ni || state[m].lost == lost_q[m]);
   end
 
-  // A core that asks waits for one event of the other one, or for one thing that is none.
-  logic [1:0] passed_q, passed_twice_q, ends;
-  for (genvar c = 0; c < 2; c++) begin : gen_passed
-    assign ends[c] = done[c] && event_i[c].op != EventWord && !begins[c];
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni || !event_valid_i[c] || event_ready[c]) {passed_q[c], passed_twice_q[c]} <= '0;
-      else if (ends[1-c]) {passed_q[c], passed_twice_q[c]} <= {1'b1, passed_q[c]};
-    end
-    ACoreIsPassedOnce_A :
-    assert property (@(posedge clk_i) init_q || !rst_ni || !passed_twice_q[c]);
+  // Nobody asks for a record while one of his is on its way back.
+  for (genvar c = 0; c < 2; c++) begin : gen_first
+    WhatWasAbandonedGoesFirst_A :
+    assert property (@(posedge clk_i) init_q || !rst_ni || !(done && event_core_i == c[0] && where_q[c] inside {Queued, Flies}));
   end
 
   ARingIsFull_C :
-  cover property (@(posedge clk_i) rst_ni && done[0] && event_i[0].op == EventBegin && !event_room);
+  cover property (@(posedge clk_i) rst_ni && done && event_i.op == EventBegin && !event_room);
   ARecordIsAbandoned_C :
   cover property (@(posedge clk_i) rst_ni && where_q[1] == Flies);
 
   // Strengthening for the induction.
   TheOpenEventIsTheSame_A :
-  assert property (@(posedge clk_i) init_q || !rst_ni || (u_dut.open_q == open_q && (!open_q || (u_dut.owner_q == owner_q &&
-      u_dut.cursor_q - u_dut.u_state.mem[of_q][8:0] == granted_q - left_q && left_q < granted_q && granted_q <= xdp_words_t'(XdpEventWords)))));
+  assert property (@(posedge clk_i) init_q || !rst_ni || !open_q || (u_dut.cursor_q - u_dut.u_state.mem[of_q][8:0] == granted_q - left_q &&
+      left_q < granted_q && granted_q <= xdp_words_t'(XdpEventWords)));
   WhatIsDecidedIsAsked_A :
-  assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.busy_q || !u_dut.is_core_q ||
-                   (asked_q[u_dut.core_q] && u_dut.event_q == event_q[u_dut.core_q]));
+  assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.busy_q || !u_dut.is_event_q ||
+                   (asked_q && u_dut.event_q == event_q));
   for (genvar c = 0; c < 2; c++) begin : gen_core
     AbandonedIsOne_A :
     assert property (@(posedge clk_i) init_q || !rst_ni || (u_dut.abandoned_valid[c] == (where_q[c] == Queued) &&
         (where_q[c] != Queued || u_dut.abandoned[c] == abandon[c])));
     ItFliesAlone_A :
-    assert property (@(posedge clk_i) init_q || !rst_ni || where_q[c] != Flies || (u_dut.busy_q && !u_dut.is_core_q && u_dut.event_q == abandon[c]));
+    assert property (@(posedge clk_i) init_q || !rst_ni || where_q[c] != Flies || (u_dut.busy_q && !u_dut.is_event_q && u_dut.event_q == abandon[c]));
     logic [1:0] level;
     assign level = 2'(u_dut.gen_abandoned[c].u_abandoned.level_q);
     TheQueueHasOne_A :
     assert property (@(posedge clk_i) init_q || !rst_ni || (level == 2'(u_dut.abandoned_valid[c]) && level < 2'd2 &&
         (u_dut.gen_abandoned[c].u_abandoned.wr_ptr_q ^ u_dut.gen_abandoned[c].u_abandoned.rd_ptr_q) == level[0]));
   end
-  for (genvar c = 0; c < 2; c++) begin : gen_next
-    WhoWasPassedIsNext_A :
-    assert property (@(posedge clk_i) init_q || !rst_ni || !passed_q[c] || (asked_q[c] && !open_q && u_dut.last_q == 1'(1 - c) &&
-        (!u_dut.busy_q || !u_dut.is_core_q || u_dut.core_q == c[0])));
-  end
   NobodyElseFlies_A :
-  assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.busy_q || u_dut.is_core_q || where_q[0] == Flies || where_q[1] == Flies);
+  assert property (@(posedge clk_i) init_q || !rst_ni || !u_dut.busy_q || u_dut.is_event_q || where_q[0] == Flies || where_q[1] == Flies);
   OneFlies_A :
   assert property (@(posedge clk_i) init_q || !rst_ni || where_q[0] != Flies || where_q[1] != Flies);
 

@@ -1,7 +1,7 @@
 /// Proof about sluice_xdp_value_turns: nobody is taken who did not ask, at most one in a cycle, and each gets his turn: a core that asked in vain is passed
-/// once by the other one, and engine and helpers wait for a bounded time.
+/// once by the other one, and engine and helper wait for a bounded time.
 ///
-/// Who asks is free, but engine and helpers hold what they ask. Values take everything at once, but no store in the two cycles behind an atomic
+/// Who asks is free, but engine and helper hold what they ask. Values take everything at once, but no store in the two cycles behind an atomic
 /// operation. By k-induction, for runs of any length, with resets at any time.
 module value_turns #(
     parameter int unsigned Cores = 2,
@@ -15,23 +15,23 @@ module value_turns #(
     input logic [Cores-1:0] context_atomic_i,
     input logic             engine_valid_i,
     input logic             engine_store_i,
-    input logic [Cores-1:0] helper_valid_i,
-    input logic [Cores-1:0] helper_store_i
+    input logic             helper_valid_i,
+    input logic             helper_store_i
 );
 
   // Cycles behind an atomic operation in which no store is taken.
   localparam int unsigned Pause = 2;
   // Cycles of waiting: contexts go first, then values take nothing.
   localparam int unsigned EngineWithin = Patience + Pause;
-  localparam int unsigned HelperWithin = Cores * (Patience + Pause + 1);
+  localparam int unsigned HelperWithin = Patience + Pause;
 
   // Atomic operations one and two cycles before.
   logic [1:0] atomics_q;
   logic stores;
   assign stores = atomics_q == '0;
-  logic [Cores-1:0] context_ready, helper_ready;
-  logic engine_ready, valid, is_context, is_engine;
-  logic [$clog2(Cores)-1:0] context_core, helper_core;
+  logic [Cores-1:0] context_ready;
+  logic engine_ready, helper_ready, valid, is_context, is_engine;
+  logic [$clog2(Cores)-1:0] context_core;
 
   sluice_xdp_value_turns #(
       .Cores   (Cores),
@@ -55,19 +55,14 @@ module value_turns #(
       .valid_o        (valid),
       .is_context_o   (is_context),
       .context_core_o (context_core),
-      .is_engine_o    (is_engine),
-      .helper_core_o  (helper_core)
+      .is_engine_o    (is_engine)
   );
 
   logic init_q = 1'b1;
-  logic engine_q;
-  logic [Cores-1:0] helper_q;
-  logic engine_store_q;
-  logic [Cores-1:0] helper_store_q;
+  logic engine_q, helper_q, engine_store_q, helper_store_q;
   // Asked for in vain although it could be taken.
   logic [Cores-1:0] fits;
-  logic [7:0] engine_waits_q;
-  logic [Cores-1:0][7:0] helper_waits_q;
+  logic [7:0] engine_waits_q, helper_waits_q;
   // Times that another core was taken while this one asked.
   logic [Cores-1:0][3:0] passed_q;
   logic [Cores-1:0] taken;
@@ -79,16 +74,16 @@ module value_turns #(
   always_ff @(posedge clk_i) begin
     init_q <= 1'b0;
     engine_q <= rst_ni && engine_valid_i && !engine_ready;
-    helper_q <= rst_ni ? helper_valid_i & ~helper_ready : '0;
+    helper_q <= rst_ni && helper_valid_i && !helper_ready;
     atomics_q <= rst_ni ? {atomics_q[0], (taken & context_atomic_i) != '0} : '0;
     engine_store_q <= engine_store_i;
     helper_store_q <= helper_store_i;
     if (!rst_ni || !engine_valid_i || engine_ready) engine_waits_q <= '0;
     else engine_waits_q <= engine_waits_q + 8'd1;
+    // While the engine has values or wants them, the helper waits for it.
+    if (!rst_ni || !helper_valid_i || helper_ready || locks_i || engine_valid_i) helper_waits_q <= '0;
+    else helper_waits_q <= helper_waits_q + 8'd1;
     for (int unsigned c = 0; c < Cores; c++) begin
-      // While the engine has values or wants them, helpers wait for it.
-      if (!rst_ni || !helper_valid_i[c] || helper_ready[c] || locks_i || engine_valid_i) helper_waits_q[c] <= '0;
-      else helper_waits_q[c] <= helper_waits_q[c] + 8'd1;
       if (!rst_ni || taken[c]) passed_q[c] <= '0;
       else if (context_valid_i[c] && fits[c] && taken != '0) passed_q[c] <= passed_q[c] + 4'd1;
     end
@@ -97,28 +92,28 @@ module value_turns #(
   always_comb begin
     if (init_q) assume (!rst_ni);
     assume (!engine_q || engine_valid_i);
-    assume ((helper_q & ~helper_valid_i) == '0);
+    assume (!helper_q || helper_valid_i);
     assume (!engine_q || engine_store_i == engine_store_q);
-    assume (((helper_store_i ^ helper_store_q) & helper_q) == '0);
+    assume (!helper_q || helper_store_i == helper_store_q);
     assume ((context_store_i & context_atomic_i) == '0);
   end
 
   OnlyWhoAsksIsTaken_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) (context_ready & ~context_valid_i) == '0 && (helper_ready & ~helper_valid_i) == '0);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) (context_ready & ~context_valid_i) == '0 && (helper_valid_i || !helper_ready));
   OneIsTaken_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) $countones(
       {context_ready, takes_engine, helper_ready}
   ) == 32'(valid));
   WhatIsTakenIsOffered_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !valid || (is_context ? context_ready[context_core] :
-      is_engine ? takes_engine : helper_ready[helper_core]));
+      is_engine ? takes_engine : helper_ready));
   NobodyButTheEngineIsTakenWhileItLocks_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !locks_i || (context_ready == '0 && helper_ready == '0 && !is_context));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !locks_i || (context_ready == '0 && !helper_ready && !is_context));
   SomebodyIsTaken_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !engine_valid_i || !(stores || !engine_store_i) || valid);
   NoStoreIsTakenBehindAnAtomicOperation_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) stores || ((context_ready & context_store_i) == '0 &&
-      !(takes_engine && engine_store_i) && (helper_ready & helper_store_i) == '0));
+      !(takes_engine && engine_store_i) && !(helper_ready && helper_store_i)));
   // Before the pause is over, a store that comes again is taken.
   AStoreThatWasSentBackHasItsTurn_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !(u_dut.pause_q inside {[3'd1 : 3'd3]}) || stores);
@@ -127,14 +122,14 @@ module value_turns #(
   for (genvar c = 0; c < int'(Cores); c++) begin : gen_core
     ACoreIsPassedOnce_A :
     assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || passed_q[c] < 4'(Cores));
-    AHelperHasItsTurn_A :
-    assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || helper_waits_q[c] <= 8'(HelperWithin));
   end
+  TheHelperHasItsTurn_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || helper_waits_q <= 8'(HelperWithin));
 
   ContextsYield_C :
   cover property (@(posedge clk_i) rst_ni && takes_engine && &context_valid_i && engine_waits_q == 8'(EngineWithin));
-  AHelperWaitsForTheOther_C :
-  cover property (@(posedge clk_i) rst_ni && helper_ready[0] && &context_valid_i && 32'(helper_waits_q[0]) > Patience + 1);
+  ContextsYieldToTheHelper_C :
+  cover property (@(posedge clk_i) rst_ni && helper_ready && &context_valid_i && helper_waits_q == 8'(HelperWithin));
   BothCoresAreTakenInTurn_C :
   cover property (@(posedge clk_i) rst_ni && taken == 2'b10 && passed_q[1] == 4'd1);
 

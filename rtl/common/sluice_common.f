@@ -18,6 +18,7 @@ sluice_packet_fifo.sv
 sluice_prio_enc.sv
 sluice_ram_1r1w.sv
 sluice_ram_1r1w_clear.sv
+sluice_ram_banks.sv
 sluice_ram_dp.sv
 sluice_ram_lut.sv
 sluice_ram_prefetch.sv

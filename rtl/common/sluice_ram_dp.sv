@@ -1,8 +1,9 @@
 /// Dual-port RAM of one clock: port A reads and writes (configuration), port B only reads
 /// (datapath).
 ///
-/// A read on A (`a_en_i && !a_we_i`) or on B (`b_en_i`) gives its data one cycle later; the
-/// data then stays until the next read of that port. A write on A leaves `a_rdata_o` alone.
+/// A read on A (`a_en_i`) or on B (`b_en_i`) gives its data one cycle later; the data then
+/// stays until the next access of that port. A write on A gives the OLD word there, as the
+/// chip's memories do: to keep what was read before would take a register and a LUT a bit.
 /// When B reads the word that A writes in the same cycle, B gets the OLD word; from the next
 /// cycle on it gets the new one. Contents are not touched by a reset; they start at zero when
 /// `InitZero` is set and undefined otherwise.
@@ -57,7 +58,7 @@ module sluice_ram_dp #(
   always @(posedge clk_i) begin
     if (a_en_i) begin
       if (a_we_i) mem[a_addr_i] <= a_wdata_i;
-      else a_rdata_o <= mem[a_addr_i];
+      a_rdata_o <= mem[a_addr_i];
     end
   end
 

@@ -8,6 +8,7 @@
 ../common/sluice_late_drr.sv
 ../common/sluice_prio_enc.sv
 ../common/sluice_ram_1r1w.sv
+../common/sluice_ram_banks.sv
 ../common/sluice_ram_1r1w_clear.sv
 ../common/sluice_ram_prefetch.sv
 ../common/sluice_tcam_lut.sv

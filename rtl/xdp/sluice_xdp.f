@@ -12,6 +12,7 @@
 ../common/sluice_late_drr.sv
 ../common/sluice_prio_enc.sv
 ../common/sluice_ram_1r1w.sv
+../common/sluice_ram_banks.sv
 ../common/sluice_ram_prefetch.sv
 -F sluice_xdp_engine.f
 sluice_xdp_top.sv

@@ -176,11 +176,12 @@ module sluice_xdp
   xdp_page_row_t [Cores-1:0] page_row;
   xdp_interfaces_row_t [Cores-1:0] interfaces_row;
 
-  logic [Cores-1:0] request_valid, request_ready, helper_valid, helper_ready, done_valid;
-  xdp_request_t [Cores-1:0] request, helper_request;
+  logic [Cores-1:0] request_valid, request_ready, done_valid;
+  xdp_request_t [Cores-1:0] request;
+  xdp_request_t helper_request;
   logic [Cores-1:0][ContextBits-1:0] request_context;
   logic [Cores-1:0][63:0] late;
-  logic done_helper, done_fault;
+  logic helper_valid, helper_ready, done_helper, done_fault;
   logic [ContextBits-1:0] done_context;
   logic [63:0] done_value;
 
@@ -196,17 +197,16 @@ module sluice_xdp
   xdp_place_t [Cores-1:0] map_read_place;
   logic [Cores-1:0][1:0][63:0] map_read_data;
 
-  logic [Cores-1:0] verdict_valid, verdict_ready;
+  logic [Cores-1:0] verdict_valid, verdict_ready, abandon_valid;
   token_t [Cores-1:0] verdict_token;
   verdict_trace_t [Cores-1:0] verdict;
   cost_t [Cores-1:0] cost;
   logic [Cores-1:0][13:0] length;
-  logic charge_valid, charge_drops;
+  logic charge_valid, charge_drops, told_valid, told_ready, told_room;
   logic [CoreBits-1:0] charge_core;
 
-  logic [Cores-1:0] told_valid, told_ready, abandon_valid;
-  xdp_event_t [Cores-1:0] told, abandon;
-  logic told_room;
+  xdp_event_t told;
+  xdp_event_t [Cores-1:0] abandon;
 
   // What they share is done.
   logic value_taken, map_done, map_done_host, cores_waiting;
@@ -478,20 +478,19 @@ module sluice_xdp
       .cfg_rsp_o      (events_cfg_rsp)
   );
 
-  // Of the short rows only the words that they have.
-  cfg_rsp_t cfg_rsp;
-  always_comb begin
-    cfg_rsp = tables_cfg_rsp;
-    if (accounts_cfg_valid) cfg_rsp = narrow_rsp(accounts_cfg_rsp, XdpSpentRowWords);
-    if (events_cfg_valid) cfg_rsp = narrow_rsp(events_cfg_rsp, XdpEventsRowWords);
-    if (values_cfg_valid) cfg_rsp = values_cfg_rsp;
-    if (maps_cfg_valid) cfg_rsp = maps_cfg_rsp;
-    if (queues_cfg_valid) cfg_rsp = narrow_rsp(queues_cfg_rsp, 1);
-  end
+  // Who does not answer gives zeros, but for maps. Of the short rows only the words that they have.
   always_ff @(posedge clk_i) begin
     cfg_valid_o <= (tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid || accounts_cfg_valid ||
                     events_cfg_valid) && rst_ni;
-    cfg_rsp_o <= cfg_rsp;
+    cfg_rsp_o <= tables_cfg_rsp | values_cfg_rsp | answer_if(
+        maps_cfg_valid, maps_cfg_rsp
+    ) | narrow_rsp(
+        queues_cfg_rsp, 1
+    ) | narrow_rsp(
+        accounts_cfg_rsp, XdpSpentRowWords
+    ) | narrow_rsp(
+        events_cfg_rsp, XdpEventsRowWords
+    );
   end
 
   assign waiting_o = (entry_waiting || cores_waiting || held) && !(m_axis_tvalid && !m_axis_tready);

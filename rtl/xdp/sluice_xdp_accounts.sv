@@ -128,6 +128,7 @@ module sluice_xdp_accounts
       cfg_rsp_o.words <= 4'(XdpFaultRowWords);
       cfg_rsp_o.data  <= 256'(last_q);
     end
+    if (!asked_q) cfg_rsp_o <= '0;
   end
 
 endmodule

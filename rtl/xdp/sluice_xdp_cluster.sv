@@ -1,11 +1,10 @@
-/// A core with what belongs to it alone: packet memory, those who put packets there and take them out, and its helper
-/// (docs/design/hxdp-core.md).
+/// A core with what belongs to it alone: packet memory, and those who put packets there and take them out (docs/design/hxdp-core.md).
 ///
 /// Packets come with their program's module, leave by windows of memory, and say their verdict once, before their first beat. With `enter_valid_o` a packet
 /// has its slot; it leaves it in the order of flows with its verdict (`verdict_valid_o` with `verdict_ready_i`). What the core
-/// shares with others (programs, instructions, values, the map engine) is asked for outside; answers say to which context they are.
+/// shares with others (programs, instructions, values, the map engine, the helper) is asked for outside; answers say to which context they are.
 ///
-/// In packet memory the core goes first, then its helper, the map engine, and packets that come and go; who waits gets the next cycle
+/// In packet memory the core goes first, then the helper, the map engine, and packets that come and go; who waits gets the next cycle
 /// after 15.
 ///
 /// Latency and stalls: those of its blocks.
@@ -75,21 +74,31 @@ module sluice_xdp_cluster
     output logic                [LookBits-1:0] interfaces_index_o,
     input  xdp_interfaces_row_t                interfaces_i,
 
-    // Values: of a context, and of the helper.
+    // Values.
     output logic                           request_valid_o,
     input  logic                           request_ready_i,
     output xdp_request_t                   request_o,
     output logic         [ContextBits-1:0] request_context_o,
     output logic         [   CodeBits-1:0] request_row_o,
     output logic         [           63:0] late_o,
-    output logic                           helper_valid_o,
-    input  logic                           helper_ready_i,
-    output xdp_request_t                   helper_o,
     input  logic                           done_valid_i,
-    input  logic                           done_helper_i,
     input  logic         [ContextBits-1:0] done_context_i,
     input  logic                           done_fault_i,
     input  logic         [           63:0] done_value_i,
+
+    // The helper: a call, its answer, and what it does in packet memory.
+    output logic                    call_valid_o,
+    output xdp_call_t               call_o,
+    input  logic                    return_valid_i,
+    input  xdp_return_t             return_i,
+    input  logic                    helper_read_valid_i,
+    output logic                    helper_read_ready_o,
+    input  xdp_place_t              helper_read_place_i,
+    input  logic                    helper_write_valid_i,
+    output logic                    helper_write_ready_o,
+    input  xdp_place_t              helper_write_place_i,
+    input  logic        [7:0][ 7:0] helper_write_enable_i,
+    input  logic        [1:0][63:0] helper_write_data_i,
 
     // Locks.
     input  logic                               lock_valid_i,
@@ -110,7 +119,8 @@ module sluice_xdp_cluster
     input  logic                                    map_read_valid_i,
     output logic                                    map_read_ready_o,
     input  xdp_place_t                              map_read_place_i,
-    output logic            [            1:0][63:0] map_read_data_o,
+    // What the helper or the engine has read.
+    output logic            [            1:0][63:0] read_data_o,
 
     output logic                           verdict_valid_o,
     input  logic                           verdict_ready_i,
@@ -128,11 +138,7 @@ module sluice_xdp_cluster
     output logic                           pass_valid_o,
     output xdp_spent_t                     pass_o,
 
-    // Events, and room for one that nobody makes any more.
-    output logic       event_valid_o,
-    input  logic       event_ready_i,
-    output xdp_event_t event_o,
-    input  logic       event_room_i,
+    // Room for an event that nobody makes any more.
     output logic       abandon_valid_o,
     output xdp_event_t abandon_o,
 
@@ -143,10 +149,6 @@ module sluice_xdp_cluster
     output logic                   start_valid_o,
     output logic [   SlotBits-1:0] start_slot_o,
     output logic [ContextBits-1:0] start_context_o,
-    // A helper has given a context a number that no program knows.
-    output logic                   number_valid_o,
-    output logic [ContextBits-1:0] number_context_o,
-    output logic [           63:0] number_o,
 
     output logic waiting_o
 );
@@ -154,13 +156,13 @@ module sluice_xdp_cluster
   // Cycles that the others wait for the memory before the core leaves one out.
   localparam int unsigned Patience = 15;
 
-  logic core_read, helper_read, unload_read, core_write, helper_write, load_write, hold;
-  xdp_place_t core_read_place, helper_read_place, unload_read_place, read_place;
-  xdp_place_t core_write_place, helper_write_place, load_write_place, write_place;
+  logic core_read, unload_read, core_write, load_write, hold;
+  xdp_place_t core_read_place, unload_read_place, read_place;
+  xdp_place_t core_write_place, load_write_place, write_place;
   logic [1:0][63:0] read_data;
   logic [7:0][63:0] columns, load_write_data, write_data;
-  logic [7:0][7:0] core_write_enable, helper_write_enable, write_enable;
-  logic [1:0][63:0] core_write_data, helper_write_data, two;
+  logic [7:0][7:0] core_write_enable, write_enable;
+  logic [1:0][63:0] core_write_data, two;
   logic [3:0] read_wait_q, write_wait_q;
 
   logic start_valid, start_ready, end_valid, idle, load_waiting, unload_waiting;
@@ -171,11 +173,6 @@ module sluice_xdp_cluster
   xdp_start_t start;
   // verilator lint_on UNUSEDSIGNAL
   xdp_end_t finished;
-  logic call_valid, call_ready, return_valid, told;
-  logic [31:0] told_number;
-  logic [ContextBits-1:0] called_q;
-  xdp_call_t call;
-  xdp_return_t returned;
 
   // ---------------------------------------------------------------------------------------------------------------
   // Memory.
@@ -183,14 +180,14 @@ module sluice_xdp_cluster
   always_comb begin
     read_place = unload_read_place;
     if (map_read_valid_i) read_place = map_read_place_i;
-    if (helper_read) read_place = helper_read_place;
+    if (helper_read_valid_i) read_place = helper_read_place_i;
     if (core_read) read_place = core_read_place;
     write_place = load_write_place;
     write_enable = '1;
-    two = helper_write_data;
-    if (helper_write) begin
-      write_place  = helper_write_place;
-      write_enable = helper_write_enable;
+    two = helper_write_data_i;
+    if (helper_write_valid_i) begin
+      write_place  = helper_write_place_i;
+      write_enable = helper_write_enable_i;
     end
     if (core_write) begin
       write_place = core_write_place;
@@ -198,7 +195,7 @@ module sluice_xdp_cluster
       two = core_write_data;
     end
     // Load writes whole rows from their first word on, the others two words, which repeat themselves: no column chooses from eight.
-    write_data = (core_write || helper_write) ? {4{write_place.word[0] ? {two[0], two[1]} : two}} : load_write_data;
+    write_data = (core_write || helper_write_valid_i) ? {4{write_place.word[0] ? {two[0], two[1]} : two}} : load_write_data;
   end
 
   // Written a cycle later: whoever reads what he has written, or what was written for him, does so later still.
@@ -207,7 +204,7 @@ module sluice_xdp_cluster
   logic [7:0][7:0] write_enable_q;
   logic [7:0][63:0] write_data_q;
   always_ff @(posedge clk_i) begin
-    write_valid_q  <= core_write || helper_write || load_write;
+    write_valid_q  <= core_write || helper_write_valid_i || load_write;
     write_place_q  <= write_place;
     write_enable_q <= write_enable;
     write_data_q   <= write_data;
@@ -220,8 +217,8 @@ module sluice_xdp_cluster
       read_wait_q  <= '0;
       write_wait_q <= '0;
     end else begin
-      read_wait_q <= (core_read && (helper_read || map_read_valid_i || unload_read) && !hold) ? read_wait_q + 4'd1 : '0;
-      write_wait_q <= (core_write && (helper_write || load_write) && !hold) ? write_wait_q + 4'd1 : '0;
+      read_wait_q <= (core_read && (helper_read_valid_i || map_read_valid_i || unload_read) && !hold) ? read_wait_q + 4'd1 : '0;
+      write_wait_q <= (core_write && (helper_write_valid_i || load_write) && !hold) ? write_wait_q + 4'd1 : '0;
     end
   end
 
@@ -229,7 +226,7 @@ module sluice_xdp_cluster
       .Rows(Rows)
   ) u_memory (
       .clk_i,
-      .read_valid_i  (core_read || helper_read || map_read_valid_i || unload_read),
+      .read_valid_i  (core_read || helper_read_valid_i || map_read_valid_i || unload_read),
       .read_place_i  (read_place),
       .read_data_o   (read_data),
       .columns_o     (columns),
@@ -238,8 +235,10 @@ module sluice_xdp_cluster
       .write_enable_i(write_enable_q),
       .write_data_i  (write_data_q)
   );
-  assign map_read_ready_o = !core_read && !helper_read;
-  assign map_read_data_o  = read_data;
+  assign helper_read_ready_o = !core_read;
+  assign helper_write_ready_o = !core_write;
+  assign map_read_ready_o = !core_read && !helper_read_valid_i;
+  assign read_data_o = read_data;
 
   // ---------------------------------------------------------------------------------------------------------------
 
@@ -268,7 +267,7 @@ module sluice_xdp_cluster
       .program_i,
       .ifindex_i,
       .write_valid_o(load_write),
-      .write_ready_i(!core_write && !helper_write),
+      .write_ready_i(!core_write && !helper_write_valid_i),
       .write_place_o(load_write_place),
       .write_data_o (load_write_data),
       .slot_valid_o,
@@ -325,11 +324,10 @@ module sluice_xdp_cluster
       .write_place_o (core_write_place),
       .write_enable_o(core_write_enable),
       .write_data_o  (core_write_data),
-      .call_valid_o  (call_valid),
-      .call_ready_i  (call_ready),
-      .call_o        (call),
-      .return_valid_i(return_valid),
-      .return_i      (returned),
+      .call_valid_o,
+      .call_o,
+      .return_valid_i,
+      .return_i,
       .request_valid_o,
       .request_ready_i,
       .request_o,
@@ -337,7 +335,7 @@ module sluice_xdp_cluster
       .request_row_o,
       .start_context_o,
       .late_o,
-      .done_valid_i  (done_valid_i && !done_helper_i),
+      .done_valid_i,
       .done_context_i,
       .done_fault_i,
       .done_value_i,
@@ -363,39 +361,6 @@ module sluice_xdp_cluster
       .idle_o        (idle)
   );
 
-  sluice_xdp_helper #(
-      .Seed(64'h9e37_79b9_7f4a_7c15 + 64'(Core))
-  ) u_helper (
-      .clk_i,
-      .rst_ni,
-      .valid_i        (call_valid),
-      .ready_o        (call_ready),
-      .call_i         (call),
-      .done_o         (return_valid),
-      .return_o       (returned),
-      .told_o         (told),
-      .number_o       (told_number),
-      .event_valid_o,
-      .event_ready_i,
-      .event_o,
-      .event_room_i,
-      .read_valid_o   (helper_read),
-      .read_ready_i   (!core_read),
-      .read_place_o   (helper_read_place),
-      .read_data_i    (read_data),
-      .write_valid_o  (helper_write),
-      .write_ready_i  (!core_write),
-      .write_place_o  (helper_write_place),
-      .write_enable_o (helper_write_enable),
-      .write_data_o   (helper_write_data),
-      .request_valid_o(helper_valid_o),
-      .request_ready_i(helper_ready_i),
-      .request_o      (helper_o),
-      .found_valid_i  (done_valid_i && done_helper_i),
-      .found_fault_i  (done_fault_i),
-      .found_value_i  (done_value_i)
-  );
-
   sluice_xdp_unload #(
       .Slots  (Slots),
       .Modules(Modules)
@@ -415,7 +380,7 @@ module sluice_xdp_cluster
       .near_valid_o,
       .near_slot_o,
       .read_valid_o(unload_read),
-      .read_ready_i(!core_read && !helper_read && !map_read_valid_i),
+      .read_ready_i(!core_read && !helper_read_valid_i && !map_read_valid_i),
       .read_place_o(unload_read_place),
       .columns_i   (columns),
       .window_valid_o,
@@ -439,10 +404,6 @@ module sluice_xdp_cluster
       .waiting_o   (unload_waiting)
   );
 
-  always_ff @(posedge clk_i) if (call_valid && call_ready) called_q <= ContextBits'(call.processor);
-  assign number_valid_o = told;
-  assign number_context_o = called_q;
-  assign number_o = 64'(told_number);
   assign slot_id_o = slot_data.side.id;
   assign start_valid_o = start_valid && start_ready;
   assign start_slot_o = start.slot[SlotBits-1:0];

@@ -77,7 +77,6 @@ module sluice_xdp_core
     output logic       [1:0][63:0] write_data_o,
 
     output logic        call_valid_o,
-    input  logic        call_ready_i,
     output xdp_call_t   call_o,
     input  logic        return_valid_i,
     input  xdp_return_t return_i,
@@ -291,7 +290,6 @@ module sluice_xdp_core
       .rst_ni,
       .bundle_i        (second),
       .context_i       (second_context),
-      .call_ready_i,
       .request_ready_i,
       .muldiv_ready_i  (muldiv_ready),
       .helper_busy_i   (helper_busy),

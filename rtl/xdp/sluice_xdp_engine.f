@@ -33,6 +33,7 @@ sluice_xdp_exit.sv
 sluice_xdp_finish.sv
 sluice_xdp_hash.sv
 sluice_xdp_helper.sv
+sluice_xdp_helpers.sv
 sluice_xdp_launch.sv
 sluice_xdp_load.sv
 sluice_xdp_locks.sv

@@ -229,7 +229,7 @@ module sluice_xdp_entry
       .waiting_o    (queues_waiting)
   );
   assign cfg_valid_o = queues_cfg_valid || room_cfg_valid;
-  assign cfg_rsp_o   = room_cfg_valid ? room_cfg_rsp : queues_cfg_rsp;
+  assign cfg_rsp_o   = room_cfg_rsp | queues_cfg_rsp;
 
   sluice_xdp_room #(
       .Cores   (Cfg.cores),

@@ -3,7 +3,7 @@
 ///
 /// Each module has a ring of `XdpEventWords` words of its own, so none takes another's room. An event is a header and its data, and is there
 /// for the host as a whole or not at all: `EventBegin` asks for its room, `EventWord` adds 8 bytes, `EventEnd` shows it, and
-/// `EventUndo` forgets it. Between a begin that has found room and its end or undo all words are that core's. `EventReserve`
+/// `EventUndo` forgets it. They come from the helper, one event behind the other. `EventReserve`
 /// sets room aside for a later begin (with `reserved`), `EventReturn` and `abandon_valid_i` give it back.
 ///
 /// `event_room_o` says with `event_ready_o` whether a begin or reserve has found room; what has not is counted as lost.
@@ -11,8 +11,8 @@
 /// Configuration: `xdp_events`, `xdp_events_taken` (the host frees what it has read; a place beyond what is there spoils that module's own
 /// ring), `xdp_event_data`; answered 2 cycles after `cfg_valid_i`. A clear empties a module's ring.
 ///
-/// Latency: 2 cycles. Throughput: a request every two cycles, an abandoned record every two. Stall behaviour: a core waits while the other one writes
-/// an event; a request holds with its values until `event_ready_o`.
+/// Latency: 2 cycles. Throughput: a request every two cycles, an abandoned record every two. Stall behaviour: a request holds with its values
+/// until `event_ready_o`; what was abandoned goes first.
 module sluice_xdp_events
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -27,13 +27,13 @@ module sluice_xdp_events
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic       [Cores-1:0] event_valid_i,
-    output logic       [Cores-1:0] event_ready_o,
+    input  logic       event_valid_i,
+    output logic       event_ready_o,
     // "Bits of signal are not used": modules are numbered as for the largest target.
     // verilator lint_off UNUSEDSIGNAL
-    input  xdp_event_t [Cores-1:0] event_i,
+    input  xdp_event_t event_i,
     // verilator lint_on UNUSEDSIGNAL
-    output logic                   event_room_o,
+    output logic       event_room_o,
 
     // A program has ended while it had room set aside.
     input logic       [Cores-1:0] abandon_valid_i,
@@ -85,48 +85,33 @@ module sluice_xdp_events
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Who is next: what was abandoned, else a core that has begun an event, else the cores in turn.
+  // Who is next: what was abandoned, else the helper's event.
 
-  logic busy_q, open_q, is_core_q, picks_core, picks_abandoned;
-  core_t core_q, owner_q, last_q, picked, picked_abandoned;
+  logic busy_q, is_event_q, picks_abandoned;
+  core_t picked;
   // "Bits of signal are not used": modules are numbered as for the largest target.
   // verilator lint_off UNUSEDSIGNAL
   xdp_event_t event_q;
   // verilator lint_on UNUSEDSIGNAL
 
   always_comb begin
-    picks_core = 1'b0;
-    picked = '0;
     picks_abandoned = 1'b0;
-    picked_abandoned = '0;
-    for (int unsigned n = Cores; n > 0; n--) begin
-      core_t c;
-      c = core_t'((32'(last_q) + n) % Cores);
-      if (event_valid_i[c] && (!open_q || c == owner_q)) begin
-        picks_core = 1'b1;
-        picked = c;
-      end
+    picked = '0;
+    for (int unsigned c = 0; c < Cores; c++) begin
       if (abandoned_valid[c]) begin
-        picks_abandoned  = 1'b1;
-        picked_abandoned = c;
+        picks_abandoned = 1'b1;
+        picked = core_t'(c);
       end
     end
     abandoned_ready = '0;
-    if (!busy_q && picks_abandoned) abandoned_ready[picked_abandoned] = 1'b1;
+    if (!busy_q && picks_abandoned) abandoned_ready[picked] = 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      busy_q <= 1'b0;
-      last_q <= '0;
-    end else begin
-      busy_q <= !busy_q && (picks_core || picks_abandoned);
-      if (busy_q && is_core_q) last_q <= core_q;
-    end
+    busy_q <= !busy_q && (event_valid_i || picks_abandoned) && rst_ni;
     if (!busy_q) begin
-      is_core_q <= !picks_abandoned;
-      core_q    <= picked;
-      event_q   <= picks_abandoned ? abandoned[picked_abandoned] : event_i[picked];
+      is_event_q <= !picks_abandoned;
+      event_q    <= picks_abandoned ? abandoned[picked] : event_i;
     end
   end
 
@@ -161,26 +146,14 @@ module sluice_xdp_events
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      open_q <= 1'b0;
-    end else if (busy_q) begin
-      if (event_q.op == EventBegin && room) open_q <= 1'b1;
-      if (event_q.op inside {EventEnd, EventUndo}) open_q <= 1'b0;
-    end
-    if (busy_q && event_q.op == EventBegin) begin
-      owner_q  <= core_q;
-      cursor_q <= state.produced + (PlaceBits + 1)'(1);
-    end
+    if (busy_q && event_q.op == EventBegin) cursor_q <= state.produced + (PlaceBits + 1)'(1);
     if (busy_q && event_q.op == EventWord) cursor_q <= cursor_q + (PlaceBits + 1)'(1);
   end
 
-  assign writes_state = busy_q && event_q.op != EventWord && event_q.op != EventUndo;
-  assign writes_word  = busy_q && ((event_q.op == EventBegin && room) || event_q.op == EventWord);
-  assign event_room_o = room;
-  always_comb begin
-    event_ready_o = '0;
-    if (busy_q && is_core_q) event_ready_o[core_q] = 1'b1;
-  end
+  assign writes_state  = busy_q && event_q.op != EventWord && event_q.op != EventUndo;
+  assign writes_word   = busy_q && ((event_q.op == EventBegin && room) || event_q.op == EventWord);
+  assign event_room_o  = room;
+  assign event_ready_o = busy_q && is_event_q;
 
   // An event's words come from one module, which does not change while it is written.
   sluice_ram_lut #(
@@ -249,6 +222,7 @@ module sluice_xdp_events
       cfg_rsp_o <= '{status: status, words: 4'(XdpEventsTakenRowWords), data: 256'(cfg_taken_q)};
       default: cfg_rsp_o <= '{status: status, words: 4'(XdpEventDataRowWords), data: 256'(cfg_word)};
     endcase
+    if (!cfg_hit_q) cfg_rsp_o <= '0;
   end
 
 endmodule

@@ -1,5 +1,4 @@
-/// Helpers of a core: takes a call, gives it to the unit of its family, and hands its answer back
-/// (docs/design/xdp-helpers.md).
+/// Helpers: gives a call to the unit of its family, and hands its answer back (docs/design/xdp-helpers.md).
 ///
 /// | family | helpers |
 /// | --- | --- |
@@ -9,9 +8,10 @@
 /// | sluice_xdp_jiffies | jiffies64 |
 /// | sluice_xdp_frame | none: a function is entered |
 ///
-/// `valid_i` with `ready_o` takes a call; `done_o` is high for one cycle with the answer. A number that is no helper here faults.
+/// `start_i` begins the call `call_i`, which stays until `done_o` is high for one cycle with the answer; the next one may begin in the cycle behind.
+/// A number that is no helper here faults.
 ///
-/// Latency: 1 cycle and the family's. Stall behaviour: one call at a time; `read_valid_o`, `write_valid_o` and
+/// Latency: the family's. Stall behaviour: one call at a time; `read_valid_o`, `write_valid_o` and
 /// `request_valid_o` and `event_valid_o` hold with their values until taken.
 module sluice_xdp_helper
   import sluice_xdp_pkg::*;
@@ -22,9 +22,8 @@ module sluice_xdp_helper
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic      valid_i,
-    output logic      ready_o,
-    input  xdp_call_t call_i,
+    input logic      start_i,
+    input xdp_call_t call_i,
 
     output logic               done_o,
     output xdp_return_t        return_o,
@@ -58,28 +57,13 @@ module sluice_xdp_helper
     input  logic         [63:0] found_value_i
 );
 
-  logic busy_q, start_q, is_bytes, is_jiffies, is_records, is_frame;
-  xdp_call_t call_q;
+  logic is_bytes, is_jiffies, is_records, is_frame;
 
-  assign ready_o = !busy_q;
-  assign is_frame = call_q.enters;
-  assign is_bytes = !is_frame && (call_q.number inside {HelperChecksum, HelperLoadBytes, HelperStoreBytes} ||
-                                  call_q.number[7:0] inside {HelperPrint, HelperPerf, HelperRingOutput, HelperRingSubmit});
-  assign is_records = !is_frame && call_q.number[7:0] inside {HelperRingReserve, HelperRingDiscard};
-
-  assign is_jiffies = !is_frame && call_q.number == HelperJiffies;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      busy_q  <= 1'b0;
-      start_q <= 1'b0;
-    end else begin
-      start_q <= valid_i && ready_o;
-      if (valid_i) busy_q <= 1'b1;
-      else if (done_o) busy_q <= 1'b0;
-    end
-    if (!busy_q) call_q <= call_i;
-  end
+  assign is_frame = call_i.enters;
+  assign is_bytes = !is_frame && (call_i.number inside {HelperChecksum, HelperLoadBytes, HelperStoreBytes} ||
+                                  call_i.number[7:0] inside {HelperPrint, HelperPerf, HelperRingOutput, HelperRingSubmit});
+  assign is_records = !is_frame && call_i.number[7:0] inside {HelperRingReserve, HelperRingDiscard};
+  assign is_jiffies = !is_frame && call_i.number == HelperJiffies;
 
   logic
       bounds_done,
@@ -121,7 +105,7 @@ module sluice_xdp_helper
       .number_o(random)
   );
   always_comb begin
-    told_o   = bounds_done && call_q.number == HelperRandom && !call_q.enters;
+    told_o   = bounds_done && call_i.number == HelperRandom && !call_i.enters;
     number_o = bounds_return.value[31:0];
     if (bytes_done) begin
       told_o   = bytes_told;
@@ -137,8 +121,8 @@ module sluice_xdp_helper
       .clk_i,
       .rst_ni,
       .random_i      (random),
-      .start_i       (start_q && !is_bytes && !is_jiffies && !is_records && !is_frame),
-      .call_i        (call_q),
+      .start_i       (start_i && !is_bytes && !is_jiffies && !is_records && !is_frame),
+      .call_i,
       .done_o        (bounds_done),
       .return_o      (bounds_return),
       .read_valid_o  (bounds_read),
@@ -155,8 +139,8 @@ module sluice_xdp_helper
   sluice_xdp_bytes u_bytes (
       .clk_i,
       .rst_ni,
-      .start_i       (start_q && is_bytes),
-      .call_i        (call_q),
+      .start_i       (start_i && is_bytes),
+      .call_i,
       .done_o        (bytes_done),
       .return_o      (bytes_return),
       .told_o        (bytes_told),
@@ -185,8 +169,8 @@ module sluice_xdp_helper
   sluice_xdp_jiffies u_jiffies (
       .clk_i,
       .rst_ni,
-      .start_i (start_q && is_jiffies),
-      .call_i  (call_q),
+      .start_i (start_i && is_jiffies),
+      .call_i,
       .done_o  (jiffies_done),
       .return_o(jiffies_return)
   );
@@ -194,8 +178,8 @@ module sluice_xdp_helper
   sluice_xdp_records u_records (
       .clk_i,
       .rst_ni,
-      .start_i      (start_q && is_records),
-      .call_i       (call_q),
+      .start_i      (start_i && is_records),
+      .call_i,
       .done_o       (records_done),
       .return_o     (records_return),
       .told_o       (records_told),
@@ -211,8 +195,8 @@ module sluice_xdp_helper
   sluice_xdp_frame u_frame (
       .clk_i,
       .rst_ni,
-      .start_i      (start_q && is_frame),
-      .call_i       (call_q),
+      .start_i      (start_i && is_frame),
+      .call_i,
       .done_o       (frame_done),
       .return_o     (frame_return),
       .write_valid_o(frame_write),

@@ -1,8 +1,8 @@
 /// Spin locks in values of maps: who holds one, and who waits (docs/design/hxdp-core.md, "Locks").
 ///
 /// `ask_*` is a context that wants the lock at `ask_place_i`, or gives it back; values have judged whether there is one. Each is answered once. A
-/// context that waits has no answer until the lock is its own. Contexts get a lock in the order in which they asked: each waits for those that
-/// had asked for it before and have not left it. A packet's end (`free_*`) gives back what its context holds.
+/// context that waits has no answer until the lock is its own. Contexts get a lock in the order in which they asked: each waits for the one that
+/// asked for it last before, until that one has left it. A packet's end (`free_*`) gives back what its context holds.
 ///
 /// A context that holds a lock and asks for one, or gives one back that it does not hold, is told a fault (`misused`). A wait counts as a step for
 /// each 4 cycles, about what a bundle takes of a context.
@@ -47,13 +47,15 @@ module sluice_xdp_locks
   localparam int unsigned WaitBits = StepBits + StepShift + 1;
 
   typedef logic [Processors-1:0] set_t;
+  typedef logic [ProcessorBits-1:0] processor_t;
 
-  set_t waits_q, holds_q, answers_q, fault_q, misused_q;
-  set_t leaves, granted, same, taken;
-  set_t [Processors-1:0] before_q;  // those that a waiting context waits for
+  set_t waits_q, holds_q, answers_q, fault_q, misused_q, waited_q;
+  // Who waits for another one, and who is waited for. Of those of a lock one is last.
+  set_t behind_q, followed_q;
+  set_t leaves, granted, same, taken, last;
+  processor_t [Processors-1:0] before_q;
+  processor_t follows;
   logic [Processors-1:0][PlaceBits-1:0] place_q;
-  logic [Processors-1:0][WaitBits-1:0] since_q;
-  logic [Processors-1:0][StepBits-1:0] steps_q;
   logic own, enters, gives_back;
 
   always_comb begin
@@ -72,7 +74,14 @@ module sluice_xdp_locks
       end
     end
     if (gives_back) leaves[ask_context_i] = 1'b1;
-    for (int unsigned p = 0; p < Processors; p++) granted[p] = waits_q[p] && before_q[p] == '0;
+    granted = waits_q & ~behind_q;
+  end
+
+  // Who asks waits for the last one of the lock, unless that one leaves it now.
+  assign last = (waits_q | holds_q) & same & ~followed_q & ~leaves;
+  always_comb begin
+    follows = '0;
+    for (int unsigned p = 0; p < Processors; p++) if (last[p]) follows |= processor_t'(p);
   end
 
   always_ff @(posedge clk_i) begin
@@ -88,27 +97,41 @@ module sluice_xdp_locks
       else if (ask_valid_i) answers_q[ask_context_i] <= 1'b1;
     end
     for (int unsigned p = 0; p < Processors; p++) begin
-      before_q[p] <= before_q[p] & ~leaves;
-      if (granted[p]) begin
-        steps_q[p] <= StepBits'((WaitBits'(now_i[WaitBits-1:0] - since_q[p])) >> StepShift);
-      end
+      if (leaves[before_q[p]]) behind_q[p] <= 1'b0;
     end
+    if (enters && last != '0) followed_q[follows] <= 1'b1;
     if (ask_valid_i) begin
       fault_q[ask_context_i]   <= ask_fault_i || (ask_unlocks_i ? !own : holds_q[ask_context_i]);
       misused_q[ask_context_i] <= !ask_fault_i;
-      steps_q[ask_context_i]   <= '0;
-      since_q[ask_context_i]   <= now_i[WaitBits-1:0];
+      waited_q[ask_context_i]  <= enters;
     end
     if (enters) begin
-      place_q[ask_context_i]  <= ask_place_i;
-      before_q[ask_context_i] <= (waits_q | holds_q) & same & ~leaves;
+      place_q[ask_context_i]    <= ask_place_i;
+      before_q[ask_context_i]   <= follows;
+      behind_q[ask_context_i]   <= last != '0;
+      followed_q[ask_context_i] <= 1'b0;
     end
   end
+
+  // When each has asked.
+  processor_t [Cores-1:0] processor;
+  logic [Cores-1:0][WaitBits-1:0] since;
+  sluice_ram_lut #(
+      .Width    (WaitBits),
+      .Depth    (Processors),
+      .ReadPorts(Cores)
+  ) u_since (
+      .clk_i,
+      .we_i   (ask_valid_i),
+      .waddr_i(ask_context_i),
+      .wdata_i(now_i[WaitBits-1:0]),
+      .raddr_i(processor),
+      .rdata_o(since)
+  );
 
   // Answers, of the lowest context of each core first: each context has one at most, and asks again only behind it.
   for (genvar c = 0; c < int'(Cores); c++) begin : gen_answer
     logic [Contexts-1:0] onehot;
-    logic [ProcessorBits-1:0] processor;
     sluice_prio_enc #(
         .Width(Contexts)
     ) u_first (
@@ -117,12 +140,12 @@ module sluice_xdp_locks
         .index_o (answer_context_o[c]),
         .onehot_o(onehot)
     );
-    assign processor = ProcessorBits'(c * Contexts) + ProcessorBits'(answer_context_o[c]);
+    assign processor[c] = processor_t'(c * Contexts) + processor_t'(answer_context_o[c]);
     assign taken[c*Contexts+:Contexts] = answer_ready_i[c] ? onehot : '0;
     assign answer_o[c] = '{
-            fault: fault_q[processor],
-            misused: fault_q[processor] && misused_q[processor],
-            steps: steps_q[processor]
+            fault: fault_q[processor[c]],
+            misused: fault_q[processor[c]] && misused_q[processor[c]],
+            steps: waited_q[processor[c]] ? StepBits'(WaitBits'(now_i[WaitBits-1:0] - since[c]) >> StepShift) : '0
         };
   end
 
@@ -133,7 +156,9 @@ module sluice_xdp_locks
       assert property (@(posedge clk_i) disable iff (!rst_ni) !(holds_q[p] && holds_q[r] && place_q[p] == place_q[r]));
     end
     NobodyWaitsForItself_A :
-    assert property (@(posedge clk_i) disable iff (!rst_ni) !(waits_q[p] && before_q[p][p]));
+    assert property (@(posedge clk_i) disable iff (!rst_ni) !(waits_q[p] && behind_q[p] && 32'(before_q[p]) == p));
+    OneIsWaitedForByOne_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) !(waits_q[p] && behind_q[p]) || followed_q[before_q[p]]);
     NobodyAsksTwice_A :
     assert property (@(posedge clk_i) disable iff (!rst_ni) !(ask_valid_i && 32'(ask_context_i) == p && (waits_q[p] || answers_q[p])));
   end

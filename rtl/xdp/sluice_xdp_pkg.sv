@@ -94,6 +94,11 @@ package sluice_xdp_pkg;
     return narrow;
   endfunction
 
+  // An answer, or zeros: answers meet in an OR.
+  function automatic cfg_rsp_t answer_if(logic valid, cfg_rsp_t rsp);
+    return rsp & {$bits(cfg_rsp_t) {valid}};
+  endfunction
+
   // A module's pages of map values in the region table; those of large maps exist with external memory.
   typedef struct packed {
     logic [8:0] base;
@@ -439,6 +444,26 @@ package sluice_xdp_pkg;
     logic [63:0] mask;
     for (int unsigned i = 0; i < 8; i++) mask[8*i+:8] = {8{i < 32'(bytes)}};
     return mask;
+  endfunction
+
+  // A word turned by so many bytes. Turned up, a value of at most 8 bytes has each of them where it belongs, in the word with its first byte and in
+  // the one behind it; turned down, the bytes of two words are where they belong in the value.
+  function automatic logic [63:0] turned_up(logic [63:0] value, logic [2:0] bytes);
+    logic [63:0] turned;
+    turned = bytes[0] ? {value[55:0], value[63:56]} : value;
+    if (bytes[1]) turned = {turned[47:0], turned[63:48]};
+    return bytes[2] ? {turned[31:0], turned[63:32]} : turned;
+  endfunction
+
+  function automatic logic [63:0] turned_down(logic [63:0] value, logic [2:0] bytes);
+    return turned_up(value, 3'd0 - bytes);
+  endfunction
+
+  // Of two words the bytes that a value has whose first byte is number `first` of the lower one, each in its place in the words.
+  function automatic logic [63:0] joined(logic [63:0] lower, logic [63:0] upper, logic [2:0] first);
+    logic [63:0] bytes;
+    for (int unsigned i = 0; i < 8; i++) bytes[8*i+:8] = (i < 32'(first)) ? upper[8*i+:8] : lower[8*i+:8];
+    return bytes;
   endfunction
 
   // What a load of so many bytes gives, zero above them: sign-extended if it asks for that.

@@ -144,6 +144,7 @@ module sluice_xdp_queues
     room_q <= (reserved_q > 32'(Rows - Modules)) ? '0 : count_t'(32'(Rows - Modules) - reserved_q);
     cfg_valid_o <= share_asked && rst_ni;
     cfg_rsp_o <= '{status: share_status, words: 4'(XdpShareRowWords), data: 256'(share_read)};
+    if (!share_asked) cfg_rsp_o <= '0;
   end
 
   // ---------------------------------------------------------------------------------------------------------------

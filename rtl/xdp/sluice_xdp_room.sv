@@ -158,6 +158,7 @@ module sluice_xdp_room
     end
     cfg_valid_o <= is_pool && rst_ni;
     cfg_rsp_o   <= '{status: pool_status, words: 4'(XdpPoolRowWords), data: 256'(pool_q)};
+    if (!is_pool) cfg_rsp_o <= '0;
   end
   assign shared_contexts_o = contexts_t'(Contexts) - owned_contexts_q;
 

@@ -1,6 +1,6 @@
 /// What the programs of all cores share: values with their locks, and maps.
 ///
-/// Values are asked by contexts, by the map engine and by helpers, in turns (sluice_xdp_value_turns), and answer whom they were asked by. No store comes
+/// Values are asked by contexts, by the map engine and by the helper, in turns (sluice_xdp_value_turns), and answer whom they were asked by. No store comes
 /// when the memory is an atomic operation's.
 ///
 /// Values in external memory (`Cfg.outside`) answer at the same port when nobody else does; one that has waited gets a cycle in which nobody asks. While a
@@ -25,19 +25,20 @@ module sluice_xdp_shared
 
     input logic [ClockBits-1:0] now_i,
 
-    // Of each core: what contexts and helpers ask of values.
+    // What contexts of each core and the helper ask of values.
     input  logic         [   Cores-1:0]                  request_valid_i,
     output logic         [   Cores-1:0]                  request_ready_o,
     input  xdp_request_t [   Cores-1:0]                  request_i,
     input  logic         [   Cores-1:0][ContextBits-1:0] request_context_i,
     input  logic         [   Cores-1:0][           63:0] late_i,
-    input  logic         [   Cores-1:0]                  helper_valid_i,
-    output logic         [   Cores-1:0]                  helper_ready_o,
-    input  xdp_request_t [   Cores-1:0]                  helper_i,
+    input  logic                                         helper_valid_i,
+    output logic                                         helper_ready_o,
+    input  xdp_request_t                                 helper_i,
     // Whose request of a context is taken.
     output logic                                         taken_valid_o,
     output logic         [CoreBits-1:0]                  taken_core_o,
 
+    // Whom values answer.
     output logic [      Cores-1:0] done_valid_o,
     output logic                   done_helper_o,
     output logic [ContextBits-1:0] done_context_o,
@@ -78,7 +79,7 @@ module sluice_xdp_shared
     input  outside_slave_t  outside_i
 );
 
-  // Cycles that the map engine and helpers wait for values before the cores leave one out.
+  // Cycles that the map engine and the helper wait for values before the cores leave one out.
   localparam int unsigned Patience = 7;
 
   typedef logic [CoreBits-1:0] core_t;
@@ -95,13 +96,13 @@ module sluice_xdp_shared
   // ---------------------------------------------------------------------------------------------------------------
   // Values.
 
-  core_t asks_core, helps_core, late_core_q;
+  core_t asks_core, late_core_q;
   logic asks_any, asks_engine, engine_ready, values_valid, values_ready, map_locks, map_request_valid;
   xdp_request_t map_request;
   // What values have a cycle later.
   logic asked_q;
   logic [1:0] atomic_q;
-  // Whom they answer: a context of a core, the map engine, or a core's helper.
+  // Whom they answer: a context of a core, the map engine, or the helper.
   logic [ProcessorBits+1:0] asker_q, done_asker;
   xdp_request_t asked_request_q;
   logic [63:0] late_q;
@@ -111,20 +112,20 @@ module sluice_xdp_shared
   localparam int unsigned PlaceBits = Outside ? $clog2(Cfg.outside) : 0;
   localparam int unsigned LockBits = (PlaceBits > $clog2(Cfg.values)) ? PlaceBits - 1 : $clog2(Cfg.values / 4);
   logic hold, engine_free;
-  logic [Cores-1:0] request_waits, helper_waits;
+  logic helper_waits;
+  logic [Cores-1:0] request_waits;
   logic [ModuleBits-1:0] map_locks_module;
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++) begin
       request_waits[c] = hold || (Outside && map_locks && request_i[c].module_id == map_locks_module);
-      helper_waits[c]  = hold || (Outside && map_locks && helper_i[c].module_id == map_locks_module);
     end
+    helper_waits = hold || (Outside && map_locks && helper_i.module_id == map_locks_module);
   end
-  logic [Cores-1:0] request_store, request_atomic, helper_store;
+  logic [Cores-1:0] request_store, request_atomic;
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++) begin
       request_store[c]  = request_i[c].kind == RequestStore;
       request_atomic[c] = request_i[c].kind == RequestAtomic;
-      helper_store[c]   = helper_i[c].kind == RequestStore;
     end
   end
 
@@ -143,14 +144,13 @@ module sluice_xdp_shared
       .engine_valid_i  (map_request_valid && engine_free && !hold),
       .engine_store_i  (map_request.kind == RequestPut),
       .engine_ready_o  (engine_ready),
-      .helper_valid_i  (helper_valid_i & ~helper_waits),
-      .helper_store_i  (helper_store),
+      .helper_valid_i  (helper_valid_i && !helper_waits),
+      .helper_store_i  (helper_i.kind == RequestStore),
       .helper_ready_o,
       .valid_o         (values_valid),
       .is_context_o    (asks_any),
       .context_core_o  (asks_core),
-      .is_engine_o     (asks_engine),
-      .helper_core_o   (helps_core)
+      .is_engine_o     (asks_engine)
   );
   assign taken_valid_o = asks_any;
   assign taken_core_o  = asks_core;
@@ -158,7 +158,7 @@ module sluice_xdp_shared
   // Atomic operations, and what names a map by its number, are asked by contexts alone.
   xdp_request_t values_request;
   always_comb begin
-    values_request = asks_any ? request_i[asks_core] : asks_engine ? map_request : helper_i[helps_core];
+    values_request = asks_any ? request_i[asks_core] : asks_engine ? map_request : helper_i;
     values_request.code = request_i[asks_core].code;
     values_request.expected = request_i[asks_core].expected;
     values_request.map = request_i[asks_core].map;
@@ -170,9 +170,7 @@ module sluice_xdp_shared
     atomic_q <= rst_ni ? {atomic_q[0], values_valid && values_request.kind == RequestAtomic} : '0;
     asked_request_q <= values_request;
     asker_q <= {
-      !asks_any,
-      !asks_any && !asks_engine,
-      asks_any ? processor_of(asks_core, request_context_i[asks_core]) : processor_of(helps_core, '0)
+      !asks_any, !asks_any && !asks_engine, asks_any ? processor_of(asks_core, request_context_i[asks_core]) : '0
     };
     late_core_q <= asks_core;
     late_q <= late_i[late_core_q];
@@ -282,11 +280,12 @@ module sluice_xdp_shared
 
   // Of those that are no context's the second bit says that they are a helper's.
   assign done_engine = done_asker[ProcessorBits+1-:2] == 2'b10;
-  assign done_helper_o = done_asker[ProcessorBits+1];
+  assign done_helper_o = done_valid && done_asker[ProcessorBits+1-:2] == 2'b11;
   assign done_context_o = done_asker[ContextBits-1:0];
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++)
-    done_valid_o[c] = done_valid && !done_engine && core_of(done_asker[ProcessorBits-1:0]) == core_t'(c);
+    done_valid_o[c] = done_valid && !done_asker[ProcessorBits+1] &&
+        core_of(done_asker[ProcessorBits-1:0]) == core_t'(c);
   end
 
   // "Bits of signal are not used": only contexts ask for locks.

@@ -22,7 +22,6 @@ module sluice_xdp_stage_memory
     input logic        [ContextBits-1:0] context_i,
 
     // Units: whether they take what is launched, and what a helper has answered.
-    input logic                          call_ready_i,
     input logic                          request_ready_i,
     input logic                          muldiv_ready_i,
     input logic                          helper_busy_i,
@@ -76,7 +75,7 @@ module sluice_xdp_stage_memory
 
   always_comb begin
     case (bundle_i.unit)
-      UnitHelper: unit_ready = call_ready_i && !helper_busy_i;
+      UnitHelper: unit_ready = !helper_busy_i;
       UnitMuldiv: unit_ready = muldiv_ready_i;
       UnitMaps: unit_ready = 1'b1;
       default: unit_ready = request_ready_i;

@@ -14,15 +14,15 @@ module sluice_xdp_steps
     localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1
 ) (
     // A packet is in its slot, it is taken by a context, it is given a number.
-    input logic [Cores-1:0]                  slot_valid_i,
-    input logic [Cores-1:0][   SlotBits-1:0] slot_i,
-    input logic [Cores-1:0][           31:0] slot_id_i,
-    input logic [Cores-1:0]                  start_valid_i,
-    input logic [Cores-1:0][   SlotBits-1:0] start_slot_i,
-    input logic [Cores-1:0][ContextBits-1:0] start_context_i,
-    input logic [Cores-1:0]                  number_valid_i,
-    input logic [Cores-1:0][ContextBits-1:0] number_context_i,
-    input logic [Cores-1:0][           63:0] number_i,
+    input logic [      Cores-1:0]                  slot_valid_i,
+    input logic [      Cores-1:0][   SlotBits-1:0] slot_i,
+    input logic [      Cores-1:0][           31:0] slot_id_i,
+    input logic [      Cores-1:0]                  start_valid_i,
+    input logic [      Cores-1:0][   SlotBits-1:0] start_slot_i,
+    input logic [      Cores-1:0][ContextBits-1:0] start_context_i,
+    input logic [      Cores-1:0]                  number_valid_i,
+    input logic [ContextBits-1:0]                  number_context_i,
+    input logic [           63:0]                  number_i,
 
     // A context asks values.
     input logic                   value_valid_i,
@@ -63,8 +63,8 @@ module sluice_xdp_steps
       step[c][XdpStepStart].processor = processor_of(c, start_context_i[c]);
       step[c][XdpStepStart].slot = slot_of(c, start_slot_i[c]);
       valid[c][XdpStepNumber] = number_valid_i[c];
-      step[c][XdpStepNumber].processor = processor_of(c, number_context_i[c]);
-      step[c][XdpStepNumber].value = number_i[c];
+      step[c][XdpStepNumber].processor = processor_of(c, number_context_i);
+      step[c][XdpStepNumber].value = number_i;
     end
     valid[0][XdpStepValue] = value_valid_i;
     step[0][XdpStepValue].processor = processor_of(32'(value_core_i), value_context_i);

@@ -241,24 +241,26 @@ module sluice_xdp_tables
   end
 
   assign cfg_valid_o = answer_q[AnswerCycles-1];
-  always_comb begin
-    cfg_rsp_o = '{status: status, words: 4'd2, data: 256'(drops_q)};
-    if (is_program) begin
-      cfg_rsp_o.words = 4'(XdpProgramRowWords);
-      cfg_rsp_o.data  = 256'(program_read);
-    end
-    if (is_interfaces) begin
-      cfg_rsp_o.words = 4'(XdpInterfacesRowWords);
-      cfg_rsp_o.data  = 256'(interfaces_read[0]);
-    end
-    if (is_page) begin
-      cfg_rsp_o.words = 4'(XdpPageRowWords);
-      cfg_rsp_o.data  = 256'(page_read[0]);
-    end
-    if (is_code) begin
-      cfg_rsp_o.words = 4'(XdpCodeRowWords);
-      cfg_rsp_o.data  = 256'(code_read[0]);
-    end
+  // Which table answers.
+  logic drops_answer_q, program_answers_q, interfaces_answer_q, page_answers_q, code_answers_q, ready;
+  assign ready = answer_q[AnswerCycles-2] && rst_ni;
+  always_ff @(posedge clk_i) begin
+    drops_answer_q      <= ready && !(is_program || is_interfaces || is_page || is_code);
+    program_answers_q   <= ready && is_program;
+    interfaces_answer_q <= ready && is_interfaces;
+    page_answers_q      <= ready && is_page;
+    code_answers_q      <= ready && is_code;
   end
+  assign cfg_rsp_o = answer_if(
+      drops_answer_q, '{status: status, words: 4'd2, data: 256'(drops_q)}
+  ) | answer_if(
+      program_answers_q, '{status: status, words: 4'(XdpProgramRowWords), data: 256'(program_read)}
+  ) | answer_if(
+      interfaces_answer_q, '{status: status, words: 4'(XdpInterfacesRowWords), data: 256'(interfaces_read[0])}
+  ) | answer_if(
+      page_answers_q, '{status: status, words: 4'(XdpPageRowWords), data: 256'(page_read[0])}
+  ) | answer_if(
+      code_answers_q, '{status: status, words: 4'(XdpCodeRowWords), data: 256'(code_read[0])}
+  );
 
 endmodule

@@ -1,6 +1,6 @@
-/// Whose request goes to the values of maps: of contexts first, of cores in turns; then the map engine's, then those of helpers, of cores in turns.
+/// Whose request goes to the values of maps: of contexts first, of cores in turns; then the map engine's, then the helper's.
 ///
-/// A context's request is taken in its cycle or not at all: its core asks again. Engine and helpers hold theirs until they are taken. Once one of these
+/// A context's request is taken in its cycle or not at all: its core asks again. Engine and helper hold theirs until they are taken. Once one of these
 /// has waited for `Patience` cycles, contexts are kept off until it is taken. While `locks_i` is high, nobody but the engine is taken.
 ///
 /// Values take whatever is offered, but stores only while `stores_i` is high, which it is not behind an atomic operation. A context's store that was
@@ -27,32 +27,29 @@ module sluice_xdp_value_turns #(
     input  logic             engine_valid_i,
     input  logic             engine_store_i,
     output logic             engine_ready_o,
-    input  logic [Cores-1:0] helper_valid_i,
-    input  logic [Cores-1:0] helper_store_i,
-    output logic [Cores-1:0] helper_ready_o,
+    input  logic             helper_valid_i,
+    input  logic             helper_store_i,
+    output logic             helper_ready_o,
 
     // What is offered, whose it is.
     output logic                valid_o,
     output logic                is_context_o,
     output logic [CoreBits-1:0] context_core_o,
-    output logic                is_engine_o,
-    output logic [CoreBits-1:0] helper_core_o
+    output logic                is_engine_o
 );
 
   localparam int unsigned WaitBits = $clog2(Patience + 1);
   localparam int unsigned PauseBits = $clog2(Pause + 1);
 
-  logic [Cores-1:0] asks, asks_grant, helps, helps_grant;
-  logic helps_any, helper_asks, engine_asks, others_wait, yields, refused;
+  logic [Cores-1:0] asks, asks_grant;
+  logic helper_asks, engine_asks, others_wait, yields, refused;
   logic [ WaitBits-1:0] waited_q;
   logic [PauseBits-1:0] pause_q;
 
   assign yields = waited_q == WaitBits'(Patience);
   assign asks = (locks_i || yields) ? '0 : context_valid_i & (stores_i ? '1 : ~context_store_i) & (pause_q == '0 ? '1 : ~context_atomic_i);
   assign engine_asks = engine_valid_i && (stores_i || !engine_store_i);
-  assign helps = locks_i ? '0 : helper_valid_i;
-  // None passes the one whose turn it is.
-  assign helper_asks = helps_any && (stores_i || !helper_store_i[helper_core_o]);
+  assign helper_asks = helper_valid_i && !locks_i && (stores_i || !helper_store_i);
 
   // Cores behind the one that was taken last. A grant that was not used changes nothing: its context may not ask again.
   logic [Cores-1:0] behind_q, asks_behind;
@@ -70,25 +67,13 @@ module sluice_xdp_value_turns #(
     else if (is_context_o) behind_q <= ~(asks_grant | (asks_grant - 1'b1));
   end
 
-  sluice_arb_rr #(
-      .Requests(Cores)
-  ) u_helps (
-      .clk_i,
-      .rst_ni,
-      .req_i    (helps),
-      .advance_i(helper_ready_o != '0),
-      .grant_o  (helps_grant),
-      .index_o  (helper_core_o),
-      .valid_o  (helps_any)
-  );
-
   assign is_engine_o     = engine_asks && !is_context_o;
   assign valid_o         = is_context_o || (engine_valid_i ? engine_asks : helper_asks);
   assign context_ready_o = asks_grant;
   assign engine_ready_o  = is_engine_o;
-  assign helper_ready_o  = (!is_context_o && !engine_valid_i && helper_asks) ? helps_grant : '0;
+  assign helper_ready_o  = helper_asks && !is_context_o && !engine_valid_i;
 
-  assign others_wait     = engine_valid_i || helper_valid_i != '0;
+  assign others_wait     = engine_valid_i || helper_valid_i;
   always_ff @(posedge clk_i) begin
     if (!rst_ni || !others_wait || (valid_o && !is_context_o)) waited_q <= '0;
     else if (!yields) waited_q <= waited_q + WaitBits'(1);

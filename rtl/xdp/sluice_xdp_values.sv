@@ -70,8 +70,6 @@ module sluice_xdp_values
   // Words of 8 bytes, of which even and odd ones lie in a bank each.
   localparam int unsigned WordBits = $clog2(Bytes / 8);
   localparam int unsigned BankBits = WordBits - 1;
-  // UltraRAM has 4,096 words.
-  localparam BankStyle = (BankBits < 12) ? "block" : "ultra";
   localparam int unsigned AnswerCycles = 4;
 
   if (2 ** RegionBits != Regions || Regions > 512) begin : gen_bad_regions
@@ -237,8 +235,8 @@ module sluice_xdp_values
   logic [63:0] two_value_q, three_value_q, four_value_q;
   logic [WordBits-1:0] two_word_q, three_word_q, four_word_q;
   logic four_writes_q, four_pair_q;
-  logic [2:0] two_byte, four_byte_q;
-  logic [ 3:0] four_bytes_q;
+  logic [2:0] four_byte_q;
+  logic [3:0] four_bytes_q;
   logic [1:0][63:0] four_new_q;
 
   always_ff @(posedge clk_i) begin
@@ -253,7 +251,6 @@ module sluice_xdp_values
     four_fault_q <= three_fault_q;
   end
 
-  assign two_byte = two_q.address[2:0];
   assign two_memory = two_valid_q && !two_fault_q && two_q.kind inside {RequestLoad, RequestStore, RequestAtomic, RequestGet, RequestPut, RequestReference};
 
   // The host, when nobody else has the memory: two rows of both banks, one after the other.
@@ -291,7 +288,8 @@ module sluice_xdp_values
   logic [1:0][BankBits-1:0] read_row, write_row;
   logic [1:0][7:0] write_enable;
   logic [1:0][63:0] write_data, read_data;
-  logic [127:0] put_data;
+  logic [63:0] put_data;
+  logic [2:0] put_byte;
   logic [15:0] put_enable;
   logic [WordBits-1:0] put_word;
   logic put, two_writes;
@@ -300,22 +298,20 @@ module sluice_xdp_values
   assign two_writes = two_q.kind inside {RequestStore, RequestPut};
   assign put = (two_memory && two_writes) || four_writes_q;
   assign put_word = four_writes_q ? four_word_q : two_word_q;
-  assign put_data = four_writes_q ? (128'(four_new_q[0]) << {four_byte_q, 3'd0}) | {four_new_q[1], 64'd0} : 128'(two_q.data) << {two_byte, 3'd0};
-  assign put_enable = four_writes_q ? {{8{four_pair_q}}, 8'd0} | 16'(byte_mask(
-      four_bytes_q
-  )) << four_byte_q : 16'(byte_mask(
-      two_q.bytes
-  )) << two_byte;
+  assign put_byte = four_writes_q ? four_byte_q : two_q.address[2:0];
+  // The same in both words, but for a pair: each byte is enabled in one of them.
+  assign put_data = turned_up(four_writes_q ? four_new_q[0] : two_q.data, put_byte);
+  assign put_enable = {{8{four_writes_q && four_pair_q}}, 8'd0} | 16'(byte_mask(four_writes_q ? four_bytes_q : two_q.bytes)) << put_byte;
 
+  assign read_enable = (two_memory && !two_writes) || (host_turn && !cfg_req_i.write);
   always_comb begin
-    read_enable  = (two_memory && !two_writes) || (host_turn && !cfg_req_i.write);
     read_row[0]  = two_word_q[WordBits-1:1] + BankBits'(two_word_q[0]);
     read_row[1]  = two_word_q[WordBits-1:1];
     write_row[0] = put_word[WordBits-1:1] + BankBits'(put_word[0]);
     write_row[1] = put_word[WordBits-1:1];
     write_enable = '0;
     if (put) write_enable = put_word[0] ? {put_enable[7:0], put_enable[15:8]} : put_enable;
-    write_data = put_word[0] ? {put_data[63:0], put_data[127:64]} : put_data;
+    write_data = {(four_writes_q && four_pair_q) ? four_new_q[1] : put_data, put_data};
     if (host_turn) begin
       read_row  = {host_row, host_row};
       write_row = {host_row, host_row};
@@ -325,12 +321,10 @@ module sluice_xdp_values
   end
 
   for (genvar b = 0; b < 2; b++) begin : gen_bank
-    sluice_ram_1r1w #(
-        .Width   (64),
-        .Depth   (2 ** BankBits),
-        .Lanes   (8),
-        .InitZero(1'b0),
-        .Style   (BankStyle)
+    sluice_ram_banks #(
+        .Width(64),
+        .Depth(2 ** BankBits),
+        .Lanes(8)
     ) u_ram (
         .clk_i,
         .wr_en_i  (write_enable[b]),
@@ -345,9 +339,9 @@ module sluice_xdp_values
   // ---------------------------------------------------------------------------------------------------------------
   // 3: what was read.
 
-  logic [127:0] three_two;
+  logic [1:0][63:0] three_banks;
   logic three_pair;
-  logic [63:0] three_found, three_old, three_new, three_result;
+  logic [63:0] three_word, three_found, three_old, three_new, three_result;
   // By the word that is read: which of the words that an atomic operation has written it is.
   logic [1:0][1:0] three_newer_q, three_new_q;
   logic [1:0][63:0] three_full, four_full_q, five_full_q;
@@ -368,28 +362,32 @@ module sluice_xdp_values
 
   // An atomic operation is on a word, or on one half of it.
   always_comb begin
-    three_old = three_two[63:0];
-    if (three_q.address[2]) three_old[31:0] = three_two[63:32];
-    three_full = {three_two[127:64] + three_q.expected, three_new};
+    three_old = three_word;
+    if (three_q.address[2]) three_old[31:0] = three_word[63:32];
+    three_full = {three_banks[1] + three_q.expected, three_new};
     if (!three_q.bytes[3]) begin
-      three_full[0] = three_q.address[2] ? {three_new[31:0], three_two[31:0]} : {three_two[63:32], three_new[31:0]};
+      three_full[0] = three_q.address[2] ? {three_new[31:0], three_word[31:0]} : {three_word[63:32], three_new[31:0]};
     end
     // One that faults changes nothing.
-    if (three_fault_q) three_full = three_two;
+    if (three_fault_q) three_full = {three_banks[1], three_word};
   end
 
   // What atomic operations one and two cycles before have made of the words, which was not in memory yet.
   always_comb begin
-    three_two = three_word_q[0] ? {read_data[0], read_data[1]} : read_data;
-    for (int unsigned w = 0; w < 2; w++) begin
+    three_banks = read_data;
+    for (int unsigned b = 0; b < 2; b++) begin
+      logic w;
+      w = b[0] ^ three_word_q[0];
       for (int unsigned k = 0; k < 2; k++) begin
-        if (three_new_q[w][k] && three_newer_q[w] == '0) three_two[64*w+:64] = five_full_q[k];
-        if (three_newer_q[w][k]) three_two[64*w+:64] = four_full_q[k];
+        if (three_new_q[w][k] && three_newer_q[w] == '0) three_banks[b] = five_full_q[k];
+        if (three_newer_q[w][k]) three_banks[b] = four_full_q[k];
       end
     end
   end
+  assign three_word = three_banks[three_word_q[0]];
   always_comb begin
-    three_found  = 64'(three_two >> {three_q.address[2:0], 3'd0}) & bit_mask(three_q.bytes);
+    three_found  = joined(three_word, three_banks[!three_word_q[0]], three_q.address[2:0]);
+    three_found  = turned_down(three_found, three_q.address[2:0]) & bit_mask(three_q.bytes);
     three_result = extended(three_found, three_q.bytes, three_q.sign);
     if (three_q.kind inside {RequestLookup, RequestEcho}) three_result = three_value_q;
   end
@@ -406,7 +404,7 @@ module sluice_xdp_values
   always_ff @(posedge clk_i) begin
     four_value_q  <= three_result;
     four_new_q[0] <= three_new;
-    four_new_q[1] <= three_pair ? three_full[1] : '0;
+    four_new_q[1] <= three_full[1];
     four_pair_q   <= three_pair;
     four_byte_q   <= three_q.address[2:0];
     four_bytes_q  <= three_q.bytes;
@@ -480,17 +478,20 @@ module sluice_xdp_values
   end
 
   assign cfg_valid_o = answer_q[AnswerCycles-1] || host_q == HostDone;
-  always_comb begin
-    cfg_rsp_o = '{status: status, words: 4'(XdpValueRowWords), data: {second_read_q, first_read_q}};
-    if (is_region) begin
-      cfg_rsp_o.words = 4'(XdpRegionRowWords);
-      cfg_rsp_o.data  = 256'(region_read);
-    end
-    if (is_map) begin
-      cfg_rsp_o.words = 4'(XdpMapRowWords);
-      cfg_rsp_o.data  = 256'(map_read);
-    end
+  // Which table answers.
+  logic value_answers_q, region_answers_q, map_answers_q;
+  always_ff @(posedge clk_i) begin
+    value_answers_q  <= host_q == HostLate && rst_ni;
+    region_answers_q <= answer_q[AnswerCycles-2] && is_region && rst_ni;
+    map_answers_q    <= answer_q[AnswerCycles-2] && is_map && rst_ni;
   end
+  assign cfg_rsp_o = answer_if(
+      value_answers_q, '{status: status, words: 4'(XdpValueRowWords), data: {second_read_q, first_read_q}}
+  ) | answer_if(
+      region_answers_q, '{status: status, words: 4'(XdpRegionRowWords), data: 256'(region_read)}
+  ) | answer_if(
+      map_answers_q, '{status: status, words: 4'(XdpMapRowWords), data: 256'(map_read)}
+  );
 
 `ifndef SYNTHESIS
   OneWriterAtATime_A :

@@ -2,9 +2,8 @@
 
 Claims
 - contents start at zero
-- a read on either port gives, one cycle later, what was last written; the data stays until
-  the next read of that port, also over a write on A
-- B gets the old word when A writes it in the same cycle, the new one from the next cycle on
+- a read on either port gives, one cycle later, what was last written; the data stays until the next access of that port
+- A and B get the old word when A writes it in the same cycle, the new one from the next cycle on
 """
 
 import cocotb
@@ -56,11 +55,11 @@ async def reads_give_what_was_last_written(dut):
         assert shown_b is None or dut.b_rdata_o.value == shown_b
         if b_en:
             shown_b = words[b_addr]
+        if a_en:
+            shown_a = words[a_addr]
         if a_en and a_we:
             collisions += b_en and a_addr == b_addr
             words[a_addr] = data
-        elif a_en:
-            shown_a = words[a_addr]
     assert collisions > 20
 
 
