@@ -9,17 +9,18 @@
 /// while nothing else is under way.
 ///
 /// Configuration: `xdp_map` rows are copied here and answered by sluice_xdp_values. `xdp_search` is read in a cycle in which no operation
-/// has the memory, and written between two operations, `xdp_host_data` 3 cycles after `cfg_valid_i`; `xdp_host` when its operation is done, which waits for one of a
+/// has the memory, and written between two operations; a row outside is read there, too; `xdp_host_data` 3 cycles after `cfg_valid_i`; `xdp_host` when its operation is done, which waits for one of a
 /// context at most.
 ///
 /// Latency: 16 cycles for a lookup of a key of 8 bytes in a hash map whose entry is the first of its chain. Throughput: one operation in about 8
 /// cycles.
-/// Stall behaviour: requests to memories and the answer hold until taken.
+/// Stall behaviour: requests to memories and the answer hold until taken. A row of search memory outside that is waited for holds up everybody's operations.
 module sluice_xdp_maps
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_outside_pkg::*;
 #(
     parameter int unsigned Maps = 256,
     parameter int unsigned Rows = 1 << 15,
@@ -61,6 +62,17 @@ module sluice_xdp_maps
     input  logic                done_fault_i,
     input  logic         [63:0] done_value_i,
 
+    // Rows of search memory outside: a load gives 16 bytes, a store has no answer.
+    output logic                     load_valid_o,
+    input  logic                     load_ready_i,
+    output logic             [ 31:0] load_place_o,
+    input  logic                     row_valid_i,
+    input  logic                     row_fault_i,
+    input  logic             [127:0] row_i,
+    output logic                     store_valid_o,
+    input  logic                     store_ready_i,
+    output outside_request_t         store_o,
+
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
     output logic     cfg_valid_o,
@@ -75,8 +87,8 @@ module sluice_xdp_maps
   if (2 ** MapBits != Maps || Maps > 65536) begin : gen_bad_maps
     $fatal(1, "xdp_maps: Maps is %0d, expected a power of two up to 65536 (%m)", Maps);
   end
-  if (2 ** RowIndexBits != Rows || RowIndexBits > SearchBits) begin : gen_bad_rows
-    $fatal(1, "xdp_maps: Rows is %0d, expected a power of two up to %0d (%m)", Rows, 2 ** SearchBits);
+  if (2 ** RowIndexBits != Rows || RowIndexBits > (Outside ? 15 : 16)) begin : gen_bad_rows
+    $fatal(1, "xdp_maps: Rows is %0d, expected a power of two up to %0d (%m)", Rows, Outside ? 32768 : 65536);
   end
   if (2 ** ProcessorBits != Processors || Processors < 2 || Processors > 16) begin : gen_bad_processors
     $fatal(1, "xdp_maps: Processors is %0d, expected a power of two from 2 to 16 (%m)", Processors);
@@ -139,11 +151,8 @@ module sluice_xdp_maps
   logic [23:0] host_slot, host_chain;
   // Declared in front of the copies of map rows: a name that a generate block finds undeclared is a net of its own to Yosys, without driver.
   logic is_map, map_ok, clears;
-  logic search_read;
-  // "Bits of signal are not used": smaller memories have fewer rows.
-  // verilator lint_off UNUSEDSIGNAL
+  logic search_read, search_looks, search_hold, search_bad, search_idle;
   logic [SearchBits-1:0] search_row, search_write_row;
-  // verilator lint_on UNUSEDSIGNAL
   logic [3:0] search_write;
   logic [3:0][31:0] search_data, search_written;
 
@@ -275,8 +284,8 @@ module sluice_xdp_maps
     found_map.seed = '0;
   end
   assign found_key = found_keys[found_core];
-  assign found_chain = found_chains[found_core];
-  assign found_copy = found_copies[found_core];
+  assign found_chain = Outside ? found_chains[found_core] : ChainBits'(found_chains[found_core][ChipChainBits-1:0]);
+  assign found_copy = Outside ? found_copies[found_core] : SlotNumberBits'(found_copies[found_core][ChipSlotBits-1:0]);
   assign front_host_word = front_host_words[0];
 
   // Only one of them reads values.
@@ -300,6 +309,9 @@ module sluice_xdp_maps
       .found_valid_i     (found_valid),
       .found_ready_o     (back_idle),
       .host_waits_i      (host_q == HostSearch),
+      .hold_i            (search_hold),
+      .bad_i             (search_bad),
+      .looks_o           (search_looks),
       .quiet_o           (back_quiet),
       .found_i           (found),
       .found_context_i   (found_context),
@@ -355,7 +367,7 @@ module sluice_xdp_maps
   // ---------------------------------------------------------------------------------------------------------------
   // Memories and the host.
 
-  logic is_search, is_host, is_data, here, takes_search, host_reads_data;
+  logic is_search, is_host, is_data, here, takes_search, host_reads_data, host_outside;
   cfg_status_e status;
   logic [3:0][31:0] search_kept_q;
   logic [3:0][63:0] data_row;
@@ -372,28 +384,41 @@ module sluice_xdp_maps
   assign map_ok = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Maps), 4'(XdpMapRowWords)) == StatusOk;
   always_comb begin
     case (cfg_req_i.tab)
-      TableXdpSearch: status = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Rows), 4'(XdpSearchRowWords));
+      TableXdpSearch: status = cfg_check(cfg_req_i, 1'b1, 1'b1, host_outside ? '1 : 24'(Rows), 4'(XdpSearchRowWords));
       TableXdpHost: status = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'd1, 4'(XdpHostRowWords));
       default: status = cfg_check(cfg_req_i, is_data, 1'b1, 24'(HostRows), 4'(XdpValueRowWords));
     endcase
   end
 
-  // Search memory: the host's row in a cycle without an operation's; a write between two operations.
-  assign takes_search = host_q == HostSearch && !search_read && search_write == '0 && (back_quiet || !cfg_req_i.write);
-  sluice_ram_1r1w #(
-      .Width   (128),
-      .Depth   (Rows),
-      .Lanes   (4),
-      .InitZero(1'b0),
-      .Style   ("block")
+  // Search memory: the host's row in a cycle without an operation's; a write, and a row outside, between two operations.
+  assign host_outside = Outside && cfg_req_i.index[SearchBits-1];
+  assign takes_search = host_q == HostSearch && !search_read && search_write == '0 &&
+      ((back_quiet && search_idle) || !(cfg_req_i.write || host_outside));
+  sluice_xdp_search #(
+      .Rows   (Rows),
+      .Outside(Outside)
   ) u_search (
       .clk_i,
-      .wr_en_i  (takes_search ? {4{cfg_req_i.write}} : search_write),
-      .wr_addr_i(takes_search ? cfg_req_i.index[RowIndexBits-1:0] : search_write_row[RowIndexBits-1:0]),
-      .wr_data_i(takes_search ? cfg_req_i.data[127:0] : search_written),
-      .rd_en_i  (search_read || (takes_search && !cfg_req_i.write)),
-      .rd_addr_i(takes_search ? cfg_req_i.index[RowIndexBits-1:0] : search_row[RowIndexBits-1:0]),
-      .rd_data_o(search_data)
+      .rst_ni,
+      .read_i          (search_read || (takes_search && !cfg_req_i.write)),
+      .read_row_i      (takes_search ? cfg_req_i.index : search_row),
+      .looks_i         (search_looks || (host_q == HostLate && is_search && !cfg_req_i.write)),
+      .row_o           (search_data),
+      .bad_o           (search_bad),
+      .write_i         (takes_search ? {4{cfg_req_i.write}} : search_write),
+      .write_row_i     (takes_search ? cfg_req_i.index : search_write_row),
+      .write_row_data_i(takes_search ? cfg_req_i.data[127:0] : search_written),
+      .hold_o          (search_hold),
+      .idle_o          (search_idle),
+      .load_valid_o,
+      .load_ready_i,
+      .load_place_o,
+      .done_valid_i    (row_valid_i),
+      .done_fault_i    (row_fault_i),
+      .done_row_i      (row_i),
+      .store_valid_o,
+      .store_ready_i,
+      .store_o
   );
 
   // Key and value of the host's operation.
@@ -445,7 +470,7 @@ module sluice_xdp_maps
         end
         HostSearch: if (takes_search) host_q <= HostLate;
         HostRuns: if (host_done) host_q <= HostDone;
-        HostLate: host_q <= HostDone;
+        HostLate: if (!search_hold || !is_search) host_q <= HostDone;
         default: host_q <= HostIdle;
       endcase
       if (call_ready[0] && (queue_valid[0] || host_turn)) context_last_q <= !host_turn;
