@@ -333,7 +333,7 @@ package sluice_l7_rows_pkg;
       prefetch: 8,
       reads: 16,
       writes: 64,
-      target_hash: 32'hbfc8b84f
+      target_hash: 32'h861b0ad9
   };
   localparam l7_cfg_t L7CfgTiny = '{
       bus_bytes: 32,
@@ -353,7 +353,7 @@ package sluice_l7_rows_pkg;
       prefetch: 4,
       reads: 4,
       writes: 8,
-      target_hash: 32'h68d372b3
+      target_hash: 32'h5100c025
   };
 
   // Configuration by the number that the top takes as its parameter.

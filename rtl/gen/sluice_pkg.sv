@@ -5,7 +5,7 @@ package sluice_pkg;
 
   // "Parameter is not used": a package serves all blocks; each uses a part of it.
   // verilator lint_off UNUSEDPARAM
-  localparam int unsigned FormatVersion = 6;
+  localparam int unsigned FormatVersion = 7;
   localparam int unsigned TenantBits = 12;
   localparam int unsigned ModuleBits = 6;
   localparam int unsigned SystemModule = 0;
@@ -313,7 +313,7 @@ package sluice_pkg;
       queue_packets: 512,
       port_beats: 512,
       port_packets: 512,
-      target_hash: 32'hbfc8b84f
+      target_hash: 32'h861b0ad9
   };
   localparam nic_cfg_t NicCfgTiny = '{
       bus_bytes: 32,
@@ -324,7 +324,7 @@ package sluice_pkg;
       queue_packets: 16,
       port_beats: 512,
       port_packets: 512,
-      target_hash: 32'h68d372b3
+      target_hash: 32'h5100c025
   };
 
   // Configuration by the number that the top takes as its parameter.

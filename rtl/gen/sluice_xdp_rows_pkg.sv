@@ -117,7 +117,7 @@ package sluice_xdp_rows_pkg;
     logic [1:0]  entry_shift;
     logic [15:0] entry;
     logic [15:0] clock;
-    logic [3:0]  bucket_bits;
+    logic [4:0]  bucket_bits;
     logic [15:0] bucket;
     logic [15:0] state;
     logic [15:0] base;
@@ -135,7 +135,7 @@ package sluice_xdp_rows_pkg;
     logic [5:0]  module_id;
     logic        valid;
   } xdp_map_row_t;
-  localparam int unsigned XdpMapRowBits = 254;
+  localparam int unsigned XdpMapRowBits = 255;
   localparam int unsigned XdpMapRowWords = 8;
 
   // State of a map with keys: a row of search memory.
@@ -450,7 +450,7 @@ package sluice_xdp_rows_pkg;
       search: 32768,
       outside: 0,
       lines: 0,
-      target_hash: 32'hbfc8b84f
+      target_hash: 32'h861b0ad9
   };
   localparam xdp_cfg_t XdpCfgTiny = '{
       bus_bytes: 32,
@@ -467,7 +467,7 @@ package sluice_xdp_rows_pkg;
       search: 1024,
       outside: 0,
       lines: 0,
-      target_hash: 32'h68d372b3
+      target_hash: 32'h5100c025
   };
   localparam xdp_cfg_t XdpCfgFar = '{
       bus_bytes: 64,
@@ -484,7 +484,7 @@ package sluice_xdp_rows_pkg;
       search: 32768,
       outside: 1073741824,
       lines: 4096,
-      target_hash: 32'h1aa8ac00
+      target_hash: 32'h77209238
   };
   localparam xdp_cfg_t XdpCfgTinyFar = '{
       bus_bytes: 32,
@@ -501,7 +501,7 @@ package sluice_xdp_rows_pkg;
       search: 1024,
       outside: 536870912,
       lines: 64,
-      target_hash: 32'h9b1cdaab
+      target_hash: 32'hf694e493
   };
 
   // Configuration by the number that the top takes as its parameter.

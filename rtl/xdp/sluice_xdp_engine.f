@@ -69,6 +69,7 @@ sluice_xdp_reader.sv
 sluice_xdp_region.sv
 sluice_xdp_registers.sv
 sluice_xdp_room.sv
+sluice_xdp_search.sv
 sluice_xdp_sender.sv
 sluice_xdp_shared.sv
 sluice_xdp_spent.sv

@@ -40,6 +40,6 @@ module sluice_xdp_hash
     if (valid_q[2]) sum_q <= first_q[2] ? product_q : {sum_q[50:0], sum_q[63:51]} + product_q;
   end
 
-  assign hash_o = sum_q[63:50] ^ sum_q[49:36] ^ sum_q[35:22] ^ sum_q[21:8];
+  assign hash_o = ChainBits'(sum_q >> 50) ^ ChainBits'(sum_q >> 36) ^ ChainBits'(sum_q >> 22) ^ ChainBits'(sum_q >> 8);
 
 endmodule

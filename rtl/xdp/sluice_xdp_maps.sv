@@ -6,22 +6,23 @@
 /// of the program's memory, faults.
 ///
 /// Two operations are under way in search memory: one of any kind, and beside it a program's lookup that changes nothing (sluice_xdp_maps_seek), but never with changes of
-/// the same map. Meanwhile keys of the next ones are read and hashed, one for each core. A key in a map's value is read
+/// the same map. Where rows may lie outside there is no second one. Meanwhile keys of the next ones are read and hashed, one for each core. A key in a map's value is read
 /// while nothing else is under way.
 ///
 /// Configuration: `xdp_map` rows are copied here and answered by sluice_xdp_values. `xdp_search` is read in a cycle in which no operation
-/// has the memory, and written between two operations, `xdp_host_data` 3 cycles after `cfg_valid_i`; `xdp_host` when its operation is done, which waits for one of a
+/// has the memory, and written between two operations; a row outside is read there, too; `xdp_host_data` 3 cycles after `cfg_valid_i`; `xdp_host` when its operation is done, which waits for one of a
 /// context at most.
 ///
 /// Latency: 16 cycles for a lookup of a key of 8 bytes in a hash map whose entry is the first of its chain. Throughput: one operation in about 8
 /// cycles.
-/// Stall behaviour: requests to memories and the answer hold until taken.
+/// Stall behaviour: requests to memories and the answer hold until taken. A row of search memory outside that is waited for holds up everybody's operations.
 module sluice_xdp_maps
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
+  import sluice_xdp_outside_pkg::*;
 #(
     parameter int unsigned Maps = 256,
     parameter int unsigned Rows = 1 << 15,
@@ -63,6 +64,17 @@ module sluice_xdp_maps
     input  logic                done_fault_i,
     input  logic         [63:0] done_value_i,
 
+    // Rows of search memory outside: a load gives 16 bytes, a store has no answer.
+    output logic                     load_valid_o,
+    input  logic                     load_ready_i,
+    output logic             [ 31:0] load_place_o,
+    input  logic                     row_valid_i,
+    input  logic                     row_fault_i,
+    input  logic             [127:0] row_i,
+    output logic                     store_valid_o,
+    input  logic                     store_ready_i,
+    output outside_request_t         store_o,
+
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
     output logic     cfg_valid_o,
@@ -75,8 +87,8 @@ module sluice_xdp_maps
   if (2 ** MapBits != Maps || Maps > 65536) begin : gen_bad_maps
     $fatal(1, "xdp_maps: Maps is %0d, expected a power of two up to 65536 (%m)", Maps);
   end
-  if (2 ** RowIndexBits != Rows || RowIndexBits > SearchBits) begin : gen_bad_rows
-    $fatal(1, "xdp_maps: Rows is %0d, expected a power of two up to %0d (%m)", Rows, 2 ** SearchBits);
+  if (2 ** RowIndexBits != Rows || RowIndexBits > (Outside ? 15 : 16)) begin : gen_bad_rows
+    $fatal(1, "xdp_maps: Rows is %0d, expected a power of two up to %0d (%m)", Rows, Outside ? 32768 : 65536);
   end
   if (2 ** ProcessorBits != Processors || Processors < 2 || Processors > 16) begin : gen_bad_processors
     $fatal(1, "xdp_maps: Processors is %0d, expected a power of two from 2 to 16 (%m)", Processors);
@@ -125,7 +137,7 @@ module sluice_xdp_maps
   logic back_answers, seek_answers, seek_idle, seek_busy, seek_read, to_seek;
   logic [ProcessorBits-1:0] back_context, seek_context;
   xdp_map_answer_t back_answer, seek_answer;
-  row_t back_state, seek_state;
+  logic [15:0] back_state, seek_state;
   logic [Cores-1:0] only, may_seek, may_back;
   xdp_place_t   back_place;
   xdp_request_t back_asked;
@@ -144,11 +156,8 @@ module sluice_xdp_maps
   logic [23:0] host_slot, host_chain;
   // Declared in front of the copies of map rows: a name that a generate block finds undeclared is a net of its own to Yosys, without driver.
   logic is_map, map_ok, clears;
-  logic search_read;
-  // "Bits of signal are not used": smaller memories have fewer rows.
-  // verilator lint_off UNUSEDSIGNAL
+  logic search_read, search_looks, search_hold, search_bad, search_idle;
   logic [SearchBits-1:0] search_row, search_write_row, seek_row;
-  // verilator lint_on UNUSEDSIGNAL
   logic [3:0] search_write;
   logic [3:0][31:0] search_data, search_written;
 
@@ -244,17 +253,17 @@ module sluice_xdp_maps
   end
 
   // What each core's operation may take: a lookup beside another one waits for a change of its map under way, and for one that waits; what may be a change waits for
-  // such a lookup.
+  // such a lookup. Without lookups beside, whose operation is next does not hang on whether it is taken.
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++) begin
       only[c] = only_looks(found_calls[c].op, hosts[c], found_maps[c]) && !faults[c];
     end
     for (int unsigned c = 0; c < Cores; c++) begin
-      may_seek[c] = only[c] && seek_idle && !back_looks && !host_waits && !(back_changes && back_state == row_t'(found_maps[c].state));
+      may_seek[c] = !Outside && only[c] && seek_idle && !back_looks && !host_waits && !(back_changes && back_state == found_maps[c].state);
       for (int unsigned d = 0; d < Cores; d++) begin
         if (finds[d] && !only[d] && found_maps[d].state == found_maps[c].state) may_seek[c] = 1'b0;
       end
-      may_back[c] = back_idle && (only[c] || !(seek_busy && seek_state == row_t'(found_maps[c].state)));
+      may_back[c] = (Outside || back_idle) && (only[c] || !(seek_busy && seek_state == found_maps[c].state));
     end
   end
 
@@ -271,7 +280,7 @@ module sluice_xdp_maps
       .index_o  (found_core),
       .valid_o  (found_valid)
   );
-  assign found_take = found_valid;
+  assign found_take = found_valid && (to_seek || back_idle);
   assign to_seek = may_seek[found_core];
   // What the first half has done with is not asked for any more.
   always_comb begin
@@ -287,8 +296,8 @@ module sluice_xdp_maps
     found_map.seed = '0;
   end
   assign found_key = found_keys[found_core];
-  assign found_chain = found_chains[found_core];
-  assign found_copy = found_copies[found_core];
+  assign found_chain = Outside ? found_chains[found_core] : ChainBits'(found_chains[found_core][ChipChainBits-1:0]);
+  assign found_copy = Outside ? found_copies[found_core] : SlotNumberBits'(found_copies[found_core][ChipSlotBits-1:0]);
 
   // Only one of them reads values.
   logic front_any;
@@ -311,6 +320,9 @@ module sluice_xdp_maps
       .found_valid_i     (found_valid && !to_seek),
       .found_ready_o     (back_idle),
       .host_waits_i      (host_waits),
+      .hold_i            (search_hold),
+      .bad_i             (search_bad),
+      .looks_o           (search_looks),
       .quiet_o           (back_quiet),
       .found_i           (found),
       .found_context_i   (found_context),
@@ -332,7 +344,7 @@ module sluice_xdp_maps
       .host_error_o      (host_error),
       .host_slot_o       (host_slot),
       .host_chain_o      (host_chain),
-      .looks_o           (back_looks),
+      .reads_o           (back_looks),
       .search_read_o     (search_read),
       .search_row_o      (search_row),
       .search_i          (search_data),
@@ -371,7 +383,7 @@ module sluice_xdp_maps
       .copy_i          (found_copy),
       .busy_o          (seek_busy),
       .state_o         (seek_state),
-      .enable_i        (!search_read),
+      .hold_i          (search_read || search_hold),
       .search_read_o   (seek_read),
       .search_row_o    (seek_row),
       .search_i        (search_data),
@@ -398,34 +410,49 @@ module sluice_xdp_maps
   // ---------------------------------------------------------------------------------------------------------------
   // Memories and the host.
 
-  logic search_free;
+  logic search_free, host_outside, host_looks;
   assign is_map = cfg_req_i.tab == TableXdpMap;
   assign clears = cfg_req_i.clear;
   assign map_ok = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Maps), 4'(XdpMapRowWords)) == StatusOk;
 
-  // Search memory: the host's row in a cycle without an operation's; a write between two operations.
-  assign search_free = !search_read && seek_idle && search_write == '0 && (back_quiet || !cfg_req_i.write);
-  sluice_ram_1r1w #(
-      .Width   (128),
-      .Depth   (Rows),
-      .Lanes   (4),
-      .InitZero(1'b0),
-      .Style   ("block")
+  // Search memory: the host's row in a cycle without an operation's; a write, and a row outside, between two operations.
+  assign search_free = !back_looks && seek_idle && search_write == '0 && ((back_quiet && search_idle) || !(cfg_req_i.write || host_outside));
+  sluice_xdp_search #(
+      .Rows   (Rows),
+      .Outside(Outside)
   ) u_search (
       .clk_i,
-      .wr_en_i  (host_search ? {4{cfg_req_i.write}} : search_write),
-      .wr_addr_i(host_search ? cfg_req_i.index[RowIndexBits-1:0] : search_write_row[RowIndexBits-1:0]),
-      .wr_data_i(host_search ? cfg_req_i.data[127:0] : search_written),
-      .rd_en_i  (search_read || seek_read || (host_search && !cfg_req_i.write)),
-      .rd_addr_i(host_search ? cfg_req_i.index[RowIndexBits-1:0] : search_read ? search_row[RowIndexBits-1:0] : seek_row[RowIndexBits-1:0]),
-      .rd_data_o(search_data)
+      .rst_ni,
+      .read_i          (search_read || seek_read || (host_search && !cfg_req_i.write)),
+      .read_row_i      (host_search ? cfg_req_i.index : search_read ? search_row : seek_row),
+      .looks_i         (search_looks || host_looks),
+      .row_o           (search_data),
+      .bad_o           (search_bad),
+      .write_i         (host_search ? {4{cfg_req_i.write}} : search_write),
+      .write_row_i     (host_search ? cfg_req_i.index : search_write_row),
+      .write_row_data_i(host_search ? cfg_req_i.data[127:0] : search_written),
+      .hold_o          (search_hold),
+      .idle_o          (search_idle),
+      .load_valid_o,
+      .load_ready_i,
+      .load_place_o,
+      .done_valid_i    (row_valid_i),
+      .done_fault_i    (row_fault_i),
+      .done_row_i      (row_i),
+      .store_valid_o,
+      .store_ready_i,
+      .store_o
   );
 
   sluice_xdp_maps_host #(
-      .Rows(Rows)
+      .Rows   (Rows),
+      .Outside(Outside)
   ) u_host (
       .clk_i,
       .rst_ni,
+      .outside_o     (host_outside),
+      .looks_o       (host_looks),
+      .search_hold_i (search_hold),
       .waits_o       (host_waits),
       .search_o      (host_search),
       .search_free_i (search_free),

@@ -38,6 +38,7 @@ module sluice_xdp_maps_answer
     input logic                   loops_i,
     input logic                   fails_i,
     input logic                   refuses_i,
+    input logic                   bad_i,            // a row of search memory could not be read
     input logic                   written_i,
     input logic                   chain_valid_i,
     input logic     [ChainBits:0] chain_i,
@@ -142,6 +143,10 @@ module sluice_xdp_maps_answer
       answer_q.value <= error_q;
       host_error_o   <= host_error(error_q);
       host_slot_o    <= '0;
+    end
+    if (bad_i) begin
+      answer_q.fault <= 1'b1;
+      host_error_o   <= host_error(ErrorIo);
     end
     // An update whose value may not be read changes nothing.
     if (refuses_i) begin

@@ -6,7 +6,7 @@
 ///
 /// Search memory holds, by map: its state (`xdp_map_state`); behind it the slot set aside of each processor, four in a row; beginnings of chains, four
 /// in a row, as a slot and 1; 64 used and 64 touched bits a row; entries. An entry's first word has the next of its chain, or of the
-/// free ones, in bits 17:0 and its chain above; its key follows. A node of a trie has in its first two words both children as slot and 1 (17:0, 35:18),
+/// free ones, in bits 17:0 and its chain above; with external memory these are a word each; its key follows. A node of a trie has in its first two words both children as slot and 1 (17:0, 35:18),
 /// its prefix length (44:36), whether it has a value (45) and that value's slot (62:46); its address follows.
 /// Rows that lead round, or to more entries than there are, fault.
 ///
@@ -59,10 +59,13 @@ module sluice_xdp_maps_back
     output logic [23:0] host_chain_o,
 
     // Which map's rows the operation under way may change.
-    output logic changes_o,
-    output row_t state_o,
+    output logic        changes_o,
+    output logic [15:0] state_o,
 
-    // Search memory: the row comes in the cycle behind its number; `looks_o` is that of an operation that was taken before.
+    // Search memory: the row comes in the cycle behind its number, or is waited for; `reads_o` is without what the next operation reads.
+    output logic                        reads_o,
+    input  logic                        hold_i,
+    input  logic                        bad_i,
     output logic                        looks_o,
     output logic                        search_read_o,
     output logic [SearchBits-1:0]       search_row_o,
@@ -106,6 +109,8 @@ module sluice_xdp_maps_back
   ) u_control (
       .clk_i,
       .rst_ni,
+      .hold_i,
+      .bad_i       (bad),
       .found_valid_i,
       .found_ready_o,
       .host_waits_i,
@@ -143,7 +148,13 @@ module sluice_xdp_maps_back
   );
   assign quiet_o = idle && changes_idle && marks_idle;
   assign changes_o = !free && !only_looks(operation.call.op, operation.host, operation.map);
-  assign state_o = row_t'(operation.map.state);
+  assign state_o = operation.map.state;
+
+  // Bits of slots that could not be read are taken as they come: they are the map's alone.
+  logic hash_looks, lru_looks, marks_look, trie_looks, next_chains_look, value_looks, walk_looks, bad;
+  assign walk_looks = hash_looks || lru_looks || trie_looks || next_chains_look || value_looks;
+  assign looks_o = walk_looks || marks_look;
+  assign bad = Outside && bad_i && walk_looks && !hold_i;
 
   // ---------------------------------------------------------------------------------------------------------------
   // The walker.
@@ -158,18 +169,20 @@ module sluice_xdp_maps_back
   chain_t victim_chain;
   link_t chain_word, entry_link;
   chain_t chain;
-  row_t bucket_row, entry_row, mark_row, aside_row;
+  row_t bucket_row, entry_row, mark_row, aside_row, state_row;
   logic [127:0] rest_key;
 
   assign look = decide_look | hash_look | lru_look | trie_look | next_look | value_look;
-  assign looks_o = look.valid;
-  sluice_xdp_maps_walker u_walker (
+  assign reads_o = look.valid;
+  sluice_xdp_maps_walker #(
+      .Outside(Outside)
+  ) u_walker (
       .clk_i,
-      .enable_i           (1'b1),
+      .hold_i,
       .operation_i        (operation),
       .next_map_i         (found_map_i),
       .next_chain_i       (found_chain_i),
-      .next_slot_i        (slot_t'(found_key_i[0])),
+      .next_slot_i        (slot_in(slot_t'(found_key_i[0]), Outside)),
       .next_looks_i       (next_looks),
       .next_state_i       (next_state),
       .between_i          (between),
@@ -192,6 +205,7 @@ module sluice_xdp_maps_back
       .bucket_row_o       (bucket_row),
       .entry_row_o        (entry_row),
       .mark_row_o         (mark_row),
+      .state_row_o        (state_row),
       .aside_row_o        (aside_row),
       .rest_key_o         (rest_key),
       .chain_word_o       (chain_word),
@@ -213,7 +227,8 @@ module sluice_xdp_maps_back
   link_t entry_next;
 
   sluice_xdp_maps_decide #(
-      .Processors(Processors)
+      .Processors(Processors),
+      .Outside   (Outside)
   ) u_decide (
       .operation_i    (operation),
       .cursor_i       (cursor),
@@ -243,10 +258,13 @@ module sluice_xdp_maps_back
 
   logic loops, hand_valid;
   logic [31:0] hand;
-  sluice_xdp_maps_hash u_hash (
+  sluice_xdp_maps_hash #(
+      .Outside(Outside)
+  ) u_hash (
       .clk_i,
       .rst_ni,
-      .enable_i    (1'b1),
+      .hold_i,
+      .looks_o     (hash_looks),
       .operation_i (operation),
       .takes_i     (takes),
       .go_i        (go),
@@ -279,9 +297,14 @@ module sluice_xdp_maps_back
   row_t marked_row;
   logic [3:0][31:0] marked;
   logic value_marks;
-  sluice_xdp_maps_lru u_lru (
+  sluice_xdp_maps_lru #(
+      .Outside(Outside)
+  ) u_lru (
       .clk_i,
       .rst_ni,
+      .hold_i,
+      .looks_o       (lru_looks),
+      .looks_marks_o (marks_look),
       .operation_i   (operation),
       .go_i          (go),
       .sure_i        (sure),
@@ -319,7 +342,8 @@ module sluice_xdp_maps_back
   sluice_xdp_maps_trie u_trie (
       .clk_i,
       .rst_ni,
-      .enable_i   (1'b1),
+      .hold_i,
+      .looks_o    (trie_looks),
       .rest_key_i (rest_key),
       .operation_i(operation),
       .takes_i    (takes),
@@ -336,6 +360,8 @@ module sluice_xdp_maps_back
   sluice_xdp_maps_next u_next (
       .clk_i,
       .rst_ni,
+      .hold_i,
+      .looks_o      (next_chains_look),
       .bucket_bits_i(operation.map.bucket_bits),
       .go_i         (go),
       .from_i       (from),
@@ -357,6 +383,8 @@ module sluice_xdp_maps_back
   ) u_value (
       .clk_i,
       .rst_ni,
+      .hold_i,
+      .looks_o      (value_looks),
       .next_i       (found_i),
       .next_map_i   (found_map_i),
       .next_host_i  (found_host_i),
@@ -372,6 +400,7 @@ module sluice_xdp_maps_back
       .drains_i     (drains),
       .search_i,
       .marks_idle_i (marks_idle),
+      .settled_i    (marks_idle && changes_idle),
       .links_i      (links),
       .leaves_i     (leaves),
       .go_o         (value_go),
@@ -420,14 +449,17 @@ module sluice_xdp_maps_back
     if (write_rest) write_move.rest = rest;
   end
 
-  sluice_xdp_maps_changes u_changes (
+  sluice_xdp_maps_changes #(
+      .Outside(Outside)
+  ) u_changes (
       .clk_i,
       .rst_ni,
+      .hold_i,
       .operation_i   (operation),
       .cursor_i      (cursor),
       .takes_i       (takes),
       .start_i       (walk_write_e'(decide_write | hash_write | lru_write | value_write)),
-      .cancel_i      (refuses),
+      .cancel_i      (refuses || bad),
       .sure_i        (sure),
       .plan_i        (plan),
       .counts_i      (counts),
@@ -444,6 +476,7 @@ module sluice_xdp_maps_back
       .entry_row_i   (entry_row),
       .mark_row_i    (mark_row),
       .aside_row_i   (aside_row),
+      .state_row_i   (state_row),
       .rest_key_i    (rest_key),
       .aside_i       (aside),
       .passed_valid_i(write_passed),
@@ -485,6 +518,7 @@ module sluice_xdp_maps_back
       .loops_i        (loops),
       .fails_i        (fails),
       .refuses_i      (refuses),
+      .bad_i          (bad),
       .written_i      (written),
       .chain_valid_i  (next_came),
       .chain_i        (next_chain),

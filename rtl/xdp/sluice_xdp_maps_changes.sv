@@ -4,13 +4,17 @@
 /// A new entry is written behind what leads to it, a victim is taken out before. An exchange's slot that goes has its bits written before its entry
 /// is, so that those of the one that comes may be read beside it.
 ///
-/// Latency: none. Throughput: a row a cycle. Never stalls.
+/// Latency: none. Throughput: a row a cycle. Stands still while `hold_i`.
 module sluice_xdp_maps_changes
   import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
-(
+#(
+    parameter bit Outside = 1'b0
+) (
     input logic clk_i,
     input logic rst_ni,
+    input logic hold_i,
 
     // "Bits of signal are not used": of an operation its key and its map's rows.
     // verilator lint_off UNUSEDSIGNAL
@@ -37,11 +41,15 @@ module sluice_xdp_maps_changes
     output logic           prev_valid_o,
     output logic           rest_valid_o,
     output logic   [  2:0] rest_o,
+    // "Bits of signal are not used": those of wide links.
+    // verilator lint_off UNUSEDSIGNAL
     input  chain_t         chain_i,
+    // verilator lint_on UNUSEDSIGNAL
     input  row_t           bucket_row_i,
     input  row_t           entry_row_i,
     input  row_t           mark_row_i,
     input  row_t           aside_row_i,
+    input  row_t           state_row_i,
     input  logic   [127:0] rest_key_i,
 
     input  logic              aside_i,
@@ -69,7 +77,9 @@ module sluice_xdp_maps_changes
 
   assign writing = write_q != WriteNone && (sure_i || written_q || plan_i.deletes) &&
       !(plan_i.exchanges && write_q == WriteEntry && marked_valid_i && holds_entry_i);
-  assign last = cursor_i.rest == rests_of(operation_i.map);
+  logic [2:0] rests;
+  assign rests = rests_of(operation_i.map, Outside);
+  assign last = cursor_i.rest == rests;
   assign idle_o = write_q == WriteNone;
   assign links_o = writing && write_q == WriteLink;
 
@@ -91,19 +101,21 @@ module sluice_xdp_maps_changes
     end
   end
   assign leaves_o = write_next inside {WriteNone, WriteFree} ||
-      (write_next == WriteEntry && (rest_valid_o ? rest_o : cursor_i.rest) == rests_of(
-      operation_i.map
-  ));
+      (write_next == WriteEntry && (rest_valid_o ? rest_o : cursor_i.rest) == rests);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || cancel_i) write_q <= WriteNone;
-    else write_q <= (start_i != WriteNone) ? start_i : write_next;
-    if (writing) written_q <= 1'b1;
+    else if (!hold_i) write_q <= (start_i != WriteNone) ? start_i : write_next;
+    if (writing && !hold_i) written_q <= 1'b1;
     if (takes_i) written_q <= 1'b0;
   end
 
-  // The row of an entry.
-  assign entry_data = (cursor_i.rest == '0) ? {operation_i.key[1][31:0], operation_i.key[0], operation_i.chain, plan_i.exchanges ? next_i : cursor_i.head} : rest_key_i;
+  // The row of an entry: its link and its chain, in a word or in one each.
+  function automatic logic [127:0] first_row(link_t link);
+    if (Outside) return {operation_i.key[0], 32'(operation_i.chain), 32'(link)};
+    return {operation_i.key[1][31:0], operation_i.key[0], operation_i.chain[ChipChainBits-1:0], link[ChipLinkBits-1:0]};
+  endfunction
+  assign entry_data = (cursor_i.rest == '0) ? first_row(plan_i.exchanges ? next_i : cursor_i.head) : rest_key_i;
 
   assign hook = (write_q == WriteUnhook) ? hook_i : plan_i.deletes ? next_i : link_to(cursor_i.slot);
   assign at_bucket = cursor_i.prev_bucket || (plan_i.inserts && write_q == WriteLink);
@@ -116,14 +128,14 @@ module sluice_xdp_maps_changes
       case (write_q)
         WriteCounts: begin
           search_write_o = '1;
-          search_write_row_o = row_t'(operation_i.map.state);
+          search_write_row_o = state_row_i;
           search_o = counts_i;
         end
         WriteEntry: search_write_o = '1;
         WriteFree:  search_write_o = 4'b0001;
         default: begin
           search_write_o = 4'b0001;
-          search_o[0] = {chain_i, hook};
+          search_o[0] = Outside ? 32'(hook) : {chain_i[ChipChainBits-1:0], hook[ChipLinkBits-1:0]};
           if (at_bucket) begin
             search_write_o = 4'b0001 << chain_i[1:0];
             search_write_row_o = bucket_row_i;
@@ -141,7 +153,7 @@ module sluice_xdp_maps_changes
       search_o[3:2] = passed_i;
     end else if (counts_valid_i) begin
       search_write_o = '1;
-      search_write_row_o = row_t'(operation_i.map.state);
+      search_write_row_o = state_row_i;
       search_o = counts_i;
     end else if (marked_valid_i) begin
       marked_ready_o = 1'b1;

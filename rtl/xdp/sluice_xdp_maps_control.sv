@@ -3,7 +3,10 @@
 /// It is taken when the one before has ended. Whoever has it says with what it goes on (`said_i`). An update whose value may not be read changes
 /// nothing: it is answered before it has written.
 ///
-/// Latency: an operation is taken in the cycle in which the one before is answered. Stall behaviour: an answer is offered until it is taken.
+/// An operation whose row of search memory cannot be read changes nothing, and faults.
+///
+/// Latency: an operation is taken in the cycle in which the one before is answered. Stall behaviour: an answer is offered until it is taken; stands
+/// still while `hold_i`.
 module sluice_xdp_maps_control
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
@@ -14,6 +17,8 @@ module sluice_xdp_maps_control
 ) (
     input logic clk_i,
     input logic rst_ni,
+    input logic hold_i,  // a row of search memory is waited for, or room for one
+    input logic bad_i,   // one that is looked at could not be read
 
     input  logic                                    found_valid_i,
     output logic                                    found_ready_o,
@@ -80,9 +85,9 @@ module sluice_xdp_maps_control
   assign fails_o = state_q == Fail;
   assign drains_o = state_q == Drain;
   assign between_o = state_q inside {Idle, Answer};
-  assign ends = state_q == Answer && (operation_q.host || answer_ready_i);
+  assign ends = state_q == Answer && (operation_q.host || answer_ready_i) && !hold_i;
   assign free_o = idle_o || ends;
-  assign found_ready_o = free_o && !host_waits_i;
+  assign found_ready_o = free_o && !host_waits_i && !hold_i;
   assign takes_o = found_valid_i && found_ready_o;
 
   // Of a lookup by key or prefix nothing is to be decided before its chain's beginning, or its trie's root, is read; of a reference by
@@ -108,12 +113,16 @@ module sluice_xdp_maps_control
     if (drains_o && drained_i) own = GoAnswer;
   end
   assign refuses_o = refused_q && (found_o || drains_o || refusable_i);
-  assign go_o = refuses_o ? GoAnswer : walk_go_e'(own | said_i);
+  always_comb begin
+    go_o = refuses_o ? GoAnswer : walk_go_e'(own | said_i);
+    if (bad_i) go_o = writes_value(operation_q) ? GoDrain : GoAnswer;
+    if (hold_i) go_o = GoStay;
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Idle;
-    end else begin
+    end else if (!hold_i) begin
       case (go_o)
         GoStay: begin
           if (ends) state_q <= Idle;
@@ -143,8 +152,8 @@ module sluice_xdp_maps_control
     end
   end
 
-  assign answer_valid_o = state_q == Answer && !operation_q.host;
+  assign answer_valid_o = state_q == Answer && !operation_q.host && !hold_i;
   assign answer_context_o = context_q;
-  assign host_done_o = state_q == Answer && operation_q.host;
+  assign host_done_o = state_q == Answer && operation_q.host && !hold_i;
 
 endmodule

@@ -8,7 +8,8 @@ module sluice_xdp_maps_decide
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
 #(
-    parameter int unsigned Processors = 8
+    parameter int unsigned Processors = 8,
+    parameter bit Outside = 1'b0
 ) (
     // "Bits of signal are not used": of an operation what it is, on which map.
     // verilator lint_off UNUSEDSIGNAL
@@ -58,7 +59,7 @@ module sluice_xdp_maps_decide
   assign indexed = is_indexed(operation_i.map.kind);
   assign looks = program_looks(operation_i);
   assign refers = op == XdpMapOpReference;
-  assign index = slot_t'(operation_i.key[0]);
+  assign index = slot_in(slot_t'(operation_i.key[0]), Outside);
   assign beyond = operation_i.key[0][31:0] >= operation_i.map.entries;
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -117,12 +118,12 @@ module sluice_xdp_maps_decide
       end else if (operation_i.call.value[FlagBroadcast]) begin
         // Where all entries lead to lies behind the last slot.
         begin_failed = 1'b0;
-        begin_slot = slot_t'(operation_i.map.slots);
+        begin_slot = slot_in(slot_t'(operation_i.map.slots), Outside);
         begin_go = GoGet;
       end
     end
     if (op == XdpMapOpPut) begin
-      begin_slot = slot_t'(operation_i.call.value[63:32]);
+      begin_slot = slot_in(slot_t'(operation_i.call.value[63:32]), Outside);
       begin_error = '0;
       begin_go = GoValue;
       if (operation_i.call.value[63:32] >= 32'(operation_i.map.slots) + 32'(operation_i.map.kind inside {XdpMapDevices, XdpMapKeyedReferences})) begin
@@ -221,7 +222,7 @@ module sluice_xdp_maps_decide
       move_o.slot_valid = 1'b1;
       move_o.slot = cursor_i.at;
       move_o.head_valid = op == XdpMapOpDelete;
-      move_o.head = link_t'(counts_i.free);
+      move_o.head = link_in(counts_i.free, Outside);
       look_o.valid = exchange || mark_valid_o;
       look_o.row = exchange ? LookAside : LookMark;
       from_o = {1'b0, operation_i.chain} + (ChainBits + 1)'(1);

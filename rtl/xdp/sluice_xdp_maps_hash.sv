@@ -3,15 +3,19 @@
 /// Of a change the map's state comes with its chain: the slot of a new entry is known before there is none. An entry's rows are
 /// read one behind the other; in any case the row behind the first one, or the next entry, if it has one row.
 ///
-/// Latency: 2 cycles to the first entry, 1 or 2 for each more, 1 for each further row of the key. Without `enable_i` nothing moves.
+/// Latency: 2 cycles to the first entry, 1 or 2 for each more, 1 for each further row of the key. Stands still while
+/// `hold_i`.
 module sluice_xdp_maps_hash
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
-(
-    input logic clk_i,
-    input logic rst_ni,
-    input logic enable_i,
+#(
+    parameter bit Outside = 1'b0
+) (
+    input  logic clk_i,
+    input  logic rst_ni,
+    input  logic hold_i,
+    output logic looks_o, // at what comes of search memory
 
     // "Bits of signal are not used": of an operation what it is and whose map it concerns.
     // verilator lint_off UNUSEDSIGNAL
@@ -72,7 +76,9 @@ module sluice_xdp_maps_hash
   walk_flags_t flags;
   // verilator lint_on UNUSEDSIGNAL
 
-  assign rests = rests_of(operation_i.map);
+  assign rests = rests_of(operation_i.map, Outside);
+  assign looks_o = state_q inside {BucketRow, EntryRow, RestRow, FreeRow} ||
+      (state_q == Bucket && operation_i.call.op inside {XdpMapOpUpdate, XdpMapOpDelete});
   assign flags = flags_of(operation_i);
   assign plan_o = plan_q;
   assign counts_o = counts_q;
@@ -117,7 +123,7 @@ module sluice_xdp_maps_hash
         look_o.valid = 1'b1;
         look_o.row = LookBucket;
         move_o.slot_valid = 1'b1;
-        move_o.slot = has_free ? slot_t'(free - 32'd1) : slot_t'(fresh);
+        move_o.slot = slot_in(has_free ? slot_t'(free - 32'd1) : slot_t'(fresh), Outside);
         if (operation_i.call.op inside {XdpMapOpUpdate, XdpMapOpDelete} && forbidden(operation_i)) begin
           error_o = ErrorPermission;
           go_o = GoFail;
@@ -212,7 +218,7 @@ module sluice_xdp_maps_hash
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Rest;
-    end else if (enable_i) begin
+    end else if (!hold_i) begin
       case (go_i)
         GoStay: state_q <= state_next;
         GoBucket: state_q <= Bucket;
@@ -223,35 +229,36 @@ module sluice_xdp_maps_hash
     end
   end
 
-  always_ff @(posedge clk_i) if (enable_i) begin
-    if (state_q == EntryRow) next_q <= entry_link_i;
+  always_ff @(posedge clk_i)
+    if (!hold_i) begin
+      if (state_q == EntryRow) next_q <= entry_link_i;
 
-    if (state_q == Bucket) begin
-      plan_q.inserts <= updates;
-      plan_q.deletes <= operation_i.call.op == XdpMapOpDelete;
-      plan_q.full    <= !has_room;
-      if (updates && has_room) begin
-        plan_q.takes_free <= has_free;
-        if (!has_free) plan_q.no_slot <= fresh >= 32'(operation_i.map.slots);
+      if (state_q == Bucket) begin
+        plan_q.inserts <= updates;
+        plan_q.deletes <= operation_i.call.op == XdpMapOpDelete;
+        plan_q.full    <= !has_room;
+        if (updates && has_room) begin
+          plan_q.takes_free <= has_free;
+          if (!has_free) plan_q.no_slot <= fresh >= 32'(operation_i.map.slots);
+        end
       end
-    end
-    if (found_i) plan_q.inserts <= 1'b0;
-    if (exchanges_i) plan_q.exchanges <= 1'b1;
-    if (takes_i) plan_q <= '0;
+      if (found_i) plan_q.inserts <= 1'b0;
+      if (exchanges_i) plan_q.exchanges <= 1'b1;
+      if (takes_i) plan_q <= '0;
 
-    if (state_q == Bucket) begin
-      counts_q <= search_i;
-      if (updates && has_room) begin
-        counts_q.count <= count + 32'd1;
-        if (!has_free) counts_q.fresh <= fresh + 32'd1;
+      if (state_q == Bucket) begin
+        counts_q <= search_i;
+        if (updates && has_room) begin
+          counts_q.count <= count + 32'd1;
+          if (!has_free) counts_q.fresh <= fresh + 32'd1;
+        end
       end
+      if (deletes_i) begin
+        counts_q.free  <= 32'(cursor_i.at) + 32'd1;
+        counts_q.count <= counts_q.count - 32'd1;
+      end
+      if (state_q == FreeRow) counts_q.free <= 32'(entry_link_i);
+      if (hand_valid_i) counts_q.hand <= hand_i;
     end
-    if (deletes_i) begin
-      counts_q.free  <= 32'(cursor_i.at) + 32'd1;
-      counts_q.count <= counts_q.count - 32'd1;
-    end
-    if (state_q == FreeRow) counts_q.free <= 32'(entry_link_i);
-    if (hand_valid_i) counts_q.hand <= hand_i;
-  end
 
 endmodule

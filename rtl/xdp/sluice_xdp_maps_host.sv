@@ -1,7 +1,7 @@
 /// What the host does with the map engine: its operations, their keys and values, and rows of search memory.
 ///
 /// `cfg_valid_i` with `cfg_req_i` begins; both stay until `cfg_valid_o`. A row of search memory is the host's in a cycle in which `search_free_i` says so (`search_o`);
-/// while it waits (`waits_o`) no operation is begun. An operation is offered by `call_valid_o` until `call_taken_i`, and ends with `done_i`. Its key and value are
+/// while it waits (`waits_o`) no operation is begun. A row outside is waited for. An operation is offered by `call_valid_o` until `call_taken_i`, and ends with `done_i`. Its key and value are
 /// in a memory of words of 8 bytes: either half of the engine reads them, and what an entry holds is written there.
 ///
 /// Latency: a word comes in the cycle behind its number; answers 3 cycles behind `cfg_valid_i`, or when the row or the operation is done. Throughput: one request at a time.
@@ -11,13 +11,17 @@ module sluice_xdp_maps_host
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
 #(
-    parameter int unsigned Rows = 1 << 15
+    parameter int unsigned Rows = 1 << 15,
+    parameter bit Outside = 1'b0
 ) (
     input logic clk_i,
     input logic rst_ni,
 
     output logic             waits_o,
     output logic             search_o,
+    output logic             outside_o,      // its row lies in external memory
+    output logic             looks_o,        // at what comes of it
+    input  logic             search_hold_i,  // which is waited for
     input  logic             search_free_i,
     input  logic [3:0][31:0] search_i,
 
@@ -71,10 +75,12 @@ module sluice_xdp_maps_host
   assign waits_o = state_q == Search;
   assign search_o = waits_o && search_free_i;
   assign call_valid_o = pending_q;
+  assign outside_o = Outside && cfg_req_i.index[SearchBits-1];
+  assign looks_o = state_q == Late && is_search && !cfg_req_i.write;
 
   always_comb begin
     case (cfg_req_i.tab)
-      TableXdpSearch: status = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Rows), 4'(XdpSearchRowWords));
+      TableXdpSearch: status = cfg_check(cfg_req_i, 1'b1, 1'b1, outside_o ? '1 : 24'(Rows), 4'(XdpSearchRowWords));
       TableXdpHost: status = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'd1, 4'(XdpHostRowWords));
       default: status = cfg_check(cfg_req_i, is_data, 1'b1, 24'(HostRows), 4'(XdpValueRowWords));
     endcase
@@ -127,7 +133,7 @@ module sluice_xdp_maps_host
         end
         Search: if (search_free_i) state_q <= Late;
         Runs: if (done_i) state_q <= Done;
-        Late: state_q <= Done;
+        Late: if (!search_hold_i || !is_search) state_q <= Done;
         default: state_q <= Idle;
       endcase
       if (call_taken_i) pending_q <= 1'b0;

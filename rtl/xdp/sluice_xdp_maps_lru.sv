@@ -2,14 +2,19 @@
 /// what operations change in used and touched bits (docs/design/xdp-maps.md, "What an LRU map gives up").
 ///
 /// Latency: 4 cycles for each 64 slots that the hand passes, 3 to the victim's chain, 1 for each entry before it. Stall behaviour: waits until it is sure that the
-/// value may be read.
+/// value may be read; stands still while `hold_i`.
 module sluice_xdp_maps_lru
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
-(
-    input logic clk_i,
-    input logic rst_ni,
+#(
+    parameter bit Outside = 1'b0
+) (
+    input  logic clk_i,
+    input  logic rst_ni,
+    input  logic hold_i,
+    output logic looks_o,       // at what comes of search memory
+    output logic looks_marks_o,
 
     // "Bits of signal are not used": of an operation what its map's size is.
     // verilator lint_off UNUSEDSIGNAL
@@ -79,6 +84,7 @@ module sluice_xdp_maps_lru
   assign victim = {hand_i[31:6], picked};
   assign behind = {hand_i[31:6], 6'd0} + 32'd64;
   assign scans_o = state_q == Scan;
+  assign looks_o = state_q inside {ScanRow, VictimRow, SeekRow, SeekEntryRow};
   assign first_o = state_q == SeekRow;
   assign mark_hand_o = state_q inside {Scan, ScanWrite};
   assign write_passed_o = state_q == ScanWrite;
@@ -114,15 +120,15 @@ module sluice_xdp_maps_lru
       ScanWrite: begin
         look_o.valid = 1'b1;
         look_o.entry_valid = 1'b1;
-        look_o.entry = slot_t'(victim);
+        look_o.entry = slot_in(slot_t'(victim), Outside);
         if (picked_valid) begin
           state_next = VictimRow;
           move_o.slot_valid = 1'b1;
-          move_o.slot = slot_t'(victim);
+          move_o.slot = slot_in(slot_t'(victim), Outside);
         end else begin
           state_next = Scan;
           // Twice around is enough.
-          if (32'(cursor_i.steps) > 32'(operation_i.map.slots[23:5]) + 32'd4) begin
+          if (32'(cursor_i.steps) > 32'(operation_i.map.slots[SlotNumberBits-1:5]) + 32'd4) begin
             error_o = ErrorNoMemory;
             go_o = GoFail;
           end
@@ -133,7 +139,7 @@ module sluice_xdp_maps_lru
         look_o.valid = 1'b1;
         look_o.row = LookBucket;
         look_o.chain_valid = 1'b1;
-        look_o.chain = search_i[0][31:LinkBits];
+        look_o.chain = chain_in(search_i, Outside);
         move_o.restart = 1'b1;
       end
       SeekRow: begin
@@ -179,7 +185,7 @@ module sluice_xdp_maps_lru
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Rest;
-    end else begin
+    end else if (!hold_i) begin
       case (go_i)
         GoStay:  state_q <= state_next;
         GoScan:  state_q <= Scan;
@@ -187,7 +193,7 @@ module sluice_xdp_maps_lru
       endcase
     end
     if (state_q == VictimRow) begin
-      chain_q <= search_i[0][31:LinkBits];
+      chain_q <= chain_in(search_i, Outside);
       hook_q  <= entry_link_i;
     end
   end
@@ -195,6 +201,8 @@ module sluice_xdp_maps_lru
   sluice_xdp_maps_marks u_marks (
       .clk_i,
       .rst_ni,
+      .hold_i,
+      .looks_o      (looks_marks_o),
       .search_i,
       .mark_valid_i,
       .mark_row_i,

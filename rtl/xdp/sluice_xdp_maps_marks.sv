@@ -7,12 +7,14 @@
 /// **The hand.** In the cycle of `scan_i` the row that it stands in is in `search_i`. Two cycles later `pick_valid_o` says whether there is a used slot
 /// behind it in this row that is not touched, `pick_o` which is the first, `passed_o` what the hand leaves of the touched bits.
 ///
-/// Latency: 2 cycles. Throughput: a row in 2 cycles. Stall behaviour: a changed row is held until taken.
+/// Latency: 2 cycles. Throughput: a row in 2 cycles. Stall behaviour: a changed row is held until taken; stands still while `hold_i`.
 module sluice_xdp_maps_marks
   import sluice_xdp_pkg::*;
 (
-    input logic clk_i,
-    input logic rst_ni,
+    input  logic clk_i,
+    input  logic rst_ni,
+    input  logic hold_i,
+    output logic looks_o, // at what comes of search memory
 
     input logic [3:0][31:0] search_i,
 
@@ -44,17 +46,18 @@ module sluice_xdp_maps_marks
   assign touched = search_i[3:2];
 
   assign idle_o = !comes_q && !write_valid_o;
+  assign looks_o = comes_q;
   assign write_o = {touched_q, used_q};
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       comes_q       <= 1'b0;
       write_valid_o <= 1'b0;
-    end else begin
+    end else if (!hold_i) begin
       comes_q <= mark_valid_i;
       if (comes_q) write_valid_o <= 1'b1;
       else if (write_ready_i) write_valid_o <= 1'b0;
     end
-    if (mark_valid_i) begin
+    if (mark_valid_i && !hold_i) begin
       write_row_o <= mark_row_i;
       bit_q       <= 64'd1 << mark_slot_i;
       mark_q      <= mark_i;
@@ -81,13 +84,15 @@ module sluice_xdp_maps_marks
       .onehot_o(unused_onehot)
   );
   always_ff @(posedge clk_i) begin
-    if (scan_i) begin
+    if (scan_i && !hold_i) begin
       candidates_q <= used & ~touched & behind;
       passes_q     <= behind;
       before_q     <= touched;
     end
-    pick_valid_o <= pick_valid;
-    pick_o       <= pick;
+    if (!hold_i) begin
+      pick_valid_o <= pick_valid;
+      pick_o       <= pick;
+    end
   end
   // The hand passes what lies from where it stands to in front of what it picks.
   assign passed_o = before_q & ~(pick_valid_o ? passes_q & ~(Ones << pick_o) : passes_q);

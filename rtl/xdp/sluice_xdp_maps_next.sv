@@ -1,14 +1,16 @@
 /// Goes through chains from one on, for the host: to the first that is not empty, or so far as one operation looks.
 ///
-/// Latency: 2 cycles a chain. Never stalls.
+/// Latency: 2 cycles a chain. Stands still while `hold_i`.
 module sluice_xdp_maps_next
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
 (
-    input logic clk_i,
-    input logic rst_ni,
+    input  logic clk_i,
+    input  logic rst_ni,
+    input  logic hold_i,
+    output logic looks_o, // at what comes of search memory
 
-    input logic         [        3:0] bucket_bits_i,  // chains of the map, as a power of two
+    input logic         [        4:0] bucket_bits_i,  // chains of the map, as a power of two
     input walk_go_e                   go_i,
     input logic         [ChainBits:0] from_i,         // the first chain, when it begins
     // "Bits of signal are not used": how many chains there were.
@@ -39,6 +41,7 @@ module sluice_xdp_maps_next
   logic [ChainBits:0] scan_q;
 
   assign came_o  = state_q == ChainsRow;
+  assign looks_o = state_q == ChainsRow;
   assign chain_o = scan_q;
 
   always_comb begin
@@ -71,14 +74,14 @@ module sluice_xdp_maps_next
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Rest;
-    end else begin
+    end else if (!hold_i) begin
       case (go_i)
         GoStay:   state_q <= state_next;
         GoChains: state_q <= Chains;
         default:  state_q <= Rest;
       endcase
     end
-    if (state_q == Chains) scan_q <= scan_q + (ChainBits + 1)'(1);
+    if (state_q == Chains && !hold_i) scan_q <= scan_q + (ChainBits + 1)'(1);
     if (go_i == GoChains) scan_q <= from_i;
   end
 

@@ -1,6 +1,6 @@
 /// A second operation under way in the map engine: a program's lookup in a hash map or a trie, beside what the second half does.
 ///
-/// `take_i` with `idle_o` takes an operation with its key; search memory is free then. In cycles without `enable_i` the memory is another's, and nothing moves. Nobody
+/// `take_i` with `idle_o` takes an operation with its key; search memory is free then. In cycles with `hold_i` the memory is another's, and nothing moves. Nobody
 /// changes rows of the map meanwhile: `busy_o` and `state_o` say which map that is, until its answer is taken.
 ///
 /// Latency: of a lookup in a hash map 5 cycles with the first entry, 2 for each more, and 1 for each further row of the key; 2 to a trie's root and 4 for each
@@ -28,10 +28,10 @@ module sluice_xdp_maps_seek
     input  slot_t                                    copy_i,
 
     output logic busy_o,
-    output row_t state_o,
+    output logic [15:0] state_o,
 
     // Search memory: the row comes in the cycle behind its number.
-    input  logic             enable_i,
+    input  logic             hold_i,
     output logic             search_read_o,
     output row_t             search_row_o,
     input  logic [3:0][31:0] search_i,
@@ -59,7 +59,7 @@ module sluice_xdp_maps_seek
   assign trie = map_i.kind == XdpMapTrie;
   assign idle_o = state_q == Idle;
   assign busy_o = state_q != Idle;
-  assign state_o = row_t'(operation_q.map.state);
+  assign state_o = operation_q.map.state;
 
   // ---------------------------------------------------------------------------------------------------------------
   // A row that came while the memory was another's is kept.
@@ -67,7 +67,7 @@ module sluice_xdp_maps_seek
   logic read_q;
   logic [3:0][31:0] kept_q, search;
   always_ff @(posedge clk_i) begin
-    read_q <= search_read_o && enable_i;
+    read_q <= search_read_o && !hold_i;
     if (read_q) kept_q <= search_i;
   end
   assign search = read_q ? search_i : kept_q;
@@ -86,14 +86,15 @@ module sluice_xdp_maps_seek
   walk_plan_t unused_plan;
   xdp_map_state_t unused_counts;
   chain_t unused_chain;
-  row_t unused_bucket, unused_entry, unused_mark, unused_aside;
+  row_t unused_bucket, unused_entry, unused_mark, unused_state, unused_aside;
+  logic [1:0] unused_looks;
   logic [127:0] rest_key;
 
   assign go = take_i ? (trie ? GoRootRow : GoBucketRow) : walk_go_e'(hash_go | trie_go);
 
   sluice_xdp_maps_walker u_walker (
       .clk_i,
-      .enable_i,
+      .hold_i,
       .operation_i        (operation_q),
       .next_map_i         (map_i),
       .next_chain_i       (chain_i),
@@ -120,6 +121,7 @@ module sluice_xdp_maps_seek
       .bucket_row_o       (unused_bucket),
       .entry_row_o        (unused_entry),
       .mark_row_o         (unused_mark),
+      .state_row_o        (unused_state),
       .aside_row_o        (unused_aside),
       .rest_key_o         (rest_key),
       .chain_word_o       (chain_word),
@@ -131,7 +133,8 @@ module sluice_xdp_maps_seek
   sluice_xdp_maps_hash u_hash (
       .clk_i,
       .rst_ni,
-      .enable_i,
+      .hold_i,
+      .looks_o     (unused_looks[0]),
       .operation_i (operation_q),
       .takes_i     (take_i),
       .go_i        (go),
@@ -161,7 +164,8 @@ module sluice_xdp_maps_seek
   sluice_xdp_maps_trie u_trie (
       .clk_i,
       .rst_ni,
-      .enable_i,
+      .hold_i,
+      .looks_o    (unused_looks[1]),
       .operation_i(operation_q),
       .takes_i    (take_i),
       .go_i       (go),
@@ -184,8 +188,8 @@ module sluice_xdp_maps_seek
     end else begin
       case (state_q)
         Away: begin
-          if (enable_i && go == GoFound) state_q <= Found;
-          if (enable_i && go inside {GoMiss, GoAnswer}) state_q <= Answer;
+          if (!hold_i && go == GoFound) state_q <= Found;
+          if (!hold_i && go inside {GoMiss, GoAnswer}) state_q <= Answer;
         end
         Found:   state_q <= Answer;
         Answer:  if (answer_ready_i) state_q <= Idle;
@@ -193,7 +197,7 @@ module sluice_xdp_maps_seek
       endcase
     end
     if (state_q == Found) value_q <= 32'(value_address(operation_q, cursor.at));
-    if (loops && enable_i) fault_q <= 1'b1;
+    if (loops && !hold_i) fault_q <= 1'b1;
     if (spent_q != '1) spent_q <= spent_q + steps_t'(1);
     if (take_i) begin
       value_q                <= '0;
@@ -220,7 +224,7 @@ module sluice_xdp_maps_seek
 
 `ifndef SYNTHESIS
   TakesWhenIdle_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !take_i || (idle_o && enable_i));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !take_i || (idle_o && !hold_i));
 `endif
 
 endmodule

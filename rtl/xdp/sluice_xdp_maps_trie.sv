@@ -2,14 +2,15 @@
 ///
 /// A node's first row has children, length and value; bits of the address that its prefix covers are compared row by row.
 ///
-/// Latency: 2 cycles to the root, 4 for each node, 4 for each further row of its prefix. Without `enable_i` nothing moves.
+/// Latency: 2 cycles to the root, 4 for each node, 4 for each further row of its prefix. Stands still while `hold_i`.
 module sluice_xdp_maps_trie
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
 (
-    input logic clk_i,
-    input logic rst_ni,
-    input logic enable_i,
+    input  logic clk_i,
+    input  logic rst_ni,
+    input  logic hold_i,
+    output logic looks_o, // at what comes of search memory
 
     // "Bits of signal are not used": of an operation its key, and where its map's rows are.
     // verilator lint_off UNUSEDSIGNAL
@@ -73,11 +74,12 @@ module sluice_xdp_maps_trie
   logic [6:0] behind;
   logic side;
   assign behind = prefix_q[6:0] + 7'd64;
-  assign side   = (behind == '0) ? address[{cursor_i.rest[1:0], 7'd71}] : node_address[{behind[6:3], ~behind[2:0]}];
+  assign side = (behind == '0) ? address[{cursor_i.rest[1:0], 7'd71}] : node_address[{behind[6:3], ~behind[2:0]}];
 
   // The prefix is the address's, and has a value; nothing below it is longer.
+  assign looks_o = state_q inside {RootRow, NodeRow};
   assign covers = !differs_q && real_q;
-  assign ends   = differs_q || 32'(prefix_q) == length || children_q[side_q] == '0 || cursor_i.too_far;
+  assign ends = differs_q || 32'(prefix_q) == length || children_q[side_q] == '0 || cursor_i.too_far;
 
   always_comb begin
     state_next = state_q;
@@ -125,7 +127,7 @@ module sluice_xdp_maps_trie
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Rest;
-    end else if (enable_i) begin
+    end else if (!hold_i) begin
       case (go_i)
         GoStay: state_q <= state_next;
         GoRoot: state_q <= Root;
@@ -133,20 +135,20 @@ module sluice_xdp_maps_trie
         default: state_q <= Rest;
       endcase
     end
-    if (enable_i && state_q == NodeRow) begin
+    if (state_q == NodeRow) begin
       node_q <= search_i;
       if (cursor_i.rest == '0) begin
-        children_q   <= {node[35:18], node[17:0]};
+        children_q   <= {link_t'(node[35:18]), link_t'(node[17:0])};
         prefix_q     <= node[44:36];
         real_q       <= node[45];
-        value_slot_q <= node[62:46];
+        value_slot_q <= slot_t'(node[62:46]);
       end
     end
-    if (enable_i && state_q == NodeCheck) begin
+    if (state_q == NodeCheck) begin
       differs_q <= ((node_q ^ node_address) & node_mask) != '0 || 32'(prefix_q) > length;
       side_q    <= side;
     end
-    if (enable_i && state_q == NodeStep && covered && covers) begin
+    if (state_q == NodeStep && covered && covers) begin
       best_q       <= value_slot_q;
       best_valid_q <= 1'b1;
     end

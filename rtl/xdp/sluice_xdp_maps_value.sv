@@ -3,7 +3,8 @@
 /// The block of an update is read from the cycle on in which the operation is taken; what has a word has all (`sure_o`). A spin lock keeps its word.
 /// While a value is being written nobody else reaches values.
 ///
-/// Latency: a word a cycle. Stall behaviour: requests hold until taken; waits for rows that are written, but for the last.
+/// Latency: a word a cycle. Stall behaviour: requests hold until taken; waits for rows that are written, but for the last; stands still
+/// while `hold_i`, but for what reads the value.
 module sluice_xdp_maps_value
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
@@ -13,8 +14,10 @@ module sluice_xdp_maps_value
     parameter bit Outside = 1'b0,
     localparam int unsigned ProcessorBits = $clog2(Processors)
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+    input  logic clk_i,
+    input  logic rst_ni,
+    input  logic hold_i,
+    output logic looks_o, // at what comes of search memory
 
     // The next operation, and when it is taken.
     // "Bits of signal are not used": of operations what concerns a value, and where the walker stands.
@@ -36,6 +39,7 @@ module sluice_xdp_maps_value
 
     input logic [3:0][31:0] search_i,
     input logic             marks_idle_i,
+    input logic             settled_i,     // nothing is left to be written
     input logic             links_i,       // a new entry's link is being written
     input logic             leaves_i,      // one row at most is left to be written
 
@@ -102,6 +106,7 @@ module sluice_xdp_maps_value
   logic [63:0] word;
 
   assign sure_o = word_valid;
+  assign looks_o = state_q == AsideRow;
   assign drained_o = word_valid && word_last;
   assign aside_o = state_q == AsideRow;
   assign holds_entry_o = state_q inside {Value, Mark};
@@ -110,6 +115,9 @@ module sluice_xdp_maps_value
   assign written_o = state_q == Value && put_ready && word_valid && word_last;
   assign got_o = state_q == GetWait && done_valid_i;
   assign got_first_o = word_q == '0;
+
+  slot_t aside;
+  assign aside = slot_in(slot_t'(search_i[operation_i.processor[1:0]]), Outside);
 
   walk_go_e ended;
   assign ended = leaves_i ? GoAnswer : GoLinks;
@@ -122,7 +130,7 @@ module sluice_xdp_maps_value
     case (state_q)
       AsideRow: begin
         move_o.slot_valid = 1'b1;
-        move_o.slot = slot_t'(search_i[operation_i.processor[1:0]]);
+        move_o.slot = aside;
         write_o = WriteLink;
         go_o = GoValue;
       end
@@ -135,7 +143,7 @@ module sluice_xdp_maps_value
       end
       Mark: if (marks_idle_i) go_o = ended;
       Links: if (leaves_i) go_o = GoAnswer;
-      Get: if (put_ready) state_next = GetWait;
+      Get: if (put_ready && own_request_valid) state_next = GetWait;
       GetWait: begin
         if (done_valid_i) begin
           state_next = Get;
@@ -149,7 +157,7 @@ module sluice_xdp_maps_value
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Rest;
-    end else begin
+    end else if (!hold_i) begin
       case (go_i)
         GoStay:  state_q <= state_next;
         GoAside: state_q <= AsideRow;
@@ -246,7 +254,7 @@ module sluice_xdp_maps_value
       .host_word_o,
       .host_data_i
   );
-  assign word_ready = (state_q == Value && put_ready) || drains_i;
+  assign word_ready = (state_q == Value && put_ready) || (drains_i && !hold_i);
 
   // ---------------------------------------------------------------------------------------------------------------
   // Where the value lies, from the cycle on behind that in which its slot is known.
@@ -262,24 +270,27 @@ module sluice_xdp_maps_value
   always_comb begin
     put_slot = cursor_i.slot;
     if (found_i) put_slot = cursor_i.at;
-    if (state_q == AsideRow) put_slot = slot_t'(search_i[operation_i.processor[1:0]]);
+    if (state_q == AsideRow) put_slot = aside;
   end
-  always_ff @(posedge clk_i) begin
-    put_place_q <= (outside ? {operation_i.map.base, 16'd0} : {4'd0, operation_i.map.base, 12'd0}) + (put_number << operation_i.map.shift);
-    put_known_q <= !(takes_i || begins_i || (state_q == Zero && put_last && word_valid));
-    put_zero_q <= state_q == Zero;
-  end
+  always_ff @(posedge clk_i)
+    if (!hold_i) begin
+      put_place_q <= (outside ? {operation_i.map.base, 16'd0} : {4'd0, operation_i.map.base, 12'd0}) + (put_number << operation_i.map.shift);
+      put_known_q <= !(takes_i || begins_i || (state_q == Zero && put_last && word_valid));
+      put_zero_q <= state_q == Zero;
+    end
   // An array outside has more elements than slots have numbers.
   assign outside = Outside && operation_i.map.outside;
   always_comb begin
-    put_number = {15'd0, put_slot + ((state_q == Zero) ? zero_copy_q : operation_i.copy)};
+    put_number = {8'd0, put_slot + ((state_q == Zero) ? zero_copy_q : operation_i.copy)};
     if (Outside && is_wide(operation_i)) put_number = operation_i.key[0][31:0];
   end
-  assign put_known = put_known_q && put_zero_q == (state_q == Zero);
+  assign put_known = put_known_q && put_zero_q == (state_q == Zero) && !hold_i;
   assign put_ready = put_known && request_ready_i;
   assign last_word = word_q[5:0] == words;
   assign put_last = last_word && put_ready;
-  assign own_request_valid = put_known && (state_q == Get || (state_q inside {Zero, Value} && word_valid));
+  // What an entry holds comes when nobody waits for room.
+  assign own_request_valid = put_known &&
+      ((state_q == Get && (!Outside || settled_i)) || (state_q inside {Zero, Value} && word_valid));
   always_comb begin
     own_request = '0;
     own_request.kind = (state_q == Get) ? RequestGet : RequestPut;

@@ -4,14 +4,16 @@
 /// An operation is taken in the cycle in which the one before is answered, so the last row that this one writes may stand beside the first one
 /// that the next one reads: that is a chain's beginning or a map's state, and both were written before.
 ///
-/// Latency: the row that is looked at comes in the next cycle. Throughput: a row a cycle. Without `enable_i` nothing moves.
+/// Latency: the row that is looked at comes in the next cycle. Throughput: a row a cycle. Stall behaviour: stands still while `hold_i`.
 module sluice_xdp_maps_walker
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
-(
+#(
+    parameter bit Outside = 1'b0
+) (
     input logic clk_i,
-    input logic enable_i,
+    input logic hold_i,
 
     // "Bits of signal are not used": of an operation what says where its rows are.
     // verilator lint_off UNUSEDSIGNAL
@@ -50,6 +52,7 @@ module sluice_xdp_maps_walker
     output row_t           bucket_row_o,
     output row_t           entry_row_o,
     output row_t           mark_row_o,
+    output row_t           state_row_o,
     output row_t           aside_row_o,
     output logic   [127:0] rest_key_o,    // the key's part in an entry's row
 
@@ -69,7 +72,7 @@ module sluice_xdp_maps_walker
   logic [2:0] rests;
 
   assign key = operation_i.key;
-  assign rests = rests_of(operation_i.map);
+  assign rests = rests_of(operation_i.map, Outside);
   assign cursor_o = '{
           at: at_q,
           prev: prev_q,
@@ -81,24 +84,27 @@ module sluice_xdp_maps_walker
           too_far: steps_q > walk_steps_t'(operation_i.map.slots)
       };
 
-  always_ff @(posedge clk_i) if (enable_i) begin
-    if (move_i.at_valid) at_q <= move_i.at;
-    if (move_i.begins) prev_bucket_q <= 1'b1;
-    if (move_i.follows) begin
-      prev_bucket_q <= 1'b0;
-      prev_q        <= at_q;
+  always_ff @(posedge clk_i)
+    if (!hold_i) begin
+      if (move_i.at_valid) at_q <= move_i.at;
+      if (move_i.begins) prev_bucket_q <= 1'b1;
+      if (move_i.follows) begin
+        prev_bucket_q <= 1'b0;
+        prev_q        <= at_q;
+      end
+      if (move_i.head_valid) head_q <= move_i.head;
+      if (move_i.slot_valid) slot_q <= move_i.slot;
+      if (move_i.rest_valid) rest_q <= move_i.rest;
+      if (move_i.step) begin
+        steps_q <= Outside ? steps_q + walk_steps_t'(1) : walk_steps_t'(ChipLinkBits'(steps_q + walk_steps_t'(1)));
+      end
+      if (move_i.restart) steps_q <= '0;
+      if (takes_i) begin
+        slot_q  <= next_slot_i;
+        rest_q  <= '0;
+        steps_q <= '0;
+      end
     end
-    if (move_i.head_valid) head_q <= move_i.head;
-    if (move_i.slot_valid) slot_q <= move_i.slot;
-    if (move_i.rest_valid) rest_q <= move_i.rest;
-    if (move_i.step) steps_q <= steps_q + walk_steps_t'(1);
-    if (move_i.restart) steps_q <= '0;
-    if (takes_i) begin
-      slot_q  <= next_slot_i;
-      rest_q  <= '0;
-      steps_q <= '0;
-    end
-  end
 
   // ---------------------------------------------------------------------------------------------------------------
   // Rows.
@@ -111,8 +117,9 @@ module sluice_xdp_maps_walker
 
   // The entry that a chain's beginning or an entry, as it comes, leads to.
   assign walk = first_i ? chain_word_o : entry_link_o;
-  assign walk_row = row_t'(operation_i.map.entry) - row_t'(19'd1 << operation_i.map.entry_shift) +
-      row_t'({15'd0, walk} << operation_i.map.entry_shift);
+  assign walk_row = row_at(
+      operation_i.map.entry, Outside
+  ) - (row_t'(1) << operation_i.map.entry_shift) + row_t'({3'd0, walk} << operation_i.map.entry_shift);
 
   always_comb begin
     chain_o = operation_i.chain;
@@ -128,10 +135,15 @@ module sluice_xdp_maps_walker
     if (mark_slot_i) of_mark = slot_q[SlotNumberBits-1:6];
   end
 
-  assign bucket_row_o = row_t'(between_i ? next_map_i.bucket : operation_i.map.bucket) + row_t'(chain_o[ChainBits-1:2]);
-  assign entry_row_o = row_t'(operation_i.map.entry) + row_t'({15'd0, entry} << operation_i.map.entry_shift) + row_t'(rest_q);
-  assign mark_row_o = row_t'(operation_i.map.clock) + row_t'(of_mark);
-  assign aside_row_o = row_t'(operation_i.map.state) + row_t'(1) + row_t'(operation_i.processor[3:2]);
+  assign bucket_row_o = row_at(
+      between_i ? next_map_i.bucket : operation_i.map.bucket, Outside
+  ) + row_t'(chain_o[ChainBits-1:2]);
+  assign entry_row_o = row_at(
+      operation_i.map.entry, Outside
+  ) + row_t'({3'd0, entry} << operation_i.map.entry_shift) + row_t'(rest_q);
+  assign mark_row_o = row_at(operation_i.map.clock, Outside) + row_t'(of_mark);
+  assign state_row_o = row_at(operation_i.map.state, Outside);
+  assign aside_row_o = state_row_o + row_t'(1) + row_t'(operation_i.processor[3:2]);
 
   assign search_read_o = next_looks_i || look_i.valid;
   always_comb begin
@@ -140,36 +152,42 @@ module sluice_xdp_maps_walker
       LookBucket: search_row_o = bucket_row_o;
       LookMark: search_row_o = mark_row_o;
       LookAside: search_row_o = aside_row_o;
-      LookState: search_row_o = row_t'(operation_i.map.state);
+      LookState: search_row_o = state_row_o;
       default: search_row_o = entry_row_o;
     endcase
-    if (between_i) search_row_o = next_state_i ? row_t'(next_map_i.state) : bucket_row_o;
+    if (between_i) search_row_o = next_state_i ? row_at(next_map_i.state, Outside) : bucket_row_o;
   end
 
   // ---------------------------------------------------------------------------------------------------------------
   // What comes. An entry's first word leads to the next one, its key follows.
 
-  logic [  2:0] compared_rest_q;
+  logic [2:0] compared_rest_q;
   logic [127:0] compared_q;
 
+  // A trie's key begins with 4 bytes that no row has.
+  logic wide_entry;
+  assign wide_entry = Outside && operation_i.map.kind != XdpMapTrie;
   always_comb begin
     case (rest_q)
-      3'd1: rest_key_o = key[223:96];
-      3'd2: rest_key_o = key[351:224];
-      3'd3: rest_key_o = key[479:352];
-      default: rest_key_o = 128'(key[511:480]);
+      3'd1: rest_key_o = wide_entry ? key[191:64] : key[223:96];
+      3'd2: rest_key_o = wide_entry ? key[319:192] : key[351:224];
+      3'd3: rest_key_o = wide_entry ? key[447:320] : key[479:352];
+      default: rest_key_o = wide_entry ? 128'(key[511:448]) : 128'(key[511:480]);
     endcase
   end
 
-  always_ff @(posedge clk_i) if (enable_i) begin
-    of_chain_q      <= chain_o[1:0];
-    compared_rest_q <= first_i ? '0 : rest_q;
-    compared_q      <= rest_key_o;
-  end
+  always_ff @(posedge clk_i)
+    if (!hold_i) begin
+      of_chain_q      <= chain_o[1:0];
+      compared_rest_q <= first_i ? '0 : rest_q;
+      compared_q      <= rest_key_o;
+    end
 
-  assign chain_word_o = search_i[of_chain_q][LinkBits-1:0];
-  assign entry_link_o = search_i[0][LinkBits-1:0];
-  assign same_o = (compared_rest_q == '0) ? search_i[3:1] == key[95:0] : search_i == compared_q;
+  assign chain_word_o = link_in(search_i[of_chain_q], Outside);
+  assign entry_link_o = link_in(search_i[0], Outside);
+  logic same_first;
+  assign same_first = Outside ? search_i[3:2] == key[63:0] : search_i[3:1] == key[95:0];
+  assign same_o = (compared_rest_q == '0) ? same_first : search_i == compared_q;
   assign last_o = compared_rest_q == rests;
 
 endmodule

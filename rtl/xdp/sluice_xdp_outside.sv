@@ -1,7 +1,7 @@
 /// Values of maps in external memory, behind a cache (docs/decisions/xdp-external-memory.md).
 ///
-/// `valid_i` brings an access that was allowed; each asker has one at a time. It is answered when it is done, in any order; a store of the asker `Putter`
-/// has no answer. Accesses to one block of 512 bytes are done as they came. Loads and atomic operations need the line in the cache, and fetch it; stores
+/// `valid_i` brings an access that was allowed; each asker has one at a time. It is answered when it is done, in any order; stores of the askers `Putter` and
+/// `Storer` have no answer. `done_upper_o` is the word behind an aligned one of 8 bytes. Accesses to one block of 512 bytes are done as they came. Loads and atomic operations need the line in the cache, and fetch it; stores
 /// change the cache where it has the line. Each store is a posted write to memory. A page of 1 KiB that was not written since it was cleared reads
 /// as zeros, without memory.
 ///
@@ -19,6 +19,7 @@ module sluice_xdp_outside
     parameter int unsigned Lines = 4096,
     parameter int unsigned Askers = 20,
     parameter int unsigned Putter = 17,
+    parameter int unsigned Storer = Putter,
     localparam int unsigned AskerBits = $clog2(Askers),
     localparam int unsigned UnitBits = PlaceBits - OutsideUnitBits
 ) (
@@ -35,6 +36,7 @@ module sluice_xdp_outside
     output logic [AskerBits-1:0] done_asker_o,
     output logic                 done_fault_o,
     output logic [         63:0] done_value_o,
+    output logic [         63:0] done_upper_o,
 
     // Units of 64 KiB that become zero.
     input  logic                clear_valid_i,
@@ -271,7 +273,7 @@ module sluice_xdp_outside
   logic [1:0] three_hit_q;
   asker_t three_asker_q;
   outside_request_t three_q;
-  logic [63:0] three_found_q, three_behind_q, three_changed, three_new, three_second;
+  logic [63:0] three_found_q, three_upper_q, three_changed, three_new, three_second;
   logic three_pair;
   logic [ 15:0] put_enable;
   logic [127:0] put_data;
@@ -283,7 +285,7 @@ module sluice_xdp_outside
     three_q       <= two_q;
     three_first_q <= !touched;
     three_hit_q   <= {two_crosses_q ? second_hit_q[two_asker_q] && touched : hit, hit};
-    three_behind_q <= touched ? pair[127:64] : '0;
+    three_upper_q <= touched ? pair[127:64] : '0;
     three_found_q <= touched ? 64'(pair >> {two_q.place[2:0], 3'd0}) & bit_mask(two_q.bytes) : '0;
   end
 
@@ -298,7 +300,7 @@ module sluice_xdp_outside
   assign three_new    = (three_q.op == OutsideAtomic) ? three_changed : three_q.data;
   // A pair lies at a multiple of 16, in one line.
   assign three_pair   = three_q.op == OutsideAtomic && three_q.bytes[3] && three_q.code[2:1] == 2'b11;
-  assign three_second = three_behind_q + three_q.expected;
+  assign three_second = three_upper_q + three_q.expected;
   assign three_writes = three_valid_q && three_q.op != OutsideLoad && !three_fault_q;
   assign put_enable   = 16'({{8{three_pair}}, byte_mask(three_q.bytes)}) << three_q.place[2:0];
   assign put_data     = 128'({three_pair ? three_second : '0, three_new}) << {three_q.place[2:0], 3'd0};
@@ -344,17 +346,17 @@ module sluice_xdp_outside
   logic unused_done_ready;
   logic [$clog2(Askers+1)-1:0] unused_done_level;
   sluice_fifo #(
-      .Width(AskerBits + 65),
+      .Width(AskerBits + 129),
       .Depth(Askers)
   ) u_done (
       .clk_i,
       .rst_ni,
-      .valid_i(three_valid_q && three_asker_q != asker_t'(Putter)),
+      .valid_i(three_valid_q && three_asker_q != asker_t'(Putter) && three_asker_q != asker_t'(Storer)),
       .ready_o(unused_done_ready),
-      .data_i ({three_asker_q, three_fault_q, extended(three_found_q, three_q.bytes, three_q.sign)}),
+      .data_i ({three_asker_q, three_fault_q, three_upper_q, extended(three_found_q, three_q.bytes, three_q.sign)}),
       .valid_o(done_valid_o),
       .ready_i(done_ready_i),
-      .data_o ({done_asker_o, done_fault_o, done_value_o}),
+      .data_o ({done_asker_o, done_fault_o, done_upper_o, done_value_o}),
       .level_o(unused_done_level)
   );
 

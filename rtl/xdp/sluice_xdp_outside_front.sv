@@ -1,8 +1,10 @@
-/// Values in external memory as values, map engine and helpers know them: numbers of askers, the host's table, a cycle for an answer that waits.
+/// Values in external memory as values, map engine and helpers know them, and rows of search memory: numbers of askers, the host's table, a cycle for an
+/// answer that waits.
 ///
 /// `valid_i` brings an access that sluice_xdp_values has allowed. `engine_free_o` is low while the map engine asks for what it has under way here: a store
 /// from the cycle in which it is taken (`engine_takes_i`), 3 cycles before it comes. An
-/// answer that has waited for `Patience` cycles holds off whoever asks for values, for a cycle.
+/// answer that has waited for `Patience` cycles holds off whoever asks for values, for a cycle. Rows of search memory are asked for in cycles without
+/// an access to values; who has waited for `Patience` cycles holds these off until there is one.
 ///
 /// Configuration: table `xdp_outside`; a write is answered when its units are zero.
 ///
@@ -41,6 +43,17 @@ module sluice_xdp_outside_front
     output logic [             63:0] done_value_o,
     output logic                     hold_o,
 
+    // Rows of search memory: a load of 16 bytes, a store without answer. Stores go first.
+    input  logic                     load_valid_i,
+    output logic                     load_ready_o,
+    input  logic             [ 31:0] load_place_i,
+    output logic                     row_valid_o,
+    output logic                     row_fault_o,
+    output logic             [127:0] row_o,
+    input  logic                     store_valid_i,
+    output logic                     store_ready_o,
+    input  outside_request_t         store_i,
+
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
     output logic     cfg_valid_o,
@@ -50,11 +63,13 @@ module sluice_xdp_outside_front
     input  outside_slave_t  slave_i
 );
 
-  // Contexts, the map engine's loads, its stores, helpers.
+  // Contexts, the map engine's loads, its stores, helpers, loads and stores of search memory.
   localparam int unsigned Loader = Processors;
   localparam int unsigned Putter = Processors + 1;
   localparam int unsigned Helpers = Processors + 2;
-  localparam int unsigned Askers = Helpers + Cores;
+  localparam int unsigned Searcher = Helpers + Cores;
+  localparam int unsigned Storer = Searcher + 1;
+  localparam int unsigned Askers = Storer + 1;
   localparam int unsigned AskerBits = $clog2(Askers);
   localparam int unsigned UnitBits = PlaceBits - OutsideUnitBits;
   localparam int unsigned CoreShift = $clog2(Processors / Cores);
@@ -62,7 +77,10 @@ module sluice_xdp_outside_front
 
   typedef logic [AskerBits-1:0] asker_t;
 
-  asker_t asker, done_asker;
+  asker_t asker, done_asker, enters_asker;
+  logic enters, any_done, row_done, searches, done_fault;
+  logic [63:0] done_value, done_upper;
+  outside_request_t enters_request;
   logic [Askers-1:0] busy;
   logic clear_valid, clear_done, read_failed, write_failed;
   logic [ProcessorBits-1:0] number;
@@ -82,6 +100,34 @@ module sluice_xdp_outside_front
     end
   end
 
+  // Search memory, where values leave a cycle.
+  assign store_ready_o = !valid_i && !busy[Storer];
+  assign load_ready_o  = !valid_i && !busy[Searcher] && !(store_valid_i && store_ready_o);
+  assign searches      = (store_valid_i && store_ready_o) || (load_valid_i && load_ready_o);
+  assign enters        = valid_i || searches;
+  always_comb begin
+    enters_asker   = asker;
+    enters_request = request_i;
+    if (!valid_i) begin
+      enters_asker = asker_t'(Searcher);
+      enters_request = '0;
+      enters_request.op = OutsideLoad;
+      enters_request.place = load_place_i;
+      enters_request.bytes = 4'd8;
+      if (store_valid_i && store_ready_o) begin
+        enters_asker   = asker_t'(Storer);
+        enters_request = store_i;
+      end
+    end
+  end
+  assign row_done     = any_done && done_asker == asker_t'(Searcher);
+  assign row_valid_o  = row_done;
+  assign row_fault_o  = done_fault;
+  assign row_o        = {done_upper, done_value};
+  assign done_valid_o = any_done && !row_done;
+  assign done_fault_o = done_fault;
+  assign done_value_o = done_value;
+
   logic [2:0] puts_q;
   always_ff @(posedge clk_i) puts_q <= rst_ni ? {puts_q[1:0], engine_takes_i && engine_outside_i && engine_puts_i} : '0;
   assign engine_free_o = !(engine_outside_i && (engine_puts_i ? busy[Putter] || puts_q != '0 : busy[Loader]));
@@ -96,19 +142,21 @@ module sluice_xdp_outside_front
       .PlaceBits(PlaceBits),
       .Lines    (Lines),
       .Askers   (Askers),
-      .Putter   (Putter)
+      .Putter   (Putter),
+      .Storer   (Storer)
   ) u_outside (
       .clk_i,
       .rst_ni,
-      .valid_i,
-      .asker_i       (asker),
-      .request_i,
+      .valid_i       (enters),
+      .asker_i       (enters_asker),
+      .request_i     (enters_request),
       .busy_o        (busy),
-      .done_valid_o,
-      .done_ready_i,
+      .done_valid_o  (any_done),
+      .done_ready_i  (done_ready_i || row_done),
       .done_asker_o  (done_asker),
-      .done_fault_o,
-      .done_value_o,
+      .done_fault_o  (done_fault),
+      .done_value_o  (done_value),
+      .done_upper_o  (done_upper),
       .clear_valid_i (clear_valid),
       .clear_first_i (cfg_req_i.index[UnitBits-1:0]),
       .clear_units_i ((UnitBits + 1)'(row.count)),
@@ -119,11 +167,16 @@ module sluice_xdp_outside_front
       .slave_i
   );
 
-  logic [WaitBits-1:0] wait_q;
-  assign hold_o = wait_q == WaitBits'(Patience);
+  logic [WaitBits-1:0] wait_q, search_wait_q;
+  logic answer_waits, search_waits;
+  assign answer_waits = wait_q == WaitBits'(Patience);
+  assign search_waits = search_wait_q == WaitBits'(Patience);
+  assign hold_o = answer_waits || search_waits;
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || !done_valid_o || done_ready_i || hold_o) wait_q <= '0;
+    if (!rst_ni || !done_valid_o || done_ready_i || answer_waits) wait_q <= '0;
     else wait_q <= wait_q + WaitBits'(1);
+    if (!rst_ni || !valid_i) search_wait_q <= '0;
+    else if (!search_waits && (load_valid_i || store_valid_i)) search_wait_q <= search_wait_q + WaitBits'(1);
   end
 
   // ---------------------------------------------------------------------------------------------------------------

@@ -321,11 +321,15 @@ package sluice_xdp_pkg;
     ;
   endfunction
 
-  // Bits of a slot of a map with keys, and of one and 1; of the number of a chain.
-  localparam int unsigned SlotNumberBits = 17;
-  localparam int unsigned LinkBits = SlotNumberBits + 1;
-  localparam int unsigned ChainBits = 14;
-  localparam int unsigned SearchBits = 16;
+  // Bits of a slot of a map with keys, and of one and 1, for the highest is nobody's; of the number of a chain; of a row of search memory, of which the highest says that it lies outside.
+  localparam int unsigned SlotNumberBits = 24;
+  localparam int unsigned LinkBits = SlotNumberBits;
+  localparam int unsigned ChainBits = 20;
+  localparam int unsigned SearchBits = 24;
+  // The same without external memory, where one word of an entry has both: link, chain.
+  localparam int unsigned ChipSlotBits = 17;
+  localparam int unsigned ChipLinkBits = ChipSlotBits + 1;
+  localparam int unsigned ChipChainBits = 32 - ChipLinkBits;
   // Words of 8 bytes of the longest key.
   localparam int unsigned KeyWords = 8;
 

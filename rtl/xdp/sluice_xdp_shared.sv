@@ -219,6 +219,12 @@ module sluice_xdp_shared
       .cfg_rsp_o        (chip_cfg_rsp)
   );
 
+  // Rows of search memory that lie there.
+  logic load_valid, load_ready, row_valid, row_fault, store_valid, store_ready;
+  logic [31:0] load_place;
+  logic [127:0] row;
+  outside_request_t store;
+
   if (Outside) begin : gen_outside
     logic far_done_valid, far_done_fault, far_cfg_valid;
     cfg_rsp_t far_cfg_rsp;
@@ -246,6 +252,15 @@ module sluice_xdp_shared
         .done_fault_o    (far_done_fault),
         .done_value_o    (far_done_value),
         .hold_o          (hold),
+        .load_valid_i    (load_valid),
+        .load_ready_o    (load_ready),
+        .load_place_i    (load_place),
+        .row_valid_o     (row_valid),
+        .row_fault_o     (row_fault),
+        .row_o           (row),
+        .store_valid_i   (store_valid),
+        .store_ready_o   (store_ready),
+        .store_i         (store),
         .cfg_valid_i,
         .cfg_req_i,
         .cfg_valid_o     (far_cfg_valid),
@@ -269,13 +284,20 @@ module sluice_xdp_shared
     assign values_cfg_valid_o = chip_cfg_valid;
     assign values_cfg_rsp_o = chip_cfg_rsp;
     assign outside_o = '0;
+    assign load_ready = 1'b0;
+    assign row_valid = 1'b0;
+    assign row_fault = 1'b0;
+    assign row = '0;
+    assign store_ready = 1'b0;
     // "Signal is not used": without external memory nothing leaves.
     // verilator lint_off UNUSEDSIGNAL
     outside_slave_t unused_outside;
-    logic [$bits(outside_request_t)+ProcessorBits+3:0] unused_leaves;
+    logic [2*$bits(outside_request_t)+ProcessorBits+37:0] unused_leaves;
     // verilator lint_on UNUSEDSIGNAL
     assign unused_outside = outside_i;
-    assign unused_leaves  = {leaves, leaves_asker, leaves_puts, leaves_valid};
+    assign unused_leaves = {
+      leaves, leaves_asker, leaves_puts, leaves_valid, load_valid, load_place, store_valid, store
+    };
   end
 
   // Of those that are no context's the second bit says that they are a helper's.
@@ -359,6 +381,15 @@ module sluice_xdp_shared
       .done_valid_i    (done_valid && done_engine),
       .done_fault_i    (done_fault_o),
       .done_value_i    (done_value_o),
+      .load_valid_o    (load_valid),
+      .load_ready_i    (load_ready),
+      .load_place_o    (load_place),
+      .row_valid_i     (row_valid),
+      .row_fault_i     (row_fault),
+      .row_i           (row),
+      .store_valid_o   (store_valid),
+      .store_ready_i   (store_ready),
+      .store_o         (store),
       .cfg_valid_i,
       .cfg_req_i,
       .cfg_valid_o     (maps_cfg_valid_o),

@@ -166,9 +166,29 @@ package sluice_xdp_walk_pkg;
     return operation.map.constant && !operation.host;
   endfunction
 
-  // Rows of an entry behind its first.
-  function automatic logic [2:0] rests_of(xdp_map_row_t map);
+  // Rows of an entry behind its first, which has 12 bytes of the key; 8 where links are wide.
+  function automatic logic [2:0] rests_of(xdp_map_row_t map, logic wide);
+    if (wide) return (map.key_bytes <= 7'd8) ? 3'd0 : 3'((map.key_bytes + 7'd7) >> 4);
     return (map.key_bytes <= 7'd12) ? 3'd0 : 3'((map.key_bytes + 7'd3) >> 4);
+  endfunction
+
+  // A slot, a link of an entry, and its chain: without wide links they have fewer bits, and share a word.
+  function automatic slot_t slot_in(slot_t slot, logic wide);
+    return wide ? slot : slot_t'(slot[ChipSlotBits-1:0]);
+  endfunction
+
+  function automatic link_t link_in(logic [31:0] word, logic wide);
+    return wide ? word[LinkBits-1:0] : link_t'(word[ChipLinkBits-1:0]);
+  endfunction
+
+  function automatic chain_t chain_in(logic [3:0][31:0] row, logic wide);
+    return wide ? row[1][ChainBits-1:0] : chain_t'(row[0][31:ChipLinkBits]);
+  endfunction
+
+  // The row of search memory that a map's row names: outside in 4 KiB.
+  function automatic row_t row_at(logic [15:0] field, logic wide);
+    if (wide && field[15]) return {1'b1, field[14:0], 8'd0};
+    return row_t'(field);
   endfunction
 
   // An array in external memory: its elements may be more than slots have numbers, so their number is the key.
@@ -183,7 +203,7 @@ package sluice_xdp_walk_pkg;
 
   // Address of a slot's value, as programs have it.
   function automatic logic [63:0] value_address(walk_operation_t operation, slot_t slot);
-    return 64'(32'(operation.map.first + 32'({15'd0, operation.copy + slot} << operation.map.shift)));
+    return 64'(32'(operation.map.first + 32'({8'd0, operation.copy + slot} << operation.map.shift)));
   endfunction
 
   // What leads to a slot.

@@ -51,7 +51,7 @@ fn malformed_files() {
     f.write("bad.json", "{\"sluice_object\": 1, \"name\": }");
     refused_with_code(&f, &["object", "check", "bad.json"], &["bad.json", "line 1"]);
     f.write("old.json", "{\"sluice_object\": 99}");
-    refused_with_code(&f, &["object", "show", "old.json"], &["version 99", "version 6"]);
+    refused_with_code(&f, &["object", "show", "old.json"], &["version 99", "version 7"]);
     f.write("bad.slob", b"SLOB\xff\xff\xff\xff");
     refused_with_code(&f, &["object", "show", "bad.slob"], &["bad.slob"]);
     f.write("bad.pkt", "send 0 eth\nfrobnicate\n");

@@ -70,7 +70,7 @@ fn every_command_has_examples_and_they_run() {
 fn the_version_names_the_format_and_commands_are_what_help_lists() {
     let folder = Folder::new();
     let version = folder.sluice(&["--version"]).ok();
-    assert!(version.starts_with("sluice ") && version.contains("format version 6"), "{version}");
+    assert!(version.starts_with("sluice ") && version.contains("format version 7"), "{version}");
     let help = folder.sluice(&["--help"]).ok();
     for command in COMMANDS.iter().filter(|c| c.len() == 1) {
         assert!(help.contains(&format!("  {}", command[0])), "{help}");

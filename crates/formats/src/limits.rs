@@ -1,7 +1,7 @@
 //! Limits that hold for every target.
 
 /// Version of every format in this crate. Objects, loads and plug-ins carry it.
-pub const FORMAT_VERSION: u32 = 6;
+pub const FORMAT_VERSION: u32 = 7;
 
 /// Tenant IDs are 12 bits; 0 is the system tenant.
 pub const TENANT_BITS: u32 = 12;

@@ -35,13 +35,13 @@ fn codes_rise_and_every_page_is_listed() {
 
 #[test]
 fn messages_say_where_what_was_found_and_what_is_allowed() {
-    let e = Object::from_json("{\"sluice_object\": 6,\n \"nam\": 3}").unwrap_err();
+    let e = Object::from_json("{\"sluice_object\": 7,\n \"nam\": 3}").unwrap_err();
     let text = "line 2, column 6: unknown field `nam`, expected one of `sluice_object`, `name`, `target`, `key`, \
                 `default`, `entries`, `demands`, `symbols`, `survives`, `xdp`, `rmt`";
     // Builds for tests have the probe's part behind these.
     assert!(e.to_string().starts_with(text), "{e}");
     let e = Object::from_binary(b"SLOB\x01\0\0\0").unwrap_err();
-    assert_eq!(e.to_string(), "object of format version 1; this build reads version 6");
+    assert_eq!(e.to_string(), "object of format version 1; this build reads version 7");
     assert!(matches!(Object::decode(b"ELF"), Err(ObjectError::Binary { offset: 0, .. })));
     let error = Object::decode(b"{\n \"name\": \"r\xffd\"}").unwrap_err();
     assert_eq!(error.code(), "E0204");
@@ -53,7 +53,7 @@ fn messages_say_where_what_was_found_and_what_is_allowed() {
 fn an_object_that_contradicts_itself_is_none() {
     let text = |target: &str, action: &str| {
         format!(
-            "{{\"sluice_object\": 6, \"name\": \"red\", \"target\": {target}, \"key\": {{\"kind\": \"dmac\", \"fields\": \
+            "{{\"sluice_object\": 7, \"name\": \"red\", \"target\": {target}, \"key\": {{\"kind\": \"dmac\", \"fields\": \
              [\"dmac\"]}}, \"default\": {action}, \"entries\": [], \"demands\": {{\"entries\": 1, \"queues\": \
              {{\"port0\": 0, \"host0\": 0}}}}, \"survives\": {{\"table\": false, \"counters\": true}}}}"
         )

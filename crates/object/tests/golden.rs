@@ -229,14 +229,14 @@ fn load_of_red() -> Load {
 }
 
 #[test]
-fn objects_of_version_6() {
+fn objects_of_version_7() {
     for (name, object) in [
-        ("red.v6", red()),
-        ("nothing.v6", nothing()),
-        ("filter.v6", filter()),
-        ("router.v6", router()),
-        ("rules.v6", rules()),
-        ("tables.v6", tables()),
+        ("red.v7", red()),
+        ("nothing.v7", nothing()),
+        ("filter.v7", filter()),
+        ("router.v7", router()),
+        ("rules.v7", rules()),
+        ("tables.v7", tables()),
     ] {
         let binary = golden(&format!("{name}.slob"), &object.to_binary());
         assert_eq!(Object::decode(&binary).unwrap(), object);
@@ -248,12 +248,12 @@ fn objects_of_version_6() {
 }
 
 #[test]
-fn loads_of_version_6() {
+fn loads_of_version_7() {
     for (name, load) in [
-        ("red.v6", load_of_red()),
-        ("filter.v6", load_of_filter()),
-        ("router.v6", load_of_router()),
-        ("rules.v6", load_of_rules()),
+        ("red.v7", load_of_red()),
+        ("filter.v7", load_of_filter()),
+        ("router.v7", load_of_router()),
+        ("rules.v7", load_of_rules()),
     ] {
         let binary = golden(&format!("{name}.slld"), &load.to_binary());
         assert_eq!(Load::from_binary(&binary).unwrap(), load);
@@ -267,15 +267,15 @@ fn loads_of_version_6() {
 #[test]
 fn object_show() {
     let text = sluice_object::show::table(&red());
-    assert_eq!(text.into_bytes(), golden("red.v6.txt", sluice_object::show::table(&red()).as_bytes()));
+    assert_eq!(text.into_bytes(), golden("red.v7.txt", sluice_object::show::table(&red()).as_bytes()));
     let text = sluice_object::show::table(&filter());
-    assert_eq!(text.as_bytes(), golden("filter.v6.txt", text.as_bytes()));
+    assert_eq!(text.as_bytes(), golden("filter.v7.txt", text.as_bytes()));
     let text = sluice_object::show::table(&router());
-    assert_eq!(text.as_bytes(), golden("router.v6.txt", text.as_bytes()));
+    assert_eq!(text.as_bytes(), golden("router.v7.txt", text.as_bytes()));
     let text = sluice_object::show::table(&rules());
-    assert_eq!(text.as_bytes(), golden("rules.v6.txt", text.as_bytes()));
+    assert_eq!(text.as_bytes(), golden("rules.v7.txt", text.as_bytes()));
     let text = sluice_object::show::table(&tables());
-    assert_eq!(text.as_bytes(), golden("tables.v6.txt", text.as_bytes()));
+    assert_eq!(text.as_bytes(), golden("tables.v7.txt", text.as_bytes()));
     assert_eq!(sluice_object::show::json(&red())["entries"].as_array().unwrap().len(), 6);
 }
 
@@ -303,9 +303,9 @@ fn other_versions_are_refused_in_both_forms() {
     let mut bytes = red().to_binary();
     bytes[4] = 1;
     assert_eq!(Object::from_binary(&bytes).unwrap_err().code(), "E0202");
-    let text = red().to_json().replace("\"sluice_object\": 6", "\"sluice_object\": 0");
+    let text = red().to_json().replace("\"sluice_object\": 7", "\"sluice_object\": 0");
     assert_eq!(Object::from_json(&text).unwrap_err().code(), "E0202");
-    let text = load_of_red().to_json().replace("\"format_version\": 6", "\"format_version\": 7");
+    let text = load_of_red().to_json().replace("\"format_version\": 7", "\"format_version\": 8");
     assert_eq!(Load::from_json(&text).unwrap_err().code(), "E0202");
 }
 
@@ -326,8 +326,8 @@ fn files_of_earlier_versions_are_refused() {
     let refused = |name: &str, code: Option<&str>| assert_eq!(code, Some("E0202"), "{name}");
     let read = |name: &str| std::fs::read(path(name)).unwrap();
     // Rules came with version 3.
-    let rules: [(&str, &[&str]); 5] =
-        [("v1", &[]), ("v2", &[]), ("v3", &["rules"]), ("v4", &["rules"]), ("v5", &["rules"])];
+    let rules: [(&str, &[&str]); 6] =
+        [("v1", &[]), ("v2", &[]), ("v3", &["rules"]), ("v4", &["rules"]), ("v5", &["rules"]), ("v6", &["rules"])];
     for (version, since) in rules {
         for name in ["red", "nothing", "filter", "router"].iter().chain(since) {
             for name in [format!("{name}.{version}.slob"), format!("{name}.{version}.json")] {

@@ -164,3 +164,48 @@ fn a_load_that_clears_or_reaches_what_another_has_outside_is_refused() {
     });
     assert!(reaches.contains("of xdp_outside is module"), "{reaches}");
 }
+
+#[test]
+fn rows_of_search_memory_lie_on_the_chip_while_they_fit_and_else_outside() {
+    let mut linker = linker();
+    let maps = vec![map("near", 1, 8, 100), map("far", 9, 8, 1 << 20), map("copies", 5, 8, 60_000)];
+    let object = object(maps, &[], Vec::new());
+    let load = linker.load(7, &object).unwrap();
+    let mut rows = Rows::new(&TINY_FAR);
+    rows.run(&load);
+    let maps: Vec<XdpMapRow> = (0..3).map(|map| rows.row(Node::Xdp, Table::XdpMap, map)).collect();
+    // From 2^15 on a row lies outside, in 4 KiB. They are the last ones of the first 128 MiB, but for the last 64 KiB.
+    let outside: Vec<bool> = maps.iter().map(|map| (map.state & map.bucket & map.entry) >> 15 == 1).collect();
+    assert_eq!((outside, maps[1].clock >> 15, maps[0].clock >> 15), (vec![false, true, true], 1, 0));
+    let units = |map: &XdpMapRow| u32::from(map.state & 0x7fff) / 16;
+    let cleared: Vec<(u32, XdpOutsideRow)> = written(&load, Table::XdpOutside);
+    let search: Vec<(u32, u32)> =
+        cleared.iter().filter(|(first, _)| *first > 1000).map(|(first, row)| (*first, row.count)).collect();
+    // 2^20 and 4 entries of a row, as many chains in a quarter of that, bits of 64 in a row.
+    let far = (256 + (1 << 18) + (1 << 14) + 256 + (1 << 20) + 4u32).div_ceil(4096);
+    let copies = (256 + (1 << 14) + 60_000u32).div_ceil(4096);
+    assert_eq!(search, [(2047 - far, far), (2047 - far - copies, copies)]);
+    assert_eq!((units(&maps[1]), units(&maps[2])), (search[0].0, search[1].0));
+    // Their first rows are written behind that.
+    let first = |unit: u32| (1 << 23) + unit * 4096;
+    let at = |of: Table, row: u32| {
+        load.steps.iter().position(|s| matches!(s, Step::Write { table, index, .. } if *table == of && *index == row))
+    };
+    assert!(at(Table::XdpOutside, search[0].0).unwrap() < at(Table::XdpSearch, first(search[0].0)).unwrap());
+    // Another tenant's map that reaches them is refused, and comes back with them.
+    let others = linker.clone().load(8, &object).unwrap();
+    let mut foreign = others.clone();
+    let own: Vec<u16> = written::<XdpMapRow>(&others, Table::XdpMap).iter().map(|(_, row)| row.entry).collect();
+    for step in &mut foreign.steps {
+        let Step::Write { table: Table::XdpMap, words, .. } = step else { continue };
+        let row: XdpMapRow = XdpMapRow::unpack(words).unwrap();
+        if row.valid && row.entry == own[1] {
+            *words = XdpMapRow { entry: maps[1].entry, ..row }.pack().unwrap();
+        }
+    }
+    assert!(linker.check(&others).is_ok());
+    let refused = linker.check(&foreign).unwrap_err();
+    assert!(refused.to_string().contains("of xdp_outside is module"), "{refused}");
+    linker.unload(7).unwrap();
+    assert_eq!(linker.load(7, &object).unwrap().steps.len(), load.steps.len());
+}

@@ -83,6 +83,7 @@ mod xdp_queues;
 mod xdp_references;
 mod xdp_routes;
 mod xdp_rows;
+mod xdp_search;
 mod xdp_sections;
 mod xdp_shared_values;
 mod xdp_shares;

@@ -67,6 +67,13 @@ pub fn target(name: &str) -> Result<&'static Target, String> {
     })
 }
 
+/// The target of the XDP engine of this name.
+pub fn engine_target(name: &str) -> Result<&'static Target, String> {
+    let engines = &sluice_formats::xdp::target::ALL;
+    let known = engines.iter().find(|engine| engine.name == name).and_then(|engine| Target::by_name(engine.name));
+    known.ok_or_else(|| format!("expected {}", engines.map(|engine| engine.name).join(", ")))
+}
+
 /// The target of the rmt pipeline of this name.
 pub fn pipeline_target(name: &str) -> Result<&'static Target, String> {
     Target::by_name(name).ok_or_else(|| {

@@ -15,7 +15,7 @@ use super::trace::{Programs, Trace};
 use crate::captures::{self, Capture};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::run::device::target;
+use crate::run::device::engine_target;
 use crate::run::interrupt;
 use crate::run::progress::Progress;
 use clap::Args;
@@ -123,8 +123,8 @@ pub struct XdpRun {
     /// What carries the program out
     #[arg(long, value_enum, default_value_t = Executor::Interpreter, conflicts_with = "iface")]
     pub(super) device: Executor,
-    /// Target of the engine, default or tiny, with --device rtl or both
-    #[arg(long, value_parser = target, default_value = "default")]
+    /// Target of the engine, with --device rtl or both: default, tiny, or with external memory far, tiny_far
+    #[arg(long, value_parser = engine_target, default_value = "default")]
     pub(super) target: &'static NicTarget,
     /// Lanes of the cores, with --device bundles: 1, 2 or 4 [default: 2]
     #[arg(long, value_name = "N")]

@@ -36,7 +36,7 @@ const BLUE: u8 = 1;
 
 fn table(name: &str, to: &str) -> String {
     format!(
-        r#"{{"sluice_object": 6, "name": "{name}", "target": {{"name": "any"}}, "key": {{"kind": "dmac", "fields": ["dmac"]}},
+        r#"{{"sluice_object": 7, "name": "{name}", "target": {{"name": "any"}}, "key": {{"kind": "dmac", "fields": ["dmac"]}},
         "default": {{"to": ["{to}"]}}, "entries": [{{"match": {{"dmac": "02:00:00:00:00:01"}}, "action": {{"to": ["{to}"]}}}}],
         "demands": {{"entries": 1, "queues": {{"{to}": 50}}}}, "symbols": [], "survives": {{"table": false, "counters": true}}}}"#
     )

@@ -1,21 +1,26 @@
 //! Maps of the XDP engine: what one takes of value memory and search memory, and its rows.
 //!
 //! Search memory holds, from a map's first row on: its state, the slots set aside (four in a row), the beginnings of its chains (four in a row), used
-//! and touched bits of an LRU map (64 slots in a row), entries. docs/design/hxdp-core.md says what each means.
+//! and touched bits of an LRU map (64 slots in a row), entries. In external memory each of them begins at a multiple of 256 rows, but for what is set
+//! aside. docs/design/hxdp-core.md says what each means.
 
 use super::codes::XdpMapKind;
 use super::rows::{XdpMapRow, XdpMapState, XdpSearchRow};
-use super::target::{KEY_BYTES, VALUE_BYTES};
+use super::target::{KEY_BYTES, OUTSIDE_SEARCH, VALUE_BYTES};
 use crate::row::Row;
 
-/// Most chains of a map, as a power of two.
-const MOST_CHAIN_BITS: u32 = 14;
-/// Most slots of all copies of a map.
+/// Most chains of a map, as a power of two: of narrow and of wide links.
+const MOST_CHAIN_BITS: [u32; 2] = [14, 20];
+/// Most slots of all copies of a map, and of a trie.
 pub const MOST_SLOTS: u64 = 1 << 17;
+/// The same where links are wide.
+pub const MOST_WIDE_SLOTS: u64 = (1 << 24) - 1;
+/// Rows of search memory outside in which a map's row counts.
+const OUTSIDE_ROWS: u32 = 256;
 /// Most slots of an array: those of a word of 8 bytes that 1 GiB has.
 pub const MOST_ELEMENTS: u64 = 1 << 27;
-/// Bytes of a key in an entry's first row.
-const FIRST_KEY_BYTES: u32 = 12;
+/// Bytes of a key in an entry's first row: behind a narrow and behind a wide link.
+const FIRST_KEY_BYTES: [u32; 2] = [12, 8];
 /// Slots of a trie beyond its entries: a value that was replaced stays until so many others were.
 const TRIE_SPARE: u32 = 64;
 
@@ -40,6 +45,8 @@ pub struct MapShape {
     pub contexts: u32,
     /// Offset of the spin lock in a value.
     pub lock: Option<u32>,
+    /// Links of entries have a word of their own: on engines with external memory.
+    pub wide: bool,
 }
 
 /// Where a map is put.
@@ -53,8 +60,8 @@ pub struct MapPlacement {
     pub outside: bool,
     /// First 4 KiB of value memory, or 64 KiB of external memory.
     pub base: u16,
-    /// First row of search memory.
-    pub search: u16,
+    /// First row of search memory, as the host counts them.
+    pub search: u32,
     /// What the hash begins with.
     pub seed: u32,
 }
@@ -95,7 +102,12 @@ impl MapShape {
         if value == 0 || value > VALUE_BYTES {
             return Err(MapLimit::Value(self.value_bytes));
         }
-        let most = if self.kind == XdpMapKind::Array && !self.per_cpu { MOST_ELEMENTS } else { MOST_SLOTS };
+        let most = match self.kind {
+            XdpMapKind::Array if !self.per_cpu => MOST_ELEMENTS,
+            XdpMapKind::Trie => MOST_SLOTS,
+            _ if self.wide => MOST_WIDE_SLOTS,
+            _ => MOST_SLOTS,
+        };
         match (u64::from(self.slots()) + u64::from(self.sent_to_slot().is_some())) * u64::from(self.copies()) {
             slots if slots > most => Err(MapLimit::Slots(slots, most)),
             _ => Ok(()),
@@ -162,7 +174,7 @@ impl MapShape {
         let beyond = match self.kind {
             // A key begins with 4 bytes of prefix length; a node's first row has 8 bytes of the address.
             XdpMapKind::Trie => self.key_bytes.saturating_sub(4 + 8),
-            _ => self.key_bytes.saturating_sub(FIRST_KEY_BYTES),
+            _ => self.key_bytes.saturating_sub(FIRST_KEY_BYTES[usize::from(self.wide)]),
         };
         1 + beyond.div_ceil(16)
     }
@@ -173,28 +185,30 @@ impl MapShape {
     }
 
     fn bucket_bits(&self) -> u8 {
-        self.entries.next_power_of_two().trailing_zeros().clamp(2, MOST_CHAIN_BITS) as u8
+        self.entries.next_power_of_two().trailing_zeros().clamp(2, MOST_CHAIN_BITS[usize::from(self.wide)]) as u8
     }
 
-    /// Rows in front of buckets, clock bits and entries, and of all.
-    fn parts(&self) -> [u32; 4] {
-        let asides = 1 + self.asides().div_ceil(4);
-        let buckets = if self.has_chains() { 1u32 << (self.bucket_bits() - 2) } else { 0 };
-        let clock = if self.lru { self.slots().div_ceil(64) } else { 0 };
+    /// Rows in front of buckets, clock bits and entries, and of all, in external memory or on the chip.
+    fn parts(&self, outside: bool) -> [u32; 4] {
+        let aligned = |rows: u32| if outside { rows.next_multiple_of(OUTSIDE_ROWS) } else { rows };
+        let asides = aligned(1 + self.asides().div_ceil(4));
+        let buckets = if self.has_chains() { aligned(1u32 << (self.bucket_bits() - 2)) } else { 0 };
+        let clock = if self.lru { aligned(self.slots().div_ceil(64)) } else { 0 };
         // A trie of n entries has n - 1 forks at most.
         let entries = if self.kind == XdpMapKind::Trie { 2 * self.entries } else { self.slots() };
         let entry = asides + buckets + clock;
         [asides, asides + buckets, entry, entry + (entries << self.entry_shift())]
     }
 
-    /// Rows of search memory.
-    pub fn search_rows(&self) -> u32 {
-        if self.searched() { self.parts()[3] } else { 0 }
+    /// Rows of search memory, in external memory or on the chip.
+    pub fn search_rows(&self, outside: bool) -> u32 {
+        if self.searched() { self.parts(outside)[3] } else { 0 }
     }
 
     /// Its row of the table of maps.
     pub fn row(&self, place: &MapPlacement) -> XdpMapRow {
-        let [bucket, clock, entry, _] = if self.searched() { self.parts() } else { [0; 4] };
+        let [bucket, clock, entry, _] = if self.searched() { self.parts(place.search_outside()) } else { [0; 4] };
+        let search = |rows: u32| search_field(place.search + rows);
         XdpMapRow {
             valid: true,
             module_id: place.module,
@@ -210,11 +224,11 @@ impl MapShape {
             first: place.first,
             outside: place.outside,
             base: place.base,
-            state: place.search,
-            bucket: place.search + bucket as u16,
+            state: search(0),
+            bucket: search(bucket),
             bucket_bits: self.bucket_bits(),
-            clock: place.search + clock as u16,
-            entry: place.search + entry as u16,
+            clock: search(clock),
+            entry: search(entry),
             entry_shift: self.entry_shift(),
             seed: place.seed,
             lock: self.lock_word(),
@@ -223,18 +237,26 @@ impl MapShape {
 
     /// Rows of search memory with a slot's entry, or a trie's node.
     pub fn entry(&self, place: &MapPlacement, slot: u32) -> std::ops::Range<u32> {
-        let first = u32::from(place.search) + self.parts()[2] + (slot << self.entry_shift());
+        let first = place.search + self.parts(place.search_outside())[2] + (slot << self.entry_shift());
         first..first + self.entry_rows()
     }
 
     /// The key in an entry's rows.
     pub fn key(&self, rows: &[XdpSearchRow]) -> Vec<u8> {
-        let words = rows.iter().flat_map(|row| row.words).skip(1);
+        let words = rows.iter().flat_map(|row| row.words).skip(if self.wide { 2 } else { 1 });
         words.flat_map(u32::to_le_bytes).take(self.key_bytes as usize).collect()
     }
 
-    /// Rows of search memory that an empty map begins with, from its first one on. Entries need none.
+    /// Rows of search memory on the chip that an empty map begins with, from its first one on. Entries need none.
     pub fn empty(&self) -> Vec<XdpSearchRow> {
+        let mut rows = self.first_rows();
+        let all = if self.searched() { self.parts(false)[2] } else { 0 };
+        rows.resize(all as usize, XdpSearchRow::default());
+        rows
+    }
+
+    /// Those of them that are not zero: what is free, and what is set aside.
+    pub fn first_rows(&self) -> Vec<XdpSearchRow> {
         if !self.searched() {
             return Vec::new();
         }
@@ -247,7 +269,6 @@ impl MapShape {
                 .chunks(4)
                 .map(|four| XdpSearchRow { words: [0, 1, 2, 3].map(|i| four.get(i).copied().unwrap_or_default()) }),
         );
-        rows.resize(self.parts()[2] as usize, XdpSearchRow::default());
         rows
     }
 }
@@ -260,13 +281,16 @@ impl MapShape {
         let Some(state) = rows.first_mut().filter(|_| !keys.is_empty()) else { return (0..).zip(rows).collect() };
         state.words[0] = keys.len() as u32;
         state.words[1] = self.asides() + keys.len() as u32;
-        let [bucket, clock, entry, _] = self.parts();
+        let [bucket, clock, entry, _] = self.parts(false);
         let mut entries = Vec::new();
         for (slot, key) in (self.asides()..).zip(keys) {
             let chain = self.chain(key, seed);
             let head = &mut rows[(bucket + chain / 4) as usize].words[(chain % 4) as usize];
-            let link = chain << LINK_BITS | std::mem::replace(head, slot + 1);
-            let mut bytes = link.to_le_bytes().to_vec();
+            let link = std::mem::replace(head, slot + 1);
+            let mut bytes = match self.wide {
+                true => [link, chain].map(u32::to_le_bytes).concat(),
+                false => (chain << LINK_BITS | link).to_le_bytes().to_vec(),
+            };
             bytes.extend(key);
             bytes.resize(bytes.len().next_multiple_of(16), 0);
             let word = |row: &[u8], at: usize| u32::from_le_bytes([row[at], row[at + 1], row[at + 2], row[at + 3]]);
@@ -301,8 +325,28 @@ impl MapShape {
     }
 }
 
-/// Bits of a slot and 1 in a link; above them an entry has its chain.
+/// Bits of a slot and 1 in a narrow link; above them an entry has its chain.
 const LINK_BITS: u32 = 18;
+
+/// A row of search memory as a map's row has it.
+fn search_field(row: u32) -> u16 {
+    match row.checked_sub(OUTSIDE_SEARCH) {
+        Some(outside) => 1 << 15 | (outside / OUTSIDE_ROWS) as u16,
+        None => row as u16,
+    }
+}
+
+/// The row of search memory that a map's row has.
+pub fn search_row(field: u16) -> u32 {
+    if field & 1 << 15 == 0 { field.into() } else { OUTSIDE_SEARCH + u32::from(field & 0x7fff) * OUTSIDE_ROWS }
+}
+
+impl MapPlacement {
+    /// Whether its rows of search memory lie in external memory.
+    pub fn search_outside(&self) -> bool {
+        self.search >= OUTSIDE_SEARCH
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -319,6 +363,7 @@ mod tests {
             entries,
             contexts: 8,
             lock: None,
+            wide: false,
         }
     }
 
@@ -330,10 +375,29 @@ mod tests {
         // One row of state, two of asides, 128 chains in 32 rows, 108 slots in two rows of bits, two rows an entry.
         assert_eq!((row.state, row.bucket, row.clock, row.entry), (50, 53, 85, 87));
         assert_eq!((row.bucket_bits, row.entry_shift, row.shift, row.slots), (7, 1, 4, 108));
-        assert_eq!(map.search_rows(), 37 + 216);
+        assert_eq!(map.search_rows(false), 37 + 216);
         let empty = map.empty();
         assert_eq!((empty.len(), empty[0].words, empty[2].words), (37, [0, 8, 0, 0], [4, 5, 6, 7]));
         assert_eq!(map.value_memory(), 108 * 16);
+    }
+
+    #[test]
+    fn a_wide_map_has_links_of_a_word_and_more_chains() {
+        let map = MapShape { lru: true, wide: true, ..shape(XdpMapKind::Hash, 13, 1 << 20) };
+        let first = OUTSIDE_SEARCH + 3 * 4096;
+        let place = MapPlacement { module: 3, first: 0x4000_0000, outside: true, base: 2, search: first, seed: 9 };
+        let row = map.row(&place);
+        // In 256 rows: one with state and asides, 2^18 of chains, 2^14 of bits and one more for 8 slots set aside.
+        assert_eq!((row.state, row.bucket, row.clock), (0x8000 + 48, 0x8000 + 49, 0x8000 + 49 + 1024));
+        assert_eq!((row.entry, row.bucket_bits, row.entry_shift), (0x8000 + 49 + 1024 + 65, 20, 1));
+        assert_eq!(search_row(row.entry), map.entry(&place, 0).start);
+        assert_eq!(map.search_rows(true), 256 * (1 + 1024 + 65) + 2 * ((1 << 20) + 8));
+        assert_eq!([8, 9, 24, 25, 64].map(|b| MapShape { key_bytes: b, ..map }.entry_rows()), [1, 2, 2, 3, 5]);
+        let small = MapShape { entries: 2, ..map };
+        let rows = small.holding(&[vec![7; 13]], 9);
+        let entry = &rows[rows.len() - 2..];
+        assert_eq!(entry[0].1.words, [0, small.chain(&[7; 13], 9), 0x0707_0707, 0x0707_0707]);
+        assert_eq!(small.key(&[entry[0].1.clone(), entry[1].1.clone()]), [7; 13]);
     }
 
     #[test]
@@ -347,6 +411,11 @@ mod tests {
         assert_eq!(shape(XdpMapKind::Array, 4, (1 << 27) + 1).check(), Err(MapLimit::Slots((1 << 27) + 1, 1 << 27)));
         let copies = MapShape { per_cpu: true, ..shape(XdpMapKind::Array, 4, 1 << 15) };
         assert_eq!(copies.check(), Err(MapLimit::Slots(1 << 18, 1 << 17)));
+        let wide = |kind, entries| MapShape { wide: true, ..shape(kind, 4, entries) };
+        assert_eq!(MapShape { wide: true, ..copies }.check(), Ok(()));
+        assert_eq!(wide(XdpMapKind::Hash, (1 << 24) - 9).check(), Ok(()));
+        assert_eq!(wide(XdpMapKind::Hash, (1 << 24) - 8).check(), Err(MapLimit::Slots(1 << 24, (1 << 24) - 1)));
+        assert_eq!(wide(XdpMapKind::Trie, (1 << 17) - 63).check(), Err(MapLimit::Slots((1 << 17) + 1, 1 << 17)));
     }
 
     #[test]

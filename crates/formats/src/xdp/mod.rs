@@ -45,7 +45,7 @@ tables! { Some(EngineId::XDP);
         /// Value memory.
         XdpValue "xdp_value" = 7: row::<XdpValueRow>(), |t| XdpTarget::by_name(t.name).values as u32 / 32, "`xdp_value_row`, by 32 bytes";
         /// Search memory: keys, chains and what is free of maps.
-        XdpSearch "xdp_search" = 8: row::<XdpSearchRow>(), |t| XdpTarget::by_name(t.name).search as u32, "`xdp_search_row`";
+        XdpSearch "xdp_search" = 8: row::<XdpSearchRow>(), |t| XdpTarget::by_name(t.name).search_index(), "`xdp_search_row`; from 2^23 on, rows outside";
         /// The host's operation on a map. A write is answered when it is done.
         XdpHost "xdp_host" = 9: row::<XdpHostRow>(), |_| 1, "`xdp_host_row`; a write is answered when it is done";
         /// Key (rows 0 and 1) and value (from row 2 on) of the host's operation.

@@ -185,15 +185,15 @@ row! {
         outside: bool = 1,
         /// Where the first value lies: in value memory in 4 KiB, in external memory in 64 KiB.
         base: u16 = 16,
-        /// What is free (`xdp_map_state`), and behind it what is set aside.
+        /// What is free (`xdp_map_state`), and behind it what is set aside. From 2^15 on rows lie outside, counted in 256.
         state: u16 = 16,
-        /// The first row of chains' beginnings, four in a row.
+        /// The first row of chains' beginnings, four in a row, as `state`.
         bucket: u16 = 16,
         /// There are 2^bucket_bits chains.
-        bucket_bits: u8 = 4,
-        /// The first row of used and touched bits, 64 entries in a row.
+        bucket_bits: u8 = 5,
+        /// The first row of used and touched bits, 64 entries in a row, as `state`.
         clock: u16 = 16,
-        /// The first row of entries.
+        /// The first row of entries, as `state`.
         entry: u16 = 16,
         /// An entry takes 2^entry_shift rows.
         entry_shift: u8 = 2,

@@ -31,6 +31,8 @@ pub const GROWTH: u16 = 128;
 pub const MOST_GROWTH: u16 = (1 << 11) - 2;
 /// Channels of the trace of steps.
 pub const STEPS: usize = CORES * CORE_STEPS;
+/// Rows of search memory from here on lie in external memory.
+pub const OUTSIDE_SEARCH: u32 = 1 << 23;
 /// Most bytes of a key.
 pub const KEY_BYTES: usize = 64;
 /// Most bytes of a value that helpers and the host write.
@@ -140,6 +142,16 @@ impl Target {
     /// Pages of instruction memory.
     pub fn pages(&self) -> usize {
         self.rows / PAGE_ROWS
+    }
+
+    /// Whether there is external memory: links of entries in search memory then have a word of their own.
+    pub fn has_outside(&self) -> bool {
+        self.outside > 0
+    }
+
+    /// Rows of search memory as the host counts them: with external memory as many as there are numbers, with those between that there are not.
+    pub fn search_index(&self) -> u32 {
+        if self.has_outside() { 2 * OUTSIDE_SEARCH - 1 } else { self.search as u32 }
     }
 
     /// Units of a core's packet memory.

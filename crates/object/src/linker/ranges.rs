@@ -27,6 +27,24 @@ impl RangeSpace {
         Some(start)
     }
 
+    /// Takes the last ones of a range that end in front of a number.
+    pub fn take_last(&mut self, length: u32, before: u32) -> Option<u32> {
+        if length == 0 {
+            return Some(0);
+        }
+        let end_of = |(start, n): (&u32, &u32)| (*start, *n, (start + n).min(before));
+        let (start, have, end) =
+            self.free.iter().rev().map(end_of).find(|(start, _, end)| end.saturating_sub(*start) >= length)?;
+        self.free.remove(&start);
+        let first = end - length;
+        for (start, end) in [(start, first), (end, start + have)] {
+            if end > start {
+                self.free.insert(start, end - start);
+            }
+        }
+        Some(first)
+    }
+
     pub fn give_back(&mut self, mut start: u32, mut length: u32) {
         if length == 0 {
             return;
@@ -69,5 +87,17 @@ mod tests {
             space.give_back(start, length);
         }
         assert_eq!(space, RangeSpace::new(16));
+    }
+
+    #[test]
+    fn the_last_ones_in_front_of_a_number() {
+        let mut space = RangeSpace::new(16);
+        assert_eq!(
+            [space.take_last(3, 12), space.take_last(2, 12), space.take_last(1, 20)],
+            [Some(9), Some(7), Some(15)]
+        );
+        assert_eq!((space.take_last(8, 16), space.free()), (None, 10));
+        space.give_back(7, 5);
+        assert_eq!((space.take_last(15, 16), space.free()), (Some(0), 0));
     }
 }

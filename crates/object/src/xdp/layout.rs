@@ -7,6 +7,7 @@
 use super::{XdpMap, entry};
 use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::map::MapShape;
+use sluice_formats::xdp::target::Target as Engine;
 use std::collections::BTreeMap;
 
 /// Bytes of a page of addresses.
@@ -59,8 +60,8 @@ pub fn has_kind(kind: u32) -> bool {
     kind_of(kind).is_some()
 }
 
-/// What an engine of so many contexts makes of a map; none of kinds that it has not.
-pub fn shape(map: &XdpMap, contexts: u32) -> Option<MapShape> {
+/// What an engine makes of a map; none of kinds that it has not.
+pub fn shape(map: &XdpMap, engine: &Engine) -> Option<MapShape> {
     let (kind, per_cpu, lru) = kind_of(map.kind)?;
     Some(MapShape {
         kind,
@@ -70,8 +71,9 @@ pub fn shape(map: &XdpMap, contexts: u32) -> Option<MapShape> {
         key_bytes: map.key_size,
         value_bytes: if entry::is_host_kept(map.kind) { entry::BYTES } else { map.value_size },
         entries: map.max_entries,
-        contexts,
+        contexts: engine.processors() as u32,
         lock: map.spin_lock,
+        wide: engine.has_outside(),
     })
 }
 
@@ -148,8 +150,8 @@ impl LaidMap {
 }
 
 /// A map that has no page yet.
-fn laid(map: &XdpMap, contexts: u32) -> Option<LaidMap> {
-    let shape = shape(map, contexts)?;
+fn laid(map: &XdpMap, engine: &Engine) -> Option<LaidMap> {
+    let shape = shape(map, engine)?;
     let hidden = entry::is_host_kept(map.kind);
     let read_only = shape.constant || hidden || shape.kind.names_interfaces();
     let size = map.value_size as u16;
@@ -198,17 +200,17 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays the maps of a part, for an engine of so many contexts: beside those of the program before, of which it keeps some, by position.
+    /// Lays the maps of a part, for an engine: beside those of the program before, of which it keeps some, by position.
     ///
     /// As in the interpreter a map takes its pages where they first fit among those that its module has in use, and a kept one has those that it
     /// had. Maps that programs have no address of come behind, on pages that nobody else of this layout has.
-    pub fn of(maps: &[XdpMap], contexts: u32, before: Option<&Self>, kept: &BTreeMap<u32, u32>) -> Self {
+    pub fn of(maps: &[XdpMap], engine: &Engine, before: Option<&Self>, kept: &BTreeMap<u32, u32>) -> Self {
         let mut used: [Vec<(u32, u32)>; 2] = Default::default();
         for old in before.iter().flat_map(|before| before.maps.iter().flatten()).filter(|old| !old.hidden) {
             used[usize::from(old.read_only)].push(old.taken());
         }
         let mut layout =
-            Self { maps: maps.iter().map(|map| laid(map, contexts)).collect(), pages: [0; 2], large: [0; 2] };
+            Self { maps: maps.iter().map(|map| laid(map, engine)).collect(), pages: [0; 2], large: [0; 2] };
         let old = |index: u32| (*before?.maps.get(*kept.get(&index)? as usize)?).filter(|old| !old.hidden);
         for (index, map) in (0..).zip(&mut layout.maps) {
             let Some(map) = map.as_mut().filter(|map| !map.hidden) else { continue };
@@ -255,6 +257,8 @@ mod tests {
     use super::*;
 
     /// `BPF_MAP_TYPE_ARRAY`.
+    use sluice_formats::xdp::target::DEFAULT as ENGINE;
+
     const ARRAY: u32 = 2;
 
     fn array(value_size: u32, max_entries: u32, flags: u32) -> XdpMap {
@@ -265,7 +269,7 @@ mod tests {
     fn maps_that_are_written_come_first_and_each_begins_a_page_of_its_own() {
         let ring = XdpMap { kind: 27, ..array(8, 4, 0) };
         let maps = [array(4, 1, RDONLY_PROG), array(12, 8192, 0), ring, array(1, 1, 0), array(8, 1, WRONLY_PROG)];
-        let layout = Layout::of(&maps, 8, None, &BTreeMap::new());
+        let layout = Layout::of(&maps, &ENGINE, None, &BTreeMap::new());
         assert_eq!(layout.pages, [4, 1]);
         let laid: Vec<_> = layout.maps.iter().flatten().collect();
         let firsts: Vec<u32> = laid.iter().map(|map| map.first()).collect();
@@ -282,15 +286,15 @@ mod tests {
             |layout: &Layout| layout.maps.iter().flatten().map(|map| (map.page, map.read_only)).collect::<Vec<_>>();
         let programs = XdpMap { kind: entry::PROG_ARRAY, ..array(4, 4, 0) };
         let maps = [programs.clone(), array(8, 8192, 0), array(8, 1, 0), array(4, 1, RDONLY_PROG)];
-        let first = Layout::of(&maps, 8, None, &BTreeMap::new());
+        let first = Layout::of(&maps, &ENGINE, None, &BTreeMap::new());
         assert_eq!((pages(&first), first.pages), (vec![(1, true), (0, false), (1, false), (0, true)], [2, 2]));
         // The second array is kept, as the first map.
         let maps = [array(8, 1, 0), array(8, 1, 0), array(8, 16384, 0), array(4, 1, RDONLY_PROG), programs];
-        let second = Layout::of(&maps, 8, Some(&first), &BTreeMap::from([(0, 2)]));
+        let second = Layout::of(&maps, &ENGINE, Some(&first), &BTreeMap::from([(0, 2)]));
         assert_eq!(pages(&second), [(1, false), (2, false), (3, false), (1, true), (2, true)]);
         assert_eq!(second.pages, [5, 3]);
         // The first program has gone: its pages are free again.
-        let third = Layout::of(&maps, 8, Some(&second), &BTreeMap::from([(0, 0), (2, 2)]));
+        let third = Layout::of(&maps, &ENGINE, Some(&second), &BTreeMap::from([(0, 0), (2, 2)]));
         assert_eq!(pages(&third), [(1, false), (0, false), (3, false), (0, true), (1, true)]);
     }
 }

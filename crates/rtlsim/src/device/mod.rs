@@ -163,7 +163,7 @@ impl RtlNic {
             rows: HashMap::new(),
             counters: None,
             tap: None,
-            host: HostMaps::new(Engine::by_name(target.name).processors() as u32),
+            host: HostMaps::new(Engine::by_name(target.name)),
             events: HostEvents::default(),
             rings: RingDriver::new(L7Target::by_name(target.name).rings),
             memory_busy: false,

@@ -77,8 +77,13 @@ impl Request {
     /// For messages to people.
     pub fn describe(&self) -> String {
         let what = if self.op == Op::Write { "write" } else { "read" };
-        let row = self.index & !(SLICE_MASK << SLICE_INDEX_BIT);
+        let row = self.index - (self.slice() << SLICE_INDEX_BIT);
         format!("{what} of {:?} {}[{row}]", self.node, self.table.name()).to_lowercase()
+    }
+
+    /// Which part of a long row it is.
+    fn slice(&self) -> u32 {
+        if self.table.words() > MESSAGE_DATA_WORDS { self.index >> SLICE_INDEX_BIT & SLICE_MASK } else { 0 }
     }
 
     /// Requests that it takes: a long row is read in slices.
@@ -91,7 +96,7 @@ impl Request {
 
     /// Words that an answer has to have.
     fn answer_words(&self) -> usize {
-        let first = MESSAGE_DATA_WORDS * (self.index >> SLICE_INDEX_BIT & SLICE_MASK) as usize;
+        let first = MESSAGE_DATA_WORDS * self.slice() as usize;
         match self.op {
             Op::Read => self.table.words().saturating_sub(first).min(MESSAGE_DATA_WORDS),
             _ => 0,

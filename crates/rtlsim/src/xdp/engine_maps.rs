@@ -8,7 +8,7 @@ use sluice_ebpf::map::update_flags::{LOCK, NOEXIST};
 use sluice_ebpf::{Errno, MapType};
 use sluice_formats::row::Row;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
-use sluice_formats::xdp::map::MapPlacement;
+use sluice_formats::xdp::map::{MapPlacement, search_row};
 use sluice_formats::xdp::rows::{XdpHostRow, XdpMapRow, XdpSearchRow, XdpValueRow};
 use sluice_formats::xdp::target::KEY_BYTES;
 use sluice_formats::{Node, Table};
@@ -27,8 +27,8 @@ fn answer(row: XdpHostRow) -> Result<XdpHostRow, Errno> {
 
 /// Where a map is, as its row says.
 fn placement(module: u8, row: &XdpMapRow) -> MapPlacement {
-    let XdpMapRow { first, outside, base, state: search, seed, .. } = *row;
-    MapPlacement { module, first, outside, base, search, seed }
+    let XdpMapRow { first, outside, base, state, seed, .. } = *row;
+    MapPlacement { module, first, outside, base, search: search_row(state), seed }
 }
 
 fn packed(row: &impl Row) -> Result<Vec<u32>, DeviceError> {
@@ -265,6 +265,20 @@ impl RtlNic {
                 }
             }
         }
+    }
+
+    /// How many entries a map with chains has whose rows of search memory lie outside; none on the chip.
+    pub(crate) fn far_entries(&mut self, module: u8, map: &Placed) -> Result<Option<u32>, DeviceError> {
+        if !map.laid.shape.has_chains() || Self::host_keeps(map) {
+            return Ok(None);
+        }
+        let (_, row) = self.host().engine_map(module, map)?;
+        let place = placement(module, &row);
+        if !place.search_outside() {
+            return Ok(None);
+        }
+        let rows = self.read_rows(Node::Xdp, Table::XdpSearch, place.search..place.search + 1)?;
+        Ok(rows.first().and_then(|row| row.first().copied()))
     }
 
     fn trie_update(

@@ -11,7 +11,7 @@ use sluice_ebpf::{Image, MapSpace, MapSpec, helper, tenant};
 use sluice_formats::row::Row;
 use sluice_formats::xdp::codes::XdpMapKind;
 use sluice_formats::xdp::rows::{XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow};
-use sluice_formats::xdp::target::PAGE_ROWS;
+use sluice_formats::xdp::target::{PAGE_ROWS, Target as Engine};
 use sluice_formats::{Table, Target};
 use sluice_object::PlacedXdp;
 use sluice_object::xdp::entry::{self, Word, first_entries};
@@ -32,8 +32,7 @@ const CYCLES_A_ROW: u64 = 16;
 /// Programs of every module, and what their rows say.
 #[derive(Debug)]
 pub struct HostMaps {
-    /// Contexts of the engine: copies of per-CPU values.
-    contexts: u32,
+    engine: &'static Engine,
     modules: BTreeMap<u8, Module>,
     current: BTreeMap<u8, u8>,
     /// Rows of programs, pages, regions and maps as the device has acknowledged them.
@@ -88,14 +87,14 @@ pub struct Placed {
 }
 
 impl HostMaps {
-    /// Of an engine of so many contexts.
-    pub fn new(contexts: u32) -> Self {
-        Self { contexts, modules: BTreeMap::new(), current: BTreeMap::new(), rows: HashMap::new() }
+    /// Of an engine.
+    pub fn new(engine: &'static Engine) -> Self {
+        Self { engine, modules: BTreeMap::new(), current: BTreeMap::new(), rows: HashMap::new() }
     }
 
-    /// Contexts of the engine.
+    /// Contexts of the engine: copies of per-CPU values.
     pub fn contexts(&self) -> u32 {
-        self.contexts
+        self.engine.processors() as u32
     }
 
     /// A row was written.
@@ -129,7 +128,7 @@ impl HostMaps {
             return Ok(None);
         };
         let image = tenant::image(&placed.xdp).map_err(|e| e.to_string())?;
-        let contexts = self.contexts;
+        let contexts = self.contexts();
         let known = self.modules.entry(module).or_insert_with(|| Module {
             shadow: MapSpace::with_workers(contexts, tenant::CPUS),
             tries: BTreeMap::new(),
@@ -137,7 +136,7 @@ impl HostMaps {
             generations: [None, None],
         });
         let before = known.generations[1 - generation].as_ref().map(|program| &program.layout);
-        let layout = Layout::of(&placed.xdp.maps, contexts, before, &placed.kept);
+        let layout = Layout::of(&placed.xdp.maps, self.engine, before, &placed.kept);
         let mut maps = Vec::new();
         for (index, spec) in image.maps.iter().enumerate() {
             let old = placed.kept.get(&(index as u32)).and_then(|old| {

@@ -33,7 +33,7 @@ impl Trie {
             writes.extend(rows.enumerate().filter(|(n, (_, row))| old.get(*n) != Some(row)).map(|(_, write)| write));
         }
         if root != self.root || self.nodes.is_empty() {
-            writes.push((place.search.into(), state_row(root)));
+            writes.push((place.search, state_row(root)));
         }
         (self.root, self.nodes) = (root, nodes);
         writes

@@ -2,11 +2,13 @@
 
 use super::hardware::Hardware;
 use super::maps::PAGE_VALUE_ROWS;
+use super::values::search_unit;
 use crate::linker::check::{Refusal, no_module, unpack};
 use crate::linker::engine::CheckedRow;
 use crate::linker::tenants::Tenant;
 use crate::xdp::layout::value_unit;
 use sluice_formats::xdp::codes::XdpMapKind;
+use sluice_formats::xdp::map::search_row;
 use sluice_formats::xdp::rows::{
     XdpMapRow, XdpOutsideRow, XdpPageRow, XdpPoolRow, XdpProgramRow, XdpRegionRow, XdpShareRow,
 };
@@ -174,6 +176,14 @@ impl Own<'_> {
             parts.push((row.clock, slots.div_ceil(64)));
         }
         for (first, rows) in parts {
+            let first = search_row(first);
+            if let Some(unit) = search_unit(first) {
+                let last = search_unit(first + rows.max(1) as u32 - 1).unwrap_or(unit);
+                for unit in unit..=last {
+                    self.row(Table::XdpOutside, unit)?;
+                }
+                continue;
+            }
             let what = match self.hardware.other_search(self.tenant.module, first.into(), rows) {
                 Ok(None) => continue,
                 Ok(Some(module)) => format!("of which module {module} has some"),

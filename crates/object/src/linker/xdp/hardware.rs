@@ -8,7 +8,7 @@ mod take;
 use super::bays::Bays;
 use super::error::XdpError;
 use super::maps::{self, Referents, write};
-use super::values::{self, Place, Values};
+use super::values::{self, Place, Values, search_unit};
 use crate::destination::Destination;
 use crate::linker::LinkError;
 use crate::linker::engine::At;
@@ -62,10 +62,13 @@ struct Held {
 
 /// A map's part of search memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Searched {
-    first: u32,
+pub(super) struct Searched {
+    /// First row, as the host counts them.
+    pub first: u32,
     rows: u32,
-    seed: u32,
+    pub seed: u32,
+    /// Its units of external memory, if it lies there.
+    pub outside: Option<Place>,
 }
 
 impl Held {
@@ -73,9 +76,17 @@ impl Held {
         self.search.values().any(|s| (s.first..s.first + s.rows).contains(&row))
     }
 
+    /// All that it has of external memory.
+    fn outside(&self) -> impl Iterator<Item = &Place> {
+        let searched = self.search.values().filter_map(|search| search.outside.as_ref());
+        self.values.values().filter(|place| place.outside).chain(searched)
+    }
+
     /// Pages or units that it has of one of both memories.
     fn values_of(&self, outside: bool) -> u64 {
-        self.values.values().filter(|place| place.outside == outside).map(|place| u64::from(place.count)).sum()
+        let on_chip = || self.values.values().filter(|place| !place.outside);
+        let count = |place: &Place| u64::from(place.count);
+        if outside { self.outside().map(count).sum() } else { on_chip().map(count).sum() }
     }
 
     fn has_region(&self, row: u32) -> bool {
@@ -107,7 +118,7 @@ impl Others {
         for (index, laid) in (0..).zip(&layout.maps).filter(|(index, _)| *index != map && begins_anew(*index)) {
             let Some(laid) = laid else { continue };
             let add = |sum: &mut (u32, u32)| {
-                *sum = (sum.0.saturating_add(laid.value_pages()), sum.1.saturating_add(laid.shape.search_rows()));
+                *sum = (sum.0.saturating_add(laid.value_pages()), sum.1.saturating_add(laid.shape.search_rows(false)));
             };
             add(&mut others.all);
             if index > map {
@@ -144,7 +155,7 @@ impl Hardware {
         self.names.insert(module, tenant.clone());
         let old = self.held.get(&module).and_then(|held| held[usize::from(1 - at.generation)].clone());
         let before = old.as_ref().map(|old| &old.layout);
-        let layout = Layout::of(&xdp.maps, self.engine.processors() as u32, before, kept);
+        let layout = Layout::of(&xdp.maps, &self.engine, before, kept);
         let wrong = |map: &XdpMap, (what, found, allowed)| {
             let (tenant, object, map) = (tenant.clone(), object.name.clone(), map.name.clone());
             LinkError::from(XdpError::Map { tenant, object, map, what, found, allowed })
@@ -208,9 +219,9 @@ impl Hardware {
                 Some(both) => both,
                 None => {
                     let values = self.take_values(at, object, (xdp, index), laid, others(index))?;
-                    let (first, count) = self.take_search(at, object, map, laid, others(index))?;
-                    let search = Searched { first, rows: count, seed: self.secrets.map(module, number) };
-                    let all = maps::value_rows(xdp, index, laid, &values, first, search.seed, &referents);
+                    let search = self.take_search(at, object, (xdp, index), laid, others(index))?;
+                    let search = Searched { seed: self.secrets.map(module, number), ..search };
+                    let all = maps::value_rows(xdp, index, laid, &values, &search, &referents);
                     rows.values.extend(all.map_err(|what| wrong(map, what))?);
                     (values, search)
                 }
@@ -218,7 +229,7 @@ impl Hardware {
             held.search.insert(index, search);
             let (outside, base) = (values.outside, values.first as u16);
             let (first, seed) = (laid.first(), search.seed);
-            let placement = MapPlacement { module, first, outside, base, search: search.first as u16, seed };
+            let placement = MapPlacement { module, first, outside, base, search: search.first, seed };
             rows.rows.push(maps::map_row(laid, number as u16, &placement));
             let copies = if laid.shape.per_cpu { laid.shape.slots() } else { 0 };
             let place = XdpMapPlace { number: number as u16, first, shift: laid.shift, copies };
@@ -285,7 +296,12 @@ impl Hardware {
         let kept = |place: &&Place| other.as_ref().is_some_and(|o| o.values.values().any(|p| p == *place));
         held.values.values().filter(|place| !kept(place)).for_each(|place| self.values.give_back(*place));
         let shared = |search: &Searched| other.as_ref().is_some_and(|o| o.search.values().any(|s| s == search));
-        held.search.values().filter(|s| !shared(s)).for_each(|s| self.search.give_back(s.first, s.rows));
+        for search in held.search.values().filter(|s| !shared(s)) {
+            match search.outside {
+                Some(place) => self.values.give_back(place),
+                None => self.search.give_back(search.first, search.rows),
+            }
+        }
         self.pages.extend(&held.pages);
         self.maps.extend(&held.maps);
         self.regions.give_back(held.regions.0, held.regions.1);
@@ -299,9 +315,12 @@ impl Hardware {
             Table::XdpCode => held.pages.contains(&(index / PAGE_ROWS as u32)),
             Table::XdpRegion => held.has_region(index),
             Table::XdpMap => held.maps.contains(&index),
-            Table::XdpSearch => held.has_search(index),
+            Table::XdpSearch => match search_unit(index) {
+                Some(unit) => held.outside().any(|place| place.has_unit(unit)),
+                None => held.has_search(index),
+            },
             Table::XdpValue => held.values.values().any(|place| place.has_row(index)),
-            Table::XdpOutside => held.values.values().any(|place| place.has_unit(index)),
+            Table::XdpOutside => held.outside().any(|place| place.has_unit(index)),
             _ => false,
         };
         let mut own = Vec::new();
@@ -316,7 +335,7 @@ impl Hardware {
         Ok(own)
     }
 
-    /// Who else has one of these rows of search memory; an error where they are beyond its end.
+    /// Who else has one of these rows of search memory on the chip; an error where they are beyond its end.
     pub fn other_search(&self, module: u8, first: u64, rows: u64) -> Result<Option<u8>, u64> {
         let all = self.engine.search as u64;
         if first + rows > all {

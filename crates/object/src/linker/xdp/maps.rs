@@ -1,6 +1,7 @@
 //! Maps of a program on an XDP engine in hardware: value memory, rows of regions and maps, first contents.
 
 use super::error::Fit;
+use super::hardware::Searched;
 use super::values::{self, Place};
 use crate::linker::rmt::RowWrite;
 use crate::xdp::entry::NoWord;
@@ -185,20 +186,25 @@ pub(super) fn value_rows(
     index: u32,
     laid: &LaidMap,
     place: &Place,
-    search: u32,
-    seed: u32,
+    search: &Searched,
     referents: &Referents,
 ) -> Result<Vec<RowWrite>, Wrong> {
     let of_search = |rows: Vec<(u32, XdpSearchRow)>| -> Vec<RowWrite> {
-        rows.iter().map(|(at, row)| write(Table::XdpSearch, search + at, row)).collect()
+        rows.iter().map(|(at, row)| write(Table::XdpSearch, search.first + at, row)).collect()
     };
+    let mut rows: Vec<RowWrite> = search.outside.iter().map(values::cleared).collect();
     if place.outside {
-        let mut rows = of_search((0..).zip(laid.shape.empty()).collect());
+        let empty = if search.outside.is_some() { laid.shape.first_rows() } else { laid.shape.empty() };
+        rows.extend(of_search((0..).zip(empty).collect()));
         rows.push(values::cleared(place));
         return Ok(rows);
     }
-    let (bytes, searched) = contents(xdp, index, laid, seed, referents)?;
-    let mut rows = of_search(searched);
+    let (bytes, searched) = match search.outside {
+        // It begins without entries.
+        Some(_) => (vec![0; laid.bytes() as usize], (0..).zip(laid.shape.first_rows()).collect()),
+        None => contents(xdp, index, laid, search.seed, referents)?,
+    };
+    rows.extend(of_search(searched));
     for (row, chunk) in (place.first * PAGE_VALUE_ROWS..).zip(bytes.chunks(ROW_BYTES)) {
         let mut padded = [0; ROW_BYTES];
         padded[..chunk.len()].copy_from_slice(chunk);

@@ -8,7 +8,17 @@ use crate::xdp::layout::{OUTSIDE_UNIT_BYTES, VALUE_PAGE_BYTES, value_unit};
 use crate::xdp::{LaidMap, Xdp};
 use sluice_formats::Table;
 use sluice_formats::xdp::rows::{XdpOutsideRow, XdpRegionRow};
-use sluice_formats::xdp::target::Target as Engine;
+use sluice_formats::xdp::target::{OUTSIDE_SEARCH, Target as Engine};
+
+/// Rows of search memory of a unit of external memory.
+pub(super) const UNIT_SEARCH_ROWS: u32 = (OUTSIDE_UNIT_BYTES / 16) as u32;
+/// The unit of external memory in which a row of search memory lies; none on the chip.
+pub(super) fn search_unit(row: u32) -> Option<u32> {
+    row.checked_sub(OUTSIDE_SEARCH).map(|row| row / UNIT_SEARCH_ROWS)
+}
+
+/// Units of which rows of search memory have a number, but for the last.
+const SEARCH_UNITS: u32 = OUTSIDE_SEARCH / UNIT_SEARCH_ROWS - 1;
 
 /// The values of a map: in one piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +65,7 @@ impl Values {
         self.outside_units
     }
 
-    /// Whether a map's values may lie in external memory. One that begins with entries lies on the chip: a load writes its values there.
+    /// Whether a map may lie in external memory. One that begins with entries lies on the chip: a load writes them there.
     pub fn may_lie_outside(&self, xdp: &Xdp, index: u32, laid: &LaidMap) -> bool {
         let begins_empty = xdp.maps[index as usize].contents.is_none() && first_entries(xdp, index).is_empty();
         self.outside_units > 0 && begins_empty && !laid.hidden && laid.shape.may_lie_outside()
@@ -69,6 +79,12 @@ impl Values {
         }
         let count = laid.outside_units();
         let first = self.may_lie_outside(xdp, index, laid).then(|| self.outside.take(count)).flatten()?;
+        Some(Place { outside: true, first, count })
+    }
+
+    /// Takes units of external memory for rows of search memory: the last of those that rows have numbers for.
+    pub fn take_search(&mut self, count: u32) -> Option<Place> {
+        let first = self.outside.take_last(count, self.outside_units.min(SEARCH_UNITS))?;
         Some(Place { outside: true, first, count })
     }
 

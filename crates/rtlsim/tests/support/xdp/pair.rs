@@ -13,7 +13,7 @@ use sluice_formats::rows::VerdictTraceRow;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
 use sluice_formats::xdp::map::{MapPlacement, MapShape};
 use sluice_formats::xdp::rows::{XdpMapRow, XdpOutsideRow, XdpRegionRow};
-use sluice_formats::xdp::target::{PAGE_ROWS, Target as XdpTarget};
+use sluice_formats::xdp::target::{OUTSIDE_SEARCH, PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Table};
 use sluice_hxdp::{Bundles, Target, compile};
 use sluice_object::xdp::layout::{OUTSIDE_UNIT_BYTES, shape};
@@ -81,25 +81,30 @@ impl Pair {
         runtime.work_limit = WORK.into();
         let installed = runtime.install_unchecked(&image, &|_| None).unwrap_or_else(|e| panic!("{e}"));
         let mut maps = Vec::new();
-        let (mut base, mut far_base, mut search) = (1, 1, 0);
+        // Rows of search memory outside lie behind 64 MiB of values.
+        let (mut base, mut far_base, mut search, mut far_search) = (1, 1, 0, OUTSIDE_SEARCH + (64 << 20) / 16);
         for (index, map) in image.maps.iter().enumerate() {
             // Maps of events have no values: they stand behind the others.
             if map.kind.takes_events() {
                 continue;
             }
             assert_eq!(maps.len(), index, "maps of events are the last ones");
-            let shape = shape(&plain_map(map), contexts)?;
+            let shape = shape(&plain_map(map), hardware)?;
             let first = runtime.map(installed, index).and_then(|map| runtime.maps.values(map)).expect("its values");
             // With external memory all is there that may be, but for what begins with contents.
             let outside = hardware.outside > 0 && shape.may_lie_outside() && map.contents.is_none();
             let seed = 0x1234_5678 + index as u32;
             let at = if outside { far_base } else { base };
-            let placement = MapPlacement { module: MODULE, first, outside, base: at, search, seed };
+            let place = if outside { far_search } else { search };
+            let placement = MapPlacement { module: MODULE, first, outside, base: at, search: place, seed };
             match outside {
                 true => far_base += shape.value_memory().div_ceil(OUTSIDE_UNIT_BYTES) as u16,
                 false => base += shape.value_memory().div_ceil(4096) as u16,
             }
-            search += shape.search_rows() as u16;
+            match outside {
+                true => far_search += shape.search_rows(true).next_multiple_of(OUTSIDE_UNIT_BYTES as u32 / 16),
+                false => search += shape.search_rows(false),
+            }
             maps.push((shape, placement));
         }
         let (bundles, packet) = (compiled.bundles.clone(), Packet::new(&[]));
@@ -244,7 +249,16 @@ impl Pair {
     /// The maps, one behind the other from 4 KiB of value memory on, empty.
     fn load_maps(&self, engine: &mut Engine) {
         for (number, (shape, placement)) in (FIRST_MAP..).zip(&self.maps) {
-            for (row, empty) in (u32::from(placement.search)..).zip(shape.empty()) {
+            let empty = match placement.search.checked_sub(OUTSIDE_SEARCH) {
+                Some(row) => {
+                    let count = shape.search_rows(true).div_ceil(OUTSIDE_UNIT_BYTES as u32 / 16);
+                    let unit = row / (OUTSIDE_UNIT_BYTES as u32 / 16);
+                    engine.write(Table::XdpOutside, unit, &XdpOutsideRow { count, ..XdpOutsideRow::default() });
+                    shape.first_rows()
+                }
+                None => shape.empty(),
+            };
+            for (row, empty) in (placement.search..).zip(empty) {
                 engine.write(Table::XdpSearch, row, &empty);
             }
             let bytes = shape.value_memory() as u32;

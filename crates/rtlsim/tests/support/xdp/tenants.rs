@@ -284,7 +284,7 @@ impl Tenants {
             .find(|row| row.valid && row.module_id == module && row.key_bytes == 4 && row.entries == CHAIN)
             .expect("the map's row");
         let spec = sluice_ebpf::tenant::plain_map(&MapSpec::new("keys", MapType::Hash, 4, 8, CHAIN));
-        let shape = shape(&spec, 1).expect("a hash map");
+        let shape = shape(&spec, &sluice_formats::xdp::target::TINY).expect("a hash map");
         let chain = |key: &u32| shape.chain(&key.to_le_bytes(), row.seed) == 0;
         let keys: Vec<u32> = (0..).filter(chain).take(CHAIN as usize + 1).collect();
         for key in &keys[1..] {

@@ -1,17 +1,17 @@
 //! What a program takes of an XDP engine in hardware, and what is said when there is too little.
 
-use super::{Hardware, Held, Others};
+use super::{Hardware, Held, Others, Searched};
 use crate::linker::LinkError;
 use crate::linker::engine::At;
 use crate::linker::spaces::Holder;
 use crate::linker::xdp::error::{Fit, XdpError};
 use crate::linker::xdp::maps;
-use crate::linker::xdp::values::Place;
+use crate::linker::xdp::values::{Place, UNIT_SEARCH_ROWS};
 use crate::object::Object;
 use crate::xdp::layout::{LARGE_BYTES, OUTSIDE_UNIT_BYTES, VALUE_PAGE_BYTES, value_unit};
 use crate::xdp::{LaidMap, Layout, Xdp, XdpMap};
 use sluice_formats::xdp::map::MapShape;
-use sluice_formats::xdp::target::PAGE_ROWS;
+use sluice_formats::xdp::target::{OUTSIDE_SEARCH, PAGE_ROWS};
 
 /// Most pages of addresses of a kind: the field of the program's row.
 const MOST_REGIONS: u32 = (1 << 9) - 1;
@@ -185,21 +185,33 @@ impl Hardware {
         let Fit(by_values) = maps::fit(map, laid, pages.saturating_sub(beside.0));
         let rows = rows.saturating_sub(beside.1);
         // As many entries as rows allow, a little less than in proportion.
-        let fits = |entries: &u32| MapShape { entries: *entries, ..laid.shape }.search_rows() <= rows;
+        let fits = |entries: &u32| MapShape { entries: *entries, ..laid.shape }.search_rows(false) <= rows;
         let most = by_values.map_or(0, |(_, entries)| entries);
         let most = if laid.shape.searched() { most.min(rows) } else { most };
         Fit(Some((map.name.clone(), (1..=most).rev().find(fits).unwrap_or(0))))
     }
 
+    /// Rows of search memory of a map: on the chip while they fit, else outside.
     pub(super) fn take_search(
         &mut self,
         at: &At,
         object: &Object,
-        map: &XdpMap,
+        (xdp, index): (&Xdp, u32),
         laid: &LaidMap,
         others: Others,
-    ) -> Result<(u32, u32), LinkError> {
-        let rows = laid.shape.search_rows();
+    ) -> Result<Searched, LinkError> {
+        let map = &xdp.maps[index as usize];
+        let rows = laid.shape.search_rows(false);
+        if let Some(first) = self.search.take(rows) {
+            return Ok(Searched { first, rows, seed: 0, outside: None });
+        }
+        if self.values.may_lie_outside(xdp, index, laid) {
+            let rows = laid.shape.search_rows(true);
+            if let Some(place) = self.values.take_search(rows.div_ceil(UNIT_SEARCH_ROWS)) {
+                let first = OUTSIDE_SEARCH + place.first * UNIT_SEARCH_ROWS;
+                return Ok(Searched { first, rows, seed: 0, outside: Some(place) });
+            }
+        }
         let (left, all) = (self.search.longest(), self.engine.search as u32);
         self.room(
             at,
@@ -214,7 +226,7 @@ impl Hardware {
                 fit: self.fit(map, laid, others, rows > all),
             },
         )?;
-        Ok((self.search.take(rows).unwrap_or(0), rows))
+        Ok(Searched { first: 0, rows: 0, seed: 0, outside: None })
     }
 
     /// Refuses what does not fit: says what, how much, what is left and who holds the rest.

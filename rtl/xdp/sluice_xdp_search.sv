@@ -1,0 +1,169 @@
+/// Search memory of the map engine: rows on the chip, and rows in external memory (docs/decisions/xdp-external-memory.md).
+///
+/// `read_i` takes a row's number; on the chip it is in `row_o` in the next cycle, and stays until another is read. A row outside is fetched when somebody
+/// looks at it: in a cycle of `looks_i` without it `hold_o` is high, and whoever reads and writes stands still. A row written outside goes to
+/// memory in words of 8 bytes; `hold_o` is high while the one before has not gone. Reads and writes are done in their order.
+///
+/// A row that memory answers with an error comes as zeros, with `bad_o`.
+///
+/// Latency: 1 cycle on the chip, outside that of sluice_xdp_outside and 3 more. Stall behaviour: `hold_o`.
+module sluice_xdp_search
+  import sluice_xdp_pkg::*;
+  import sluice_xdp_outside_pkg::*;
+#(
+    parameter int unsigned Rows = 1 << 15,
+    parameter bit Outside = 1'b0,
+    localparam int unsigned IndexBits = $clog2(Rows)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic                        read_i,
+    // "Bits of signal are not used": without external memory rows have small numbers.
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic [SearchBits-1:0]       read_row_i,
+    input  logic [SearchBits-1:0]       write_row_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input  logic                        looks_i,
+    output logic [           3:0][31:0] row_o,
+    output logic                        bad_o,
+    input  logic [           3:0]       write_i,
+    input  logic [           3:0][31:0] write_row_data_i,
+    output logic                        hold_o,
+    output logic                        idle_o,            // nothing is left to be written
+
+    // To sluice_xdp_outside: a load gives 16 bytes, a store has no answer.
+    output logic                     load_valid_o,
+    input  logic                     load_ready_i,
+    output logic             [ 31:0] load_place_o,
+    input  logic                     done_valid_i,
+    input  logic                     done_fault_i,
+    input  logic             [127:0] done_row_i,
+    output logic                     store_valid_o,
+    input  logic                     store_ready_i,
+    output outside_request_t         store_o
+);
+
+  localparam int unsigned OutsideRow = SearchBits - 1;
+
+  logic [3:0][31:0] chip_row;
+  logic chip_reads;
+  logic [3:0] chip_writes;
+
+  assign chip_reads  = read_i && !hold_o && !(Outside && read_row_i[OutsideRow]);
+  assign chip_writes = (hold_o || (Outside && write_row_i[OutsideRow])) ? '0 : write_i;
+  sluice_ram_1r1w #(
+      .Width   (128),
+      .Depth   (Rows),
+      .Lanes   (4),
+      .InitZero(1'b0),
+      .Style   ("block")
+  ) u_rows (
+      .clk_i,
+      .wr_en_i  (chip_writes),
+      .wr_addr_i(write_row_i[IndexBits-1:0]),
+      .wr_data_i(write_row_data_i),
+      .rd_en_i  (chip_reads),
+      .rd_addr_i(read_row_i[IndexBits-1:0]),
+      .rd_data_o(chip_row)
+  );
+
+  if (Outside) begin : gen_outside
+    logic there_q, asks_q, away_q, bad_q, fetches, waits;
+    logic [OutsideRow-1:0] row_q, put_row_q;
+    logic [127:0] data_q;
+    logic outside_q, put_fits, puts;
+    logic [1:0] put_valid_q;
+    logic [3:0] put_words_q;
+    logic [3:0][31:0] put_q;
+    logic put_half;
+
+    // A row is asked for behind what was written before.
+    assign fetches = outside_q && looks_i && !there_q;
+    assign puts    = write_i != '0 && write_row_i[OutsideRow];
+    assign put_fits = put_valid_q == '0;
+    assign waits = puts && !put_fits;
+    assign hold_o = fetches || waits;
+    assign load_valid_o = asks_q && put_valid_q == '0;
+    assign load_place_o = {5'd0, row_q, 4'd0};
+    assign row_o = outside_q ? data_q : chip_row;
+    assign bad_o = outside_q && there_q && bad_q;
+    assign idle_o = put_valid_q == '0;
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        outside_q <= 1'b0;
+        there_q   <= 1'b0;
+        asks_q    <= 1'b0;
+        away_q    <= 1'b0;
+      end else begin
+        if (read_i && !hold_o) begin
+          outside_q <= read_row_i[OutsideRow];
+          there_q   <= 1'b0;
+        end
+        if (fetches && !asks_q && !away_q) asks_q <= 1'b1;
+        if (load_valid_o && load_ready_i) begin
+          asks_q <= 1'b0;
+          away_q <= 1'b1;
+        end
+        if (done_valid_i) begin
+          away_q  <= 1'b0;
+          there_q <= 1'b1;
+        end
+      end
+      if (read_i && !hold_o) row_q <= read_row_i[OutsideRow-1:0];
+      if (done_valid_i) begin
+        bad_q  <= done_fault_i;
+        data_q <= done_fault_i ? '0 : done_row_i;
+      end
+    end
+
+    // Both halves of a row, of which words are written.
+    assign put_half = !put_valid_q[0];
+    assign store_valid_o = put_valid_q != '0;
+    always_comb begin
+      store_o = '0;
+      store_o.op = OutsideStore;
+      store_o.place = {5'd0, put_row_q, put_half, 3'd0};
+      store_o.bytes = 4'd8;
+      store_o.data = put_half ? put_q[3:2] : put_q[1:0];
+      if (put_half ? put_words_q[3:2] != '1 : put_words_q[1:0] != '1) begin
+        store_o.bytes = 4'd4;
+        if (put_half ? put_words_q[3] : put_words_q[1]) begin
+          store_o.place[2] = 1'b1;
+          store_o.data = 64'(put_half ? put_q[3] : put_q[1]);
+        end
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) put_valid_q <= '0;
+      else if (puts && !hold_o) put_valid_q <= {write_i[3:2] != '0, write_i[1:0] != '0};
+      else if (store_valid_o && store_ready_i) put_valid_q[put_half] <= 1'b0;
+      if (puts && !hold_o) begin
+        put_row_q   <= write_row_i[OutsideRow-1:0];
+        put_words_q <= write_i;
+        put_q       <= write_row_data_i;
+      end
+    end
+
+`ifndef SYNTHESIS
+    OneRowIsAskedFor_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) done_valid_i |-> away_q && fetches);
+`endif
+  end else begin : gen_no_outside
+    assign row_o = chip_row;
+    assign bad_o = 1'b0;
+    assign hold_o = 1'b0;
+    assign idle_o = 1'b1;
+    assign load_valid_o = 1'b0;
+    assign load_place_o = '0;
+    assign store_valid_o = 1'b0;
+    assign store_o = '0;
+    // "Signal is not used": without external memory nobody waits.
+    // verilator lint_off UNUSEDSIGNAL
+    logic [133:0] unused;
+    // verilator lint_on UNUSEDSIGNAL
+    assign unused = {looks_i, load_ready_i, done_valid_i, done_fault_i, done_row_i, store_ready_i, rst_ni};
+  end
+
+endmodule
