@@ -9,13 +9,12 @@
 /// the same map. Where rows may lie outside there is no second one. Meanwhile keys of the next ones are read and hashed, one for each core. A key in a map's value is read
 /// while nothing else is under way.
 ///
-/// Configuration: `xdp_map` rows are copied here and answered by sluice_xdp_values. `xdp_search` is read in a cycle in which no operation
-/// has the memory, and written between two operations; a row outside is read there, too; `xdp_host_data` 3 cycles after `cfg_valid_i`; `xdp_host` when its operation is done, which waits for one of a
-/// context at most.
+/// Configuration: `xdp_map` rows are copied here and answered by sluice_xdp_values. `xdp_search` is read in a cycle in which no operation has the
+/// memory, and written between two operations, where a row outside is read too; `xdp_host_data` 3 cycles after `cfg_valid_i`; `xdp_host` when its
+/// operation is done, which waits for one of a context at most.
 ///
-/// Latency: 16 cycles for a lookup of a key of 8 bytes in a hash map whose entry is the first of its chain. Throughput: one operation in about 8
-/// cycles.
-/// Stall behaviour: requests to memories and the answer hold until taken. A row of search memory outside that is waited for holds up everybody's operations.
+/// Latency: 16 cycles for a lookup of a key of 8 bytes in a hash map whose entry is the first of its chain. Throughput: an operation in about 8 cycles.
+/// Stall behaviour: requests to memories and the answer hold until taken. A row of search memory outside holds up everybody's operations until it comes.
 module sluice_xdp_maps
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -65,15 +64,13 @@ module sluice_xdp_maps
     input  logic         [63:0] done_value_i,
 
     // Rows of search memory outside: a load gives 16 bytes, a store has no answer.
-    output logic                     load_valid_o,
-    input  logic                     load_ready_i,
-    output logic             [ 31:0] load_place_o,
-    input  logic                     row_valid_i,
-    input  logic                     row_fault_i,
-    input  logic             [127:0] row_i,
-    output logic                     store_valid_o,
-    input  logic                     store_ready_i,
-    output outside_request_t         store_o,
+    output logic                    load_valid_o,
+    input  logic                    load_ready_i,
+    output logic             [31:0] load_place_o,
+    input  outside_row_t            row_i,
+    output logic                    store_valid_o,
+    input  logic                    store_ready_i,
+    output outside_request_t        store_o,
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
@@ -436,9 +433,7 @@ module sluice_xdp_maps
       .load_valid_o,
       .load_ready_i,
       .load_place_o,
-      .done_valid_i    (row_valid_i),
-      .done_fault_i    (row_fault_i),
-      .done_row_i      (row_i),
+      .done_i          (row_i),
       .store_valid_o,
       .store_ready_i,
       .store_o

@@ -4,11 +4,7 @@
 /// answer is offered until `answer_ready_i`; the host's has `host_done_o` for a cycle. What an operation does stands in
 /// docs/design/xdp-maps.md: slots last given back first, changes of a value in a slot set aside, the hand of LRU maps.
 ///
-/// Search memory holds, by map: its state (`xdp_map_state`); behind it the slot set aside of each processor, four in a row; beginnings of chains, four
-/// in a row, as a slot and 1; 64 used and 64 touched bits a row; entries. An entry's first word has the next of its chain, or of the
-/// free ones, in bits 17:0 and its chain above; with external memory these are a word each; its key follows. A node of a trie has in its first two words both children as slot and 1 (17:0, 35:18),
-/// its prefix length (44:36), whether it has a value (45) and that value's slot (62:46); its address follows.
-/// Rows that lead round, or to more entries than there are, fault.
+/// Search memory is that of sluice_xdp_walk_pkg. Rows that lead round, or to more entries than there are, fault.
 ///
 /// One part at a time has the operation, and hands it on (sluice_xdp_walk_pkg): chains (sluice_xdp_maps_hash), what goes of a full LRU map (_lru), tries
 /// (_trie), chains from one on (_next), values (_value). They move one walker (_walker), which reads search memory; sluice_xdp_maps_changes writes it.
@@ -105,7 +101,8 @@ module sluice_xdp_maps_back
   logic drained, lru_scans, value_refusable, reader_fault, changes_idle, marks_idle;
 
   sluice_xdp_maps_control #(
-      .Processors(Processors)
+      .Processors(Processors),
+      .Outside   (Outside)
   ) u_control (
       .clk_i,
       .rst_ni,
@@ -169,14 +166,12 @@ module sluice_xdp_maps_back
   chain_t victim_chain;
   link_t chain_word, entry_link;
   chain_t chain;
-  row_t bucket_row, entry_row, mark_row, aside_row, state_row;
+  walk_rows_t rows;
   logic [127:0] rest_key;
 
   assign look = decide_look | hash_look | lru_look | trie_look | next_look | value_look;
   assign reads_o = look.valid;
-  sluice_xdp_maps_walker #(
-      .Outside(Outside)
-  ) u_walker (
+  sluice_xdp_maps_walker u_walker (
       .clk_i,
       .hold_i,
       .operation_i        (operation),
@@ -202,11 +197,7 @@ module sluice_xdp_maps_back
       .search_row_o,
       .search_i,
       .chain_o            (chain),
-      .bucket_row_o       (bucket_row),
-      .entry_row_o        (entry_row),
-      .mark_row_o         (mark_row),
-      .state_row_o        (state_row),
-      .aside_row_o        (aside_row),
+      .rows_o             (rows),
       .rest_key_o         (rest_key),
       .chain_word_o       (chain_word),
       .entry_link_o       (entry_link),
@@ -258,9 +249,7 @@ module sluice_xdp_maps_back
 
   logic loops, hand_valid;
   logic [31:0] hand;
-  sluice_xdp_maps_hash #(
-      .Outside(Outside)
-  ) u_hash (
+  sluice_xdp_maps_hash u_hash (
       .clk_i,
       .rst_ni,
       .hold_i,
@@ -297,9 +286,7 @@ module sluice_xdp_maps_back
   row_t marked_row;
   logic [3:0][31:0] marked;
   logic value_marks;
-  sluice_xdp_maps_lru #(
-      .Outside(Outside)
-  ) u_lru (
+  sluice_xdp_maps_lru u_lru (
       .clk_i,
       .rst_ni,
       .hold_i,
@@ -329,7 +316,7 @@ module sluice_xdp_maps_back
       .hook_o        (hook),
       .chain_o       (victim_chain),
       .mark_valid_i  (decide_marks || value_marks),
-      .mark_row_i    (mark_row),
+      .mark_row_i    (rows.mark),
       .mark_slot_i   (value_mark_slot ? cursor.slot[5:0] : cursor.at[5:0]),
       .mark_i        (found ? decide_mark : value_mark),
       .marks_idle_o  (marks_idle),
@@ -441,17 +428,7 @@ module sluice_xdp_maps_back
   // ---------------------------------------------------------------------------------------------------------------
   // What is written, and what is said.
 
-  logic write_rest;
-  logic [2:0] rest;
-  always_comb begin
-    write_move = '0;
-    write_move.rest_valid = write_rest;
-    if (write_rest) write_move.rest = rest;
-  end
-
-  sluice_xdp_maps_changes #(
-      .Outside(Outside)
-  ) u_changes (
+  sluice_xdp_maps_changes u_changes (
       .clk_i,
       .rst_ni,
       .hold_i,
@@ -469,14 +446,9 @@ module sluice_xdp_maps_back
       .chain_valid_o (write_chain),
       .slot_valid_o  (write_slot),
       .prev_valid_o  (write_prev),
-      .rest_valid_o  (write_rest),
-      .rest_o        (rest),
+      .move_o        (write_move),
       .chain_i       (chain),
-      .bucket_row_i  (bucket_row),
-      .entry_row_i   (entry_row),
-      .mark_row_i    (mark_row),
-      .aside_row_i   (aside_row),
-      .state_row_i   (state_row),
+      .rows_i        (rows),
       .rest_key_i    (rest_key),
       .aside_i       (aside),
       .passed_valid_i(write_passed),

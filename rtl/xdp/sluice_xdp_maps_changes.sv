@@ -9,9 +9,7 @@ module sluice_xdp_maps_changes
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
-#(
-    parameter bit Outside = 1'b0
-) (
+(
     input logic clk_i,
     input logic rst_ni,
     input logic hold_i,
@@ -36,21 +34,16 @@ module sluice_xdp_maps_changes
     input logic           holds_entry_i,
 
     // Rows by the walker, which is told what they are of.
-    output logic           chain_valid_o,
-    output logic           slot_valid_o,
-    output logic           prev_valid_o,
-    output logic           rest_valid_o,
-    output logic   [  2:0] rest_o,
+    output logic               chain_valid_o,
+    output logic               slot_valid_o,
+    output logic               prev_valid_o,
+    output walk_move_t         move_o,
     // "Bits of signal are not used": those of wide links.
     // verilator lint_off UNUSEDSIGNAL
-    input  chain_t         chain_i,
+    input  chain_t             chain_i,
     // verilator lint_on UNUSEDSIGNAL
-    input  row_t           bucket_row_i,
-    input  row_t           entry_row_i,
-    input  row_t           mark_row_i,
-    input  row_t           aside_row_i,
-    input  row_t           state_row_i,
-    input  logic   [127:0] rest_key_i,
+    input  walk_rows_t         rows_i,
+    input  logic       [127:0] rest_key_i,
 
     input  logic              aside_i,
     input  logic              passed_valid_i,
@@ -75,10 +68,18 @@ module sluice_xdp_maps_changes
   link_t hook;
   logic [127:0] entry_data;
 
+  logic moves;
+  logic [2:0] rest;
+  always_comb begin
+    move_o = '0;
+    move_o.rest_valid = moves;
+    if (moves) move_o.rest = rest;
+  end
+
   assign writing = write_q != WriteNone && (sure_i || written_q || plan_i.deletes) &&
       !(plan_i.exchanges && write_q == WriteEntry && marked_valid_i && holds_entry_i);
   logic [2:0] rests;
-  assign rests = rests_of(operation_i.map, Outside);
+  assign rests = rests_of(operation_i.map, operation_i.wide);
   assign last = cursor_i.rest == rests;
   assign idle_o = write_q == WriteNone;
   assign links_o = writing && write_q == WriteLink;
@@ -86,8 +87,8 @@ module sluice_xdp_maps_changes
   assign chain_valid_o = write_q == WriteUnhook;
   assign slot_valid_o = write_q == WriteEntry;
   assign prev_valid_o = write_q inside {WriteUnhook, WriteLink};
-  assign rest_valid_o = writing && write_q == WriteEntry;
-  assign rest_o = last ? '0 : cursor_i.rest + 3'd1;
+  assign moves = writing && write_q == WriteEntry;
+  assign rest = last ? '0 : cursor_i.rest + 3'd1;
 
   always_comb begin
     write_next = write_q;
@@ -101,7 +102,7 @@ module sluice_xdp_maps_changes
     end
   end
   assign leaves_o = write_next inside {WriteNone, WriteFree} ||
-      (write_next == WriteEntry && (rest_valid_o ? rest_o : cursor_i.rest) == rests);
+      (write_next == WriteEntry && (moves ? rest : cursor_i.rest) == rests);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || cancel_i) write_q <= WriteNone;
@@ -112,7 +113,7 @@ module sluice_xdp_maps_changes
 
   // The row of an entry: its link and its chain, in a word or in one each.
   function automatic logic [127:0] first_row(link_t link);
-    if (Outside) return {operation_i.key[0], 32'(operation_i.chain), 32'(link)};
+    if (operation_i.wide) return {operation_i.key[0], 32'(operation_i.chain), 32'(link)};
     return {operation_i.key[1][31:0], operation_i.key[0], operation_i.chain[ChipChainBits-1:0], link[ChipLinkBits-1:0]};
   endfunction
   assign entry_data = (cursor_i.rest == '0) ? first_row(plan_i.exchanges ? next_i : cursor_i.head) : rest_key_i;
@@ -121,39 +122,39 @@ module sluice_xdp_maps_changes
   assign at_bucket = cursor_i.prev_bucket || (plan_i.inserts && write_q == WriteLink);
   always_comb begin
     search_write_o = '0;
-    search_write_row_o = entry_row_i;
+    search_write_row_o = rows_i.entry;
     search_o = entry_data;
     marked_ready_o = 1'b0;
     if (writing) begin
       case (write_q)
         WriteCounts: begin
           search_write_o = '1;
-          search_write_row_o = state_row_i;
+          search_write_row_o = rows_i.state;
           search_o = counts_i;
         end
         WriteEntry: search_write_o = '1;
         WriteFree:  search_write_o = 4'b0001;
         default: begin
           search_write_o = 4'b0001;
-          search_o[0] = Outside ? 32'(hook) : {chain_i[ChipChainBits-1:0], hook[ChipLinkBits-1:0]};
+          search_o[0] = operation_i.wide ? 32'(hook) : {chain_i[ChipChainBits-1:0], hook[ChipLinkBits-1:0]};
           if (at_bucket) begin
             search_write_o = 4'b0001 << chain_i[1:0];
-            search_write_row_o = bucket_row_i;
+            search_write_row_o = rows_i.bucket;
             search_o = {4{32'(hook)}};
           end
         end
       endcase
     end else if (aside_i) begin
       search_write_o = 4'b0001 << operation_i.processor[1:0];
-      search_write_row_o = aside_row_i;
+      search_write_row_o = rows_i.aside;
       search_o = {4{32'(cursor_i.at)}};
     end else if (passed_valid_i) begin
       search_write_o = 4'b1100;
-      search_write_row_o = mark_row_i;
+      search_write_row_o = rows_i.mark;
       search_o[3:2] = passed_i;
     end else if (counts_valid_i) begin
       search_write_o = '1;
-      search_write_row_o = state_row_i;
+      search_write_row_o = rows_i.state;
       search_o = counts_i;
     end else if (marked_valid_i) begin
       marked_ready_o = 1'b1;

@@ -13,6 +13,7 @@ module sluice_xdp_maps_control
   import sluice_xdp_walk_pkg::*;
 #(
     parameter int unsigned Processors = 8,
+    parameter bit Outside = 1'b0,
     localparam int unsigned ProcessorBits = $clog2(Processors)
 ) (
     input logic clk_i,
@@ -77,7 +78,10 @@ module sluice_xdp_maps_control
   logic [ProcessorBits-1:0] context_q;
   logic refused_q, ends;
 
-  assign operation_o = operation_q;
+  always_comb begin
+    operation_o = operation_q;
+    operation_o.wide = Outside;
+  end
   assign idle_o = state_q == Idle;
   assign begins_o = state_q == Decide;
   assign found_o = state_q == Found;
@@ -147,7 +151,8 @@ module sluice_xdp_maps_control
           key: found_key_i,
           chain: found_chain_i,
           copy: found_copy_i,
-          processor: found_host_i ? 4'd0 : 4'(found_context_i)
+          processor: found_host_i ? 4'd0 : 4'(found_context_i),
+          wide: 1'b0
       };
     end
   end

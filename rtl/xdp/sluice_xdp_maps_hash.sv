@@ -9,9 +9,7 @@ module sluice_xdp_maps_hash
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
-#(
-    parameter bit Outside = 1'b0
-) (
+(
     input  logic clk_i,
     input  logic rst_ni,
     input  logic hold_i,
@@ -76,7 +74,7 @@ module sluice_xdp_maps_hash
   walk_flags_t flags;
   // verilator lint_on UNUSEDSIGNAL
 
-  assign rests = rests_of(operation_i.map, Outside);
+  assign rests = rests_of(operation_i.map, operation_i.wide);
   assign looks_o = state_q inside {BucketRow, EntryRow, RestRow, FreeRow} ||
       (state_q == Bucket && operation_i.call.op inside {XdpMapOpUpdate, XdpMapOpDelete});
   assign flags = flags_of(operation_i);
@@ -123,7 +121,7 @@ module sluice_xdp_maps_hash
         look_o.valid = 1'b1;
         look_o.row = LookBucket;
         move_o.slot_valid = 1'b1;
-        move_o.slot = slot_in(has_free ? slot_t'(free - 32'd1) : slot_t'(fresh), Outside);
+        move_o.slot = slot_in(has_free ? slot_t'(free - 32'd1) : slot_t'(fresh), operation_i.wide);
         if (operation_i.call.op inside {XdpMapOpUpdate, XdpMapOpDelete} && forbidden(operation_i)) begin
           error_o = ErrorPermission;
           go_o = GoFail;

@@ -7,9 +7,7 @@ module sluice_xdp_maps_lru
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
-#(
-    parameter bit Outside = 1'b0
-) (
+(
     input  logic clk_i,
     input  logic rst_ni,
     input  logic hold_i,
@@ -120,11 +118,11 @@ module sluice_xdp_maps_lru
       ScanWrite: begin
         look_o.valid = 1'b1;
         look_o.entry_valid = 1'b1;
-        look_o.entry = slot_in(slot_t'(victim), Outside);
+        look_o.entry = slot_in(slot_t'(victim), operation_i.wide);
         if (picked_valid) begin
           state_next = VictimRow;
           move_o.slot_valid = 1'b1;
-          move_o.slot = slot_in(slot_t'(victim), Outside);
+          move_o.slot = slot_in(slot_t'(victim), operation_i.wide);
         end else begin
           state_next = Scan;
           // Twice around is enough.
@@ -139,7 +137,7 @@ module sluice_xdp_maps_lru
         look_o.valid = 1'b1;
         look_o.row = LookBucket;
         look_o.chain_valid = 1'b1;
-        look_o.chain = chain_in(search_i, Outside);
+        look_o.chain = chain_in(search_i, operation_i.wide);
         move_o.restart = 1'b1;
       end
       SeekRow: begin
@@ -193,7 +191,7 @@ module sluice_xdp_maps_lru
       endcase
     end
     if (state_q == VictimRow) begin
-      chain_q <= chain_in(search_i, Outside);
+      chain_q <= chain_in(search_i, operation_i.wide);
       hook_q  <= entry_link_i;
     end
   end

@@ -9,9 +9,7 @@ module sluice_xdp_maps_walker
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
-#(
-    parameter bit Outside = 1'b0
-) (
+(
     input logic clk_i,
     input logic hold_i,
 
@@ -48,13 +46,9 @@ module sluice_xdp_maps_walker
     output row_t             search_row_o,
     input  logic [3:0][31:0] search_i,
 
-    output chain_t         chain_o,
-    output row_t           bucket_row_o,
-    output row_t           entry_row_o,
-    output row_t           mark_row_o,
-    output row_t           state_row_o,
-    output row_t           aside_row_o,
-    output logic   [127:0] rest_key_o,    // the key's part in an entry's row
+    output chain_t             chain_o,
+    output walk_rows_t         rows_o,
+    output logic       [127:0] rest_key_o, // the key's part in an entry's row
 
     // What came: what a chain's beginning leads to, and an entry; whether its row is the key's, and the last one.
     output link_t chain_word_o,
@@ -72,7 +66,7 @@ module sluice_xdp_maps_walker
   logic [2:0] rests;
 
   assign key = operation_i.key;
-  assign rests = rests_of(operation_i.map, Outside);
+  assign rests = rests_of(operation_i.map, operation_i.wide);
   assign cursor_o = '{
           at: at_q,
           prev: prev_q,
@@ -96,7 +90,7 @@ module sluice_xdp_maps_walker
       if (move_i.slot_valid) slot_q <= move_i.slot;
       if (move_i.rest_valid) rest_q <= move_i.rest;
       if (move_i.step) begin
-        steps_q <= Outside ? steps_q + walk_steps_t'(1) : walk_steps_t'(ChipLinkBits'(steps_q + walk_steps_t'(1)));
+        steps_q <= operation_i.wide ? steps_q + walk_steps_t'(1) : walk_steps_t'(ChipLinkBits'(steps_q + walk_steps_t'(1)));
       end
       if (move_i.restart) steps_q <= '0;
       if (takes_i) begin
@@ -118,7 +112,7 @@ module sluice_xdp_maps_walker
   // The entry that a chain's beginning or an entry, as it comes, leads to.
   assign walk = first_i ? chain_word_o : entry_link_o;
   assign walk_row = row_at(
-      operation_i.map.entry, Outside
+      operation_i.map.entry, operation_i.wide
   ) - (row_t'(1) << operation_i.map.entry_shift) + row_t'({3'd0, walk} << operation_i.map.entry_shift);
 
   always_comb begin
@@ -135,27 +129,29 @@ module sluice_xdp_maps_walker
     if (mark_slot_i) of_mark = slot_q[SlotNumberBits-1:6];
   end
 
-  assign bucket_row_o = row_at(
-      between_i ? next_map_i.bucket : operation_i.map.bucket, Outside
+  assign rows_o.bucket = row_at(
+      between_i ? next_map_i.bucket : operation_i.map.bucket, operation_i.wide
   ) + row_t'(chain_o[ChainBits-1:2]);
-  assign entry_row_o = row_at(
-      operation_i.map.entry, Outside
+  assign rows_o.entry = row_at(
+      operation_i.map.entry, operation_i.wide
   ) + row_t'({3'd0, entry} << operation_i.map.entry_shift) + row_t'(rest_q);
-  assign mark_row_o = row_at(operation_i.map.clock, Outside) + row_t'(of_mark);
-  assign state_row_o = row_at(operation_i.map.state, Outside);
-  assign aside_row_o = state_row_o + row_t'(1) + row_t'(operation_i.processor[3:2]);
+  assign rows_o.mark = row_at(operation_i.map.clock, operation_i.wide) + row_t'(of_mark);
+  row_t state_row;
+  assign state_row = row_at(operation_i.map.state, operation_i.wide);
+  assign rows_o.state = state_row;
+  assign rows_o.aside = state_row + row_t'(1) + row_t'(operation_i.processor[3:2]);
 
   assign search_read_o = next_looks_i || look_i.valid;
   always_comb begin
     case (look_i.row)
       LookWalk: search_row_o = walk_row;
-      LookBucket: search_row_o = bucket_row_o;
-      LookMark: search_row_o = mark_row_o;
-      LookAside: search_row_o = aside_row_o;
-      LookState: search_row_o = state_row_o;
-      default: search_row_o = entry_row_o;
+      LookBucket: search_row_o = rows_o.bucket;
+      LookMark: search_row_o = rows_o.mark;
+      LookAside: search_row_o = rows_o.aside;
+      LookState: search_row_o = state_row;
+      default: search_row_o = rows_o.entry;
     endcase
-    if (between_i) search_row_o = next_state_i ? row_at(next_map_i.state, Outside) : bucket_row_o;
+    if (between_i) search_row_o = next_state_i ? row_at(next_map_i.state, operation_i.wide) : rows_o.bucket;
   end
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -166,7 +162,7 @@ module sluice_xdp_maps_walker
 
   // A trie's key begins with 4 bytes that no row has.
   logic wide_entry;
-  assign wide_entry = Outside && operation_i.map.kind != XdpMapTrie;
+  assign wide_entry = operation_i.wide && operation_i.map.kind != XdpMapTrie;
   always_comb begin
     case (rest_q)
       3'd1: rest_key_o = wide_entry ? key[191:64] : key[223:96];
@@ -183,10 +179,10 @@ module sluice_xdp_maps_walker
       compared_q      <= rest_key_o;
     end
 
-  assign chain_word_o = link_in(search_i[of_chain_q], Outside);
-  assign entry_link_o = link_in(search_i[0], Outside);
+  assign chain_word_o = link_in(search_i[of_chain_q], operation_i.wide);
+  assign entry_link_o = link_in(search_i[0], operation_i.wide);
   logic same_first;
-  assign same_first = Outside ? search_i[3:2] == key[63:0] : search_i[3:1] == key[95:0];
+  assign same_first = operation_i.wide ? search_i[3:2] == key[63:0] : search_i[3:1] == key[95:0];
   assign same_o = (compared_rest_q == '0) ? same_first : search_i == compared_q;
   assign last_o = compared_rest_q == rests;
 

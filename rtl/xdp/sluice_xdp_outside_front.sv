@@ -44,15 +44,13 @@ module sluice_xdp_outside_front
     output logic                     hold_o,
 
     // Rows of search memory: a load of 16 bytes, a store without answer. Stores go first.
-    input  logic                     load_valid_i,
-    output logic                     load_ready_o,
-    input  logic             [ 31:0] load_place_i,
-    output logic                     row_valid_o,
-    output logic                     row_fault_o,
-    output logic             [127:0] row_o,
-    input  logic                     store_valid_i,
-    output logic                     store_ready_o,
-    input  outside_request_t         store_i,
+    input  logic                    load_valid_i,
+    output logic                    load_ready_o,
+    input  logic             [31:0] load_place_i,
+    output outside_row_t            row_o,
+    input  logic                    store_valid_i,
+    output logic                    store_ready_o,
+    input  outside_request_t        store_i,
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
@@ -121,9 +119,7 @@ module sluice_xdp_outside_front
     end
   end
   assign row_done     = any_done && done_asker == asker_t'(Searcher);
-  assign row_valid_o  = row_done;
-  assign row_fault_o  = done_fault;
-  assign row_o        = {done_upper, done_value};
+  assign row_o        = '{valid: row_done, fault: done_fault, data: {done_upper, done_value}};
   assign done_valid_o = any_done && !row_done;
   assign done_fault_o = done_fault;
   assign done_value_o = done_value;

@@ -34,6 +34,13 @@ package sluice_xdp_outside_pkg;
     logic [63:0] expected;  // of a pair: for the second word
   } outside_request_t;
 
+  // A row of search memory that was asked for.
+  typedef struct packed {
+    logic         valid;
+    logic         fault;
+    logic [127:0] data;
+  } outside_row_t;
+
   // A write to memory.
   typedef struct packed {
     logic [31:0] place;

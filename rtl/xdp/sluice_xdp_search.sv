@@ -33,15 +33,13 @@ module sluice_xdp_search
     output logic                        idle_o,            // nothing is left to be written
 
     // To sluice_xdp_outside: a load gives 16 bytes, a store has no answer.
-    output logic                     load_valid_o,
-    input  logic                     load_ready_i,
-    output logic             [ 31:0] load_place_o,
-    input  logic                     done_valid_i,
-    input  logic                     done_fault_i,
-    input  logic             [127:0] done_row_i,
-    output logic                     store_valid_o,
-    input  logic                     store_ready_i,
-    output outside_request_t         store_o
+    output logic                    load_valid_o,
+    input  logic                    load_ready_i,
+    output logic             [31:0] load_place_o,
+    input  outside_row_t            done_i,
+    output logic                    store_valid_o,
+    input  logic                    store_ready_i,
+    output outside_request_t        store_o
 );
 
   localparam int unsigned OutsideRow = SearchBits - 1;
@@ -106,15 +104,15 @@ module sluice_xdp_search
           asks_q <= 1'b0;
           away_q <= 1'b1;
         end
-        if (done_valid_i) begin
+        if (done_i.valid) begin
           away_q  <= 1'b0;
           there_q <= 1'b1;
         end
       end
       if (read_i && !hold_o) row_q <= read_row_i[OutsideRow-1:0];
-      if (done_valid_i) begin
-        bad_q  <= done_fault_i;
-        data_q <= done_fault_i ? '0 : done_row_i;
+      if (done_i.valid) begin
+        bad_q  <= done_i.fault;
+        data_q <= done_i.fault ? '0 : done_i.data;
       end
     end
 
@@ -148,7 +146,7 @@ module sluice_xdp_search
 
 `ifndef SYNTHESIS
     OneRowIsAskedFor_A :
-    assert property (@(posedge clk_i) disable iff (!rst_ni) done_valid_i |-> away_q && fetches);
+    assert property (@(posedge clk_i) disable iff (!rst_ni) done_i.valid |-> away_q && fetches);
 `endif
   end else begin : gen_no_outside
     assign row_o = chip_row;
@@ -163,7 +161,7 @@ module sluice_xdp_search
     // verilator lint_off UNUSEDSIGNAL
     logic [133:0] unused;
     // verilator lint_on UNUSEDSIGNAL
-    assign unused = {looks_i, load_ready_i, done_valid_i, done_fault_i, done_row_i, store_ready_i, rst_ni};
+    assign unused = {looks_i, load_ready_i, done_i, store_ready_i, rst_ni};
   end
 
 endmodule

@@ -220,9 +220,9 @@ module sluice_xdp_shared
   );
 
   // Rows of search memory that lie there.
-  logic load_valid, load_ready, row_valid, row_fault, store_valid, store_ready;
+  logic load_valid, load_ready, store_valid, store_ready;
   logic [31:0] load_place;
-  logic [127:0] row;
+  outside_row_t row;
   outside_request_t store;
 
   if (Outside) begin : gen_outside
@@ -255,8 +255,6 @@ module sluice_xdp_shared
         .load_valid_i    (load_valid),
         .load_ready_o    (load_ready),
         .load_place_i    (load_place),
-        .row_valid_o     (row_valid),
-        .row_fault_o     (row_fault),
         .row_o           (row),
         .store_valid_i   (store_valid),
         .store_ready_o   (store_ready),
@@ -285,8 +283,6 @@ module sluice_xdp_shared
     assign values_cfg_rsp_o = chip_cfg_rsp;
     assign outside_o = '0;
     assign load_ready = 1'b0;
-    assign row_valid = 1'b0;
-    assign row_fault = 1'b0;
     assign row = '0;
     assign store_ready = 1'b0;
     // "Signal is not used": without external memory nothing leaves.
@@ -384,8 +380,6 @@ module sluice_xdp_shared
       .load_valid_o    (load_valid),
       .load_ready_i    (load_ready),
       .load_place_o    (load_place),
-      .row_valid_i     (row_valid),
-      .row_fault_i     (row_fault),
       .row_i           (row),
       .store_valid_o   (store_valid),
       .store_ready_i   (store_ready),

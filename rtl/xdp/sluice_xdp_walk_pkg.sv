@@ -2,6 +2,11 @@
 ///
 /// One part at a time has the operation. It moves the walker, says which row is read, and hands the operation on by a `walk_go_e`. Who
 /// has it not says nothing, which is zeros: what all say is put together by an OR.
+///
+/// Search memory holds, by map: its state (`xdp_map_state`); behind it the slot set aside of each processor, four in a row; beginnings of chains, four
+/// in a row, as a slot and 1; 64 used and 64 touched bits a row; entries. An entry's first word has the next of its chain, or of the
+/// free ones, in bits 17:0 and its chain above; with external memory these are a word each; its key follows. A node of a trie has in its first two words both children as slot and 1 (17:0, 35:18),
+/// its prefix length (44:36), whether it has a value (45) and that value's slot (62:46); its address follows.
 package sluice_xdp_walk_pkg;
 
   import sluice_xdp_rows_pkg::*;
@@ -23,6 +28,7 @@ package sluice_xdp_walk_pkg;
     chain_t                    chain;
     slot_t                     copy;       // of a per-CPU map: the first slot of the processor's copy
     logic [3:0]                processor;
+    logic                      wide;       // there is external memory: links have a word of their own
   } walk_operation_t;
 
   // With what an operation goes on in the next cycle.
@@ -94,6 +100,15 @@ package sluice_xdp_walk_pkg;
     logic       entry_valid;
     slot_t      entry;
   } walk_look_t;
+
+  // Rows of search memory where the walker stands.
+  typedef struct packed {
+    row_t bucket;
+    row_t entry;
+    row_t mark;
+    row_t aside;
+    row_t state;
+  } walk_rows_t;
 
   // Rows that a change writes, in this order.
   typedef enum logic [2:0] {

@@ -49,8 +49,8 @@ fn changes_are_the_interpreters(name: &str, kind: MapType, entries: u32) {
     nic.put(1, &object("change", CHANGE, vec![MapSpec::new("flows", kind, 12, 8, entries)], &[])).unwrap();
     let (module, id) = (nic.module(1), nic.map(1, "flows"));
     let copies = if matches!(kind, MapType::PercpuHash) { nic.device.maps().unwrap().cpus() as usize } else { 1 };
-    // A full map next.
-    let keys = entries.min(1_100) + 60;
+    // An LRU map is full after a few more.
+    let keys = if kind == MapType::LruHash { entries + 60 } else { 300 };
     for number in 0..keys - 120 {
         nic.device.maps().unwrap().update(module, id, &key(number), &vec![7; 8 * copies], 0).unwrap();
     }
