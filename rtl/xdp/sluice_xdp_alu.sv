@@ -127,19 +127,19 @@ module sluice_xdp_alu
 
   always_comb begin
     case (op_q)
-      XdpOpEq:  holds_o = equal;
-      XdpOpNe:  holds_o = !equal;
+      XdpOpEq: holds_o = equal;
+      XdpOpNe: holds_o = !equal;
       XdpOpSet: holds_o = misc_q != '0;
       XdpOpClear: holds_o = misc_q == '0;
-      XdpOpGt:  holds_o = !below && !equal;
-      XdpOpGe:  holds_o = !below;
-      XdpOpLt:  holds_o = below;
-      XdpOpLe:  holds_o = below || equal;
+      XdpOpGt: holds_o = !below && !equal;
+      XdpOpGe: holds_o = !below;
+      XdpOpLt: holds_o = below;
+      XdpOpLe: holds_o = below || equal;
       XdpOpSgt: holds_o = !below_signed && !equal;
       XdpOpSge: holds_o = !below_signed;
       XdpOpSlt: holds_o = below_signed;
       XdpOpSle: holds_o = below_signed || equal;
-      default:  holds_o = 1'b0;
+      default: holds_o = 1'b0;
     endcase
   end
 

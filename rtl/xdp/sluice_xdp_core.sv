@@ -12,26 +12,21 @@
 /// | 5 | memory | loads read, stores write, the next row is known |
 /// | 6 | write | results and loads into registers |
 ///
-/// Each stage is a module, sluice_xdp_stage_*, whose outputs are registers; sluice_xdp_stages_pkg has what travels between them. What contexts
-/// keep is in sluice_xdp_contexts, what units answer in sluice_xdp_units.
+/// Each stage is a module, sluice_xdp_stage_*, whose outputs are registers; sluice_xdp_stages_pkg has what travels between them. What contexts keep is in
+/// sluice_xdp_contexts, what units answer in sluice_xdp_units. A packet's first bundle is picked when a context takes it.
 ///
-/// A packet's first bundle is picked when a context takes it.
+/// What takes longer (values, maps, multiplication, division) is launched by its bundle, which does all else; its *late* result is written when it is there, in a cycle
+/// in which the last lane writes nothing, and the context is picked again; or the packet ends with it. What else ends the packet, goes back, or changes more than a register has a first
+/// pass, which launches it and does nothing else, and a second one, which does all of the bundle. A unit that is busy sends the context back to be picked again.
 ///
-/// What takes longer (values, maps, multiplication, division) is launched by its bundle, which does all else; its *late* result is
-/// written when it is there, in a cycle in which the last lane writes nothing, and the context is picked again. What ends the packet,
-/// goes back, or changes more than a register (a helper, a redirect, an atomic operation on the stack) has a first pass, which launches it
-/// and does nothing else, and a second one, which does all of the bundle. A unit that is busy sends the context back to be picked again.
+/// A call of a function goes where its lane says, or (`wide`) to the function whose address the last lane reads; it counts as work but for one of the engine's own
+/// (`spare`). It has a first pass too, in which the new frame is cleared; the second one keeps r6 to r9 and the row behind. The exit of a function is followed by two
+/// passes without a bundle, which restore them; a tail call in a function by two which clear its frame.
 ///
-/// A call of a function goes where its lane says, or (`wide`) to the function whose address the last lane reads; it counts as work but for one
-/// of the engine's own (`spare`). It has a first pass too, in which the new frame is cleared; the second one keeps r6 to r9 and the row behind.
-/// The exit of a function is followed by two passes without a bundle, which restore them. A tail call in a function is followed by two
-/// passes without a bundle, which clear its frame.
+/// A packet is taken by `start_*` and ends with `end_valid_o`, once; `end_o` says what its program said. A fault ends it as aborted.
 ///
-/// A packet is taken by `start_*` and ends with `end_valid_o`, once; `end_o` says what its program said. A fault ends it as
-/// aborted.
-///
-/// Latency: 5 cycles a bundle and pass. Throughput: a bundle a cycle over all contexts. `hold_i` keeps a cycle free of bundles, so that
-/// somebody else has the memory 5 cycles later.
+/// Latency: 5 cycles a bundle and pass. Throughput: a bundle a cycle over all contexts. `hold_i` keeps a cycle free of bundles, so that somebody else has the memory 5
+/// cycles later.
 module sluice_xdp_core
   import sluice_pkg::*;
   import sluice_xdp_rows_pkg::*;
@@ -51,14 +46,13 @@ module sluice_xdp_core
 
     input logic [ClockBits-1:0] now_i,
 
-    input  logic       start_valid_i,
-    output logic       start_ready_o,
-    input  xdp_start_t start_i,
-
+    input  logic                   start_valid_i,
+    output logic                   start_ready_o,
+    input  xdp_start_t             start_i,
     // Slots whose flow's section is another packet's; one that has left it.
-    input  logic [Slots-1:0] flow_waits_i,
-    output logic             left_valid_o,
-    output logic [      7:0] left_slot_o,
+    input  logic       [Slots-1:0] flow_waits_i,
+    output logic                   left_valid_o,
+    output logic       [      7:0] left_slot_o,
 
     output logic                         fetch_valid_o,
     output logic          [CodeBits-1:0] fetch_row_o,
@@ -81,19 +75,18 @@ module sluice_xdp_core
     input  logic        return_valid_i,
     input  xdp_return_t return_i,
 
-    output logic                           request_valid_o,
-    input  logic                           request_ready_i,
-    output xdp_request_t                   request_o,
-    output logic         [ContextBits-1:0] request_context_o,
-    output logic         [           63:0] late_o,             // behind a request: what the memory gave
+    output logic                               request_valid_o,
+    input  logic                               request_ready_i,
+    output xdp_request_t                       request_o,
+    output logic             [ContextBits-1:0] request_context_o,
+    output logic             [           63:0] late_o,                // behind a request: what the memory gave
     // Of a request, its bundle's row; of a packet that is taken, its context.
-    output logic         [   CodeBits-1:0] request_row_o,
-    output logic         [ContextBits-1:0] start_context_o,
-    input  logic                           done_valid_i,
-    input  logic         [ContextBits-1:0] done_context_i,
-    input  logic                           done_fault_i,
-    input  logic         [           63:0] done_value_i,
-
+    output logic             [   CodeBits-1:0] request_row_o,
+    output logic             [ContextBits-1:0] start_context_o,
+    input  logic                               done_valid_i,
+    input  logic             [ContextBits-1:0] done_context_i,
+    input  logic                               done_fault_i,
+    input  logic             [           63:0] done_value_i,
     // Of a lock that it asked for; and whose packet has ended, with which its lock is free.
     input  logic                               lock_valid_i,
     output logic                               lock_ready_o,
@@ -101,23 +94,20 @@ module sluice_xdp_core
     input  xdp_lock_answer_t                   lock_i,
     output logic                               free_valid_o,
     output logic             [ContextBits-1:0] free_context_o,
-
     // The map engine takes each call, and answers it once.
-    output logic                              map_call_valid_o,
-    output xdp_map_call_t                     map_call_o,
-    output logic            [ContextBits-1:0] map_context_o,
-    input  logic                              map_answer_valid_i,
-    output logic                              map_answer_ready_o,
-    input  logic            [ContextBits-1:0] map_answer_context_i,
-    input  xdp_map_answer_t                   map_answer_i,
-
+    output logic                               map_call_valid_o,
+    output xdp_map_call_t                      map_call_o,
+    output logic             [ContextBits-1:0] map_context_o,
+    input  logic                               map_answer_valid_i,
+    output logic                               map_answer_ready_o,
+    input  logic             [ContextBits-1:0] map_answer_context_i,
+    input  xdp_map_answer_t                    map_answer_i,
     // A pass for its module's account, a cycle behind it.
-    output logic       pass_valid_o,
-    output xdp_spent_t pass_o,
-
+    output logic                               pass_valid_o,
+    output xdp_spent_t                         pass_o,
     // A program has ended while it held a record, whose event's room is free again.
-    output logic       abandon_valid_o,
-    output xdp_event_t abandon_o,
+    output logic                               abandon_valid_o,
+    output xdp_event_t                         abandon_o,
 
     output logic     end_valid_o,
     output xdp_end_t end_o,

@@ -21,25 +21,25 @@ module sluice_xdp_finish
     // The memory stage's bundle, and what was decided of it.
     // "Bits of signal are not used": of a bundle and its context what ends a packet.
     // verilator lint_off UNUSEDSIGNAL
-    input xdp_second_t                    bundle_i,
-    input xdp_decided_t                   decided_i,
-    input xdp_fixed_t                     fixed_i,
+    input xdp_second_t                     bundle_i,
+    input xdp_decided_t                    decided_i,
+    input xdp_fixed_t                      fixed_i,
     // Where its packet goes, as this bundle leaves it.
-    input xdp_redirect_t                  redirect_i,
+    input xdp_redirect_t                   redirect_i,
     // verilator lint_on UNUSEDSIGNAL
-    input logic         [ContextBits-1:0] context_i,
-    input cost_t                          cost_i,
+    input logic          [ContextBits-1:0] context_i,
+    input cost_t                           cost_i,
     // What its helper has left of a record.
-    input xdp_record_t                    record_i,
+    input xdp_record_t                     record_i,
 
-    output logic                             busy_o,
+    output logic                            busy_o,
     // "Bits of signal are not used": which register is written.
     // verilator lint_off UNUSEDSIGNAL
-    input  xdp_late_t                        late_i,
+    input  xdp_late_t                       late_i,
     // verilator lint_on UNUSEDSIGNAL
     input  logic          [ContextBits-1:0] late_context_i,
     // Where a late reference leads.
-    output xdp_redirect_t                    late_redirect_o,
+    output xdp_redirect_t                   late_redirect_o,
 
     output logic     end_valid_o,
     output xdp_end_t end_o,
@@ -166,15 +166,19 @@ module sluice_xdp_finish
         ended: now_i
     };
     if (late_ends) begin
-      end_o.slot    <= ending.slot;
+      end_o.slot <= ending.slot;
       end_o.verdict <= ending.verdict;
-      end_o.bounds  <= ending.bounds;
-      end_o.cost    <= ending.cost;
+      end_o.bounds <= ending.bounds;
+      end_o.cost <= ending.cost;
       end_o.outcome <= '0;
-      {end_o.redirected, end_o.to_host, end_o.ifindex} <= {ending.redirect.redirected, ending.redirect.to_host, ending.redirect.to};
+      {end_o.redirected, end_o.to_host, end_o.ifindex} <= {
+        ending.redirect.redirected, ending.redirect.to_host, ending.redirect.to
+      };
       if (late_i.refers) begin
         end_o.verdict <= (late_i.result.value > 64'(VerdictRedirect)) ? 3'd0 : late_i.result.value[2:0];
-        {end_o.redirected, end_o.to_host, end_o.ifindex} <= {late_redirect_o.redirected, late_redirect_o.to_host, late_redirect_o.to};
+        {end_o.redirected, end_o.to_host, end_o.ifindex} <= {
+          late_redirect_o.redirected, late_redirect_o.to_host, late_redirect_o.to
+        };
       end
     end
   end

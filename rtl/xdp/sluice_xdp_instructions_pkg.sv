@@ -41,8 +41,8 @@ package sluice_xdp_instructions_pkg;
     return (is_atomic(
         op
     ) && (lane.extra || op[2:0] == 3'd5)) || (op[7:4] == 4'h0 && op != XdpOpNone) ||
-        op inside {XdpOpMove, XdpOpNegate, XdpOpHelper, XdpOpElement, XdpOpIndexed, XdpOpExitValue} || op[7:3] == 5'b00011 ||
-        op[7:3] == 5'b01000 || op[7:4] == 4'h5;
+        op inside {XdpOpMove, XdpOpNegate, XdpOpHelper, XdpOpElement, XdpOpIndexed, XdpOpExitValue} ||
+        op[7:3] == 5'b00011 || op[7:3] == 5'b01000 || op[7:4] == 4'h5;
   endfunction
 
   // Bytes of an access, from the lower bits of its operation.

@@ -114,7 +114,7 @@ module sluice_xdp_launch
   // Of a pair the number is the immediate, whose halves are those of a call.
   logic [63:0] number;
   logic swapped;
-  assign number  = {{32{bundle_i.map[15]}}, bundle_i.map, bundle_i.helper};
+  assign number = {{32{bundle_i.map[15]}}, bundle_i.map, bundle_i.helper};
   assign swapped = bundle_i.code[0];
 
   assign request_o = '{

@@ -292,9 +292,9 @@ module sluice_xdp_maps
     found_map      = found_maps[found_core];
     found_map.seed = '0;
   end
-  assign found_key = found_keys[found_core];
+  assign found_key   = found_keys[found_core];
   assign found_chain = Outside ? found_chains[found_core] : ChainBits'(found_chains[found_core][ChipChainBits-1:0]);
-  assign found_copy = Outside ? found_copies[found_core] : SlotNumberBits'(found_copies[found_core][ChipSlotBits-1:0]);
+  assign found_copy  = Outside ? found_copies[found_core] : SlotNumberBits'(found_copies[found_core][ChipSlotBits-1:0]);
 
   // Only one of them reads values.
   logic front_any;
@@ -445,28 +445,28 @@ module sluice_xdp_maps
   ) u_host (
       .clk_i,
       .rst_ni,
-      .outside_o     (host_outside),
-      .looks_o       (host_looks),
-      .search_hold_i (search_hold),
-      .waits_o       (host_waits),
-      .search_o      (host_search),
-      .search_free_i (search_free),
-      .search_i      (search_data),
-      .call_valid_o  (host_pending),
-      .call_taken_i  (call_ready[0] && host_turn),
-      .call_o        (host_call),
-      .done_i        (host_done),
-      .error_i       (host_error),
-      .slot_i        (host_slot),
-      .chain_i       (host_chain),
-      .front_valid_i (front_host_read[0]),
-      .front_word_i  (front_host_words[0]),
-      .back_valid_i  (back_host_read),
-      .back_word_i   (back_host_word),
-      .data_o        (host_word),
-      .write_i       (host_write),
-      .write_word_i  (host_write_word),
-      .data_i        (host_written),
+      .outside_o    (host_outside),
+      .looks_o      (host_looks),
+      .search_hold_i(search_hold),
+      .waits_o      (host_waits),
+      .search_o     (host_search),
+      .search_free_i(search_free),
+      .search_i     (search_data),
+      .call_valid_o (host_pending),
+      .call_taken_i (call_ready[0] && host_turn),
+      .call_o       (host_call),
+      .done_i       (host_done),
+      .error_i      (host_error),
+      .slot_i       (host_slot),
+      .chain_i      (host_chain),
+      .front_valid_i(front_host_read[0]),
+      .front_word_i (front_host_words[0]),
+      .back_valid_i (back_host_read),
+      .back_word_i  (back_host_word),
+      .data_o       (host_word),
+      .write_i      (host_write),
+      .write_word_i (host_write_word),
+      .data_i       (host_written),
       .cfg_valid_i,
       .cfg_req_i,
       .cfg_valid_o,

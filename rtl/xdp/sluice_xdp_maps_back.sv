@@ -1,18 +1,15 @@
 /// Second half of the map engine: finds, makes, changes and takes out entries (docs/design/hxdp-core.md, "Maps").
 ///
-/// `found_*` is an operation with its key; it is taken when the one before has ended, so that operations have one order. A context's
-/// answer is offered until `answer_ready_i`; the host's has `host_done_o` for a cycle. What an operation does stands in
-/// docs/design/xdp-maps.md: slots last given back first, changes of a value in a slot set aside, the hand of LRU maps.
+/// `found_*` is an operation with its key; it is taken when the one before has ended, so that operations have one order. A context's answer is offered until
+/// `answer_ready_i`; the host's has `host_done_o` for a cycle. What an operation does stands in docs/design/xdp-maps.md. Search memory is that of sluice_xdp_walk_pkg.
+/// Rows that lead round, or to more entries than there are, fault.
 ///
-/// Search memory is that of sluice_xdp_walk_pkg. Rows that lead round, or to more entries than there are, fault.
+/// One part at a time has the operation, and hands it on: chains (sluice_xdp_maps_hash), what goes of a full LRU map (_lru), tries (_trie), chains from one on (_next),
+/// values (_value). They move one walker (_walker), which reads search memory; _changes writes it. An operation begins, fails and ends in _control; _decide says which way
+/// it goes, _answer what is said of it.
 ///
-/// One part at a time has the operation, and hands it on (sluice_xdp_walk_pkg): chains (sluice_xdp_maps_hash), what goes of a full LRU map (_lru), tries
-/// (_trie), chains from one on (_next), values (_value). They move one walker (_walker), which reads search memory; sluice_xdp_maps_changes writes it.
-/// An operation begins, fails and ends in
-/// sluice_xdp_maps_control; _decide says which way it goes, _answer what is said of it.
-///
-/// Latency: of a lookup in a hash map 6 cycles with the first entry, 2 for each more, and 1 for each further row of the key. Stall behaviour: one
-/// operation at a time; requests hold until taken.
+/// Latency: of a lookup in a hash map 6 cycles with the first entry, 2 for each more, and 1 for each further row of the key. Stall behaviour: one operation at a time;
+/// requests hold until taken.
 module sluice_xdp_maps_back
   import sluice_pkg::*;
   import sluice_xdp_rows_pkg::*;
@@ -44,37 +41,33 @@ module sluice_xdp_maps_back
     input  logic                                answer_ready_i,
     output logic            [ProcessorBits-1:0] answer_context_o,
     output xdp_map_answer_t                     answer_o,
-
     // A value is being written: nobody else reaches values until the answer is taken.
-    output logic                  locks_o,
-    output logic [ModuleBits-1:0] locks_module_o,
+    output logic                                locks_o,
+    output logic            [   ModuleBits-1:0] locks_module_o,
 
-    output logic        host_done_o,
-    output logic [ 7:0] host_error_o,
-    output logic [23:0] host_slot_o,
-    output logic [23:0] host_chain_o,
-
+    output logic                              host_done_o,
+    output logic       [           7:0]       host_error_o,
+    output logic       [          23:0]       host_slot_o,
+    output logic       [          23:0]       host_chain_o,
     // Which map's rows the operation under way may change.
-    output logic        changes_o,
-    output logic [15:0] state_o,
-
+    output logic                              changes_o,
+    output logic       [          15:0]       state_o,
     // Search memory: the row comes in the cycle behind its number, or is waited for; `reads_o` is without what the next operation reads.
-    output logic                        reads_o,
-    input  logic                        hold_i,
-    input  logic                        bad_i,
-    output logic                        looks_o,
-    output logic                        search_read_o,
-    output logic [SearchBits-1:0]       search_row_o,
-    input  logic [           3:0][31:0] search_i,
-    output logic [           3:0]       search_write_o,
-    output logic [SearchBits-1:0]       search_write_row_o,
-    output logic [           3:0][31:0] search_o,
-
+    output logic                              reads_o,
+    input  logic                              hold_i,
+    input  logic                              bad_i,
+    output logic                              looks_o,
+    output logic                              search_read_o,
+    output logic       [SearchBits-1:0]       search_row_o,
+    input  logic       [           3:0][31:0] search_i,
+    output logic       [           3:0]       search_write_o,
+    output logic       [SearchBits-1:0]       search_write_row_o,
+    output logic       [           3:0][31:0] search_o,
     // The value of an update, from packet memory, values or the host's data.
-    output logic                   read_valid_o,
-    input  logic                   read_ready_i,
-    output xdp_place_t             read_place_o,
-    input  logic       [1:0][63:0] read_data_i,
+    output logic                              read_valid_o,
+    input  logic                              read_ready_i,
+    output xdp_place_t                        read_place_o,
+    input  logic       [           1:0][63:0] read_data_i,
 
     output logic                request_valid_o,
     input  logic                request_ready_i,
@@ -82,14 +75,13 @@ module sluice_xdp_maps_back
     input  logic                done_valid_i,
     input  logic                done_fault_i,
     input  logic         [63:0] done_value_i,
-
     // The host's data: a value that is read goes there.
-    output logic        host_valid_o,
-    output logic [ 6:0] host_word_o,
-    input  logic [63:0] host_data_i,
-    output logic        host_write_o,
-    output logic [ 6:0] host_write_word_o,
-    output logic [63:0] host_o
+    output logic                host_valid_o,
+    output logic         [ 6:0] host_word_o,
+    input  logic         [63:0] host_data_i,
+    output logic                host_write_o,
+    output logic         [ 6:0] host_write_word_o,
+    output logic         [63:0] host_o
 );
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -143,9 +135,9 @@ module sluice_xdp_maps_back
       .drains_o    (drains),
       .refuses_o   (refuses)
   );
-  assign quiet_o = idle && changes_idle && marks_idle;
+  assign quiet_o   = idle && changes_idle && marks_idle;
   assign changes_o = !free && !only_looks(operation.call.op, operation.host, operation.map);
-  assign state_o = operation.map.state;
+  assign state_o   = operation.map.state;
 
   // Bits of slots that could not be read are taken as they come: they are the map's alone.
   logic hash_looks, lru_looks, marks_look, trie_looks, next_chains_look, value_looks, walk_looks, bad;

@@ -25,13 +25,13 @@ module sluice_xdp_maps_host
     input  logic             search_free_i,
     input  logic [3:0][31:0] search_i,
 
-    output logic          call_valid_o,
-    input  logic          call_taken_i,
-    output xdp_map_call_t call_o,
-    input  logic          done_i,
-    input  logic [ 7:0]   error_i,
-    input  logic [23:0]   slot_i,
-    input  logic [23:0]   chain_i,
+    output logic                 call_valid_o,
+    input  logic                 call_taken_i,
+    output xdp_map_call_t        call_o,
+    input  logic                 done_i,
+    input  logic          [ 7:0] error_i,
+    input  logic          [23:0] slot_i,
+    input  logic          [23:0] chain_i,
 
     // Words that the halves read, and that is written.
     input  logic        front_valid_i,
@@ -99,7 +99,7 @@ module sluice_xdp_maps_host
       .wr_en_i  (write_i ? 4'd1 << write_word_i[1:0] : {4{cfg_valid_i && is_data && cfg_req_i.write && status == StatusOk}}),
       .wr_addr_i(write_i ? write_word_i[HostRowBits+1:2] : cfg_req_i.index[HostRowBits-1:0]),
       .wr_data_i(write_i ? {4{data_i}} : cfg_req_i.data),
-      .rd_en_i  (front_valid_i || back_valid_i || reads_data),
+      .rd_en_i(front_valid_i || back_valid_i || reads_data),
       .rd_addr_i(index),
       .rd_data_o(row)
   );

@@ -16,16 +16,16 @@ module sluice_xdp_maps_seek
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                                     take_i,
-    output logic                                     idle_o,
-    input  logic         [ProcessorBits-1:0]         context_i,
+    input  logic                                   take_i,
+    output logic                                   idle_o,
+    input  logic         [ProcessorBits-1:0]       context_i,
     // "Bits of signal are not used": of a map where its rows and values lie.
     // verilator lint_off UNUSEDSIGNAL
-    input  xdp_map_row_t                             map_i,
+    input  xdp_map_row_t                           map_i,
     // verilator lint_on UNUSEDSIGNAL
-    input  logic         [     KeyWords-1:0][63:0]   key_i,
-    input  chain_t                                   chain_i,
-    input  slot_t                                    copy_i,
+    input  logic         [     KeyWords-1:0][63:0] key_i,
+    input  chain_t                                 chain_i,
+    input  slot_t                                  copy_i,
 
     output logic busy_o,
     output logic [15:0] state_o,
@@ -86,7 +86,7 @@ module sluice_xdp_maps_seek
   walk_plan_t unused_plan;
   xdp_map_state_t unused_counts;
   chain_t unused_chain;
-  row_t unused_bucket, unused_entry, unused_mark, unused_state, unused_aside;
+  walk_rows_t unused_rows;
   logic [1:0] unused_looks;
   logic [127:0] rest_key;
 
@@ -118,11 +118,7 @@ module sluice_xdp_maps_seek
       .search_row_o,
       .search_i           (search),
       .chain_o            (unused_chain),
-      .bucket_row_o       (unused_bucket),
-      .entry_row_o        (unused_entry),
-      .mark_row_o         (unused_mark),
-      .state_row_o        (unused_state),
-      .aside_row_o        (unused_aside),
+      .rows_o             (unused_rows),
       .rest_key_o         (rest_key),
       .chain_word_o       (chain_word),
       .entry_link_o       (entry_link),
@@ -200,20 +196,20 @@ module sluice_xdp_maps_seek
     if (loops && !hold_i) fault_q <= 1'b1;
     if (spent_q != '1) spent_q <= spent_q + steps_t'(1);
     if (take_i) begin
-      value_q                <= '0;
-      fault_q                <= 1'b0;
-      spent_q                <= '0;
-      context_q              <= context_i;
-      operation_q            <= '0;
-      operation_q.call.op    <= XdpMapOpLookup;
-      operation_q.map        <= map_i;
-      operation_q.key        <= key_i;
-      operation_q.chain      <= chain_i;
-      operation_q.copy       <= copy_i;
+      value_q             <= '0;
+      fault_q             <= 1'b0;
+      spent_q             <= '0;
+      context_q           <= context_i;
+      operation_q         <= '0;
+      operation_q.call.op <= XdpMapOpLookup;
+      operation_q.map     <= map_i;
+      operation_q.key     <= key_i;
+      operation_q.chain   <= chain_i;
+      operation_q.copy    <= copy_i;
     end
   end
 
-  assign answer_valid_o = state_q == Answer;
+  assign answer_valid_o   = state_q == Answer;
   assign answer_context_o = context_q;
   always_comb begin
     answer_o = '0;

@@ -275,7 +275,7 @@ module sluice_xdp_outside
   outside_request_t three_q;
   logic [63:0] three_found_q, three_upper_q, three_changed, three_new, three_second;
   logic three_pair;
-  logic [ 15:0] put_enable;
+  logic [15:0] put_enable;
   logic [127:0] put_data;
 
   always_ff @(posedge clk_i) begin

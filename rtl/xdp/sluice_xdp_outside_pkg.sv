@@ -46,9 +46,9 @@ package sluice_xdp_outside_pkg;
     logic [31:0] place;
     logic [3:0]  bytes;
     logic [63:0] data;
-    logic        pair;   // another word is behind it
+    logic        pair;    // another word is behind it
     logic [63:0] second;
-    logic        first;  // the first one of its page: the rest becomes zero
+    logic        first;   // the first one of its page: the rest becomes zero
   } outside_write_t;
 
   // AXI4, 128 bits: what the engine drives, and what the memory does. Sizes are whole beats, bursts go up.

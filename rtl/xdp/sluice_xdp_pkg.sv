@@ -114,11 +114,11 @@ package sluice_xdp_pkg;
     RequestStore,
     RequestAtomic,
     RequestLookup,  // of an array's element; the key comes a cycle later
-    RequestEcho,    // gives back what comes a cycle later
-    RequestGet,     // a load from a place in value memory, for the map engine
-    RequestPut,     // a store to one
+    RequestEcho,  // gives back what comes a cycle later
+    RequestGet,  // a load from a place in value memory, for the map engine
+    RequestPut,  // a store to one
     RequestReference,  // what an entry of a devmap refers to, or (`code`) of a map of destinations, `address` being its index; 0 is no entry
-    RequestLock,    // whether there is a spin lock; locks answer
+    RequestLock,  // whether there is a spin lock; locks answer
     RequestUnlock
   } xdp_request_e;
 

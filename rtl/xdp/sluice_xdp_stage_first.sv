@@ -180,11 +180,13 @@ module sluice_xdp_stage_first
     bundle_o.written     <= bundle_i.start ? '0 : written_i;
     bundle_o.result      <= result_i;
     for (int unsigned l = 0; l < Lanes; l++) begin
-      bundle_o.low[l]  <= b_i[l][31:0];
+      bundle_o.low[l] <= b_i[l][31:0];
       bundle_o.beyond[l] <= bundle_i.lanes[l].op == XdpOpIndexed && a_i[l][31:0] > bundle_i.lanes[l].imm;
-      bundle_o.copy[l]   <= '0;
-      if (bundle_i.lanes[l].op == XdpOpElement) bundle_o.copy[l] <= constant[l][31:0] + constant[l][63:32] * 32'(processor);
-      if (bundle_i.lanes[l].op == XdpOpIndexed && a_i[l][31:0] <= bundle_i.lanes[l].imm) bundle_o.copy[l] <= b_i[l][31:0];
+      bundle_o.copy[l] <= '0;
+      if (bundle_i.lanes[l].op == XdpOpElement)
+        bundle_o.copy[l] <= constant[l][31:0] + constant[l][63:32] * 32'(processor);
+      if (bundle_i.lanes[l].op == XdpOpIndexed && a_i[l][31:0] <= bundle_i.lanes[l].imm)
+        bundle_o.copy[l] <= b_i[l][31:0];
     end
   end
 

@@ -46,9 +46,9 @@ package sluice_xdp_stages_pkg;
     xdp_bounds_t           bounds;
     logic [OffsetBits-1:0] low;
     logic [WorkBits-1:0]   work;
-    logic [5:0]            tails;       // tail calls so far
-    xdp_record_t           record;      // that is reserved
-    logic                  locked;      // it holds a spin lock
+    logic [5:0]            tails;     // tail calls so far
+    xdp_record_t           record;    // that is reserved
+    logic                  locked;    // it holds a spin lock
     xdp_redirect_t         redirect;
   } xdp_kept_t;
 
@@ -213,10 +213,10 @@ package sluice_xdp_stages_pkg;
     logic       is_load;
     logic       in_values;
     logic       in_context;
-    logic       in_first;      // in the program's own frame
+    logic       in_first;       // in the program's own frame
     logic       allowed;
     logic       faults;
-    logic       waits;         // it is asked of the unit of values
+    logic       waits;          // it is asked of the unit of values
     xdp_place_t place;
   } xdp_access_t;
 

@@ -45,7 +45,6 @@ module sluice_xdp_values
     output logic [ContextBits-1:0] done_context_o,
     output logic                   done_fault_o,
     output logic [           63:0] done_value_o,
-
     // In place of an answer: whose lock it is, where it lies in words of 4 bytes (external memory has a bit above), whether it is given back, whether
     // there is none.
     output logic                   lock_valid_o,
@@ -252,7 +251,6 @@ module sluice_xdp_values
   end
 
   assign two_memory = two_valid_q && !two_fault_q && two_q.kind inside {RequestLoad, RequestStore, RequestAtomic, RequestGet, RequestPut, RequestReference};
-
   // The host, when nobody else has the memory: two rows of both banks, one after the other.
   typedef enum logic [2:0] {
     HostIdle,
@@ -293,7 +291,6 @@ module sluice_xdp_values
   logic [15:0] put_enable;
   logic [WordBits-1:0] put_word;
   logic put, two_writes;
-
   // An atomic operation writes in step 4: nobody else writes then.
   assign two_writes = two_q.kind inside {RequestStore, RequestPut};
   assign put = (two_memory && two_writes) || four_writes_q;
@@ -301,7 +298,9 @@ module sluice_xdp_values
   assign put_byte = four_writes_q ? four_byte_q : two_q.address[2:0];
   // The same in both words, but for a pair: each byte is enabled in one of them.
   assign put_data = turned_up(four_writes_q ? four_new_q[0] : two_q.data, put_byte);
-  assign put_enable = {{8{four_writes_q && four_pair_q}}, 8'd0} | 16'(byte_mask(four_writes_q ? four_bytes_q : two_q.bytes)) << put_byte;
+  assign put_enable = {{8{four_writes_q && four_pair_q}}, 8'd0} | 16'(byte_mask(
+      four_writes_q ? four_bytes_q : two_q.bytes
+  )) << put_byte;
 
   assign read_enable = (two_memory && !two_writes) || (host_turn && !cfg_req_i.write);
   always_comb begin

@@ -12,6 +12,7 @@ mod order;
 pub mod search;
 pub mod simulate;
 pub mod trace;
+mod turns;
 
 pub use area::lut;
 pub use engine::{Dispatch, Engine, Memory, Order};

@@ -4,8 +4,9 @@ use crate::alu::{alu, extend, holds, rotate, swap};
 use crate::cycles::{Done, Issue, Recorder};
 use crate::op::{LOOKUP, START, TAIL_CALL};
 use crate::rows::{MAP_HELPERS, needs_no_search};
+use crate::sections::Serial;
 use crate::visits::Visits;
-use crate::{Bundles, CompileError, Executed, Op, Target, compile};
+use crate::{Bundles, CompileError, Compiled, Executed, Op, Target, compile};
 use sluice_ebpf::insn::{AtomicOp, Cond, Operand, WideValue};
 use sluice_ebpf::vm::{Cpu, Installed, Machine};
 use sluice_ebpf::{FaultReason, Image, MapId, MapSpace, MapSpec, Runtime, address, helper};
@@ -18,6 +19,7 @@ struct Loaded {
     bundles: Bundles,
     /// Numbers of 64-bit constants, by row and lane.
     constants: BTreeMap<(u32, u32), u64>,
+    serial: Serial,
 }
 
 /// Cores with compiled programs.
@@ -75,9 +77,10 @@ impl Cores {
         installed: Installed,
     ) -> Result<(), CompileError> {
         for (index, program) in image.programs.iter().enumerate() {
-            let bundles = compile(image, program, target)?.bundles;
+            let Compiled { bundles, flow_serial, sections, .. } = compile(image, program, target)?;
             if let Some(number) = runtime.program_number(installed, index) {
                 self.bind(bundles, number, runtime, installed);
+                self.mark(number, Serial::of(flow_serial, sections));
             }
         }
         Ok(())
@@ -106,7 +109,14 @@ impl Cores {
                 constants.insert((row, lane), number.unwrap_or_default());
             }
         }
-        self.programs.insert(number, Loaded { bundles, constants });
+        self.programs.insert(number, Loaded { bundles, constants, serial: Serial::No });
+    }
+
+    /// Says which of a program's rows packets of a flow pass one after the other, for what is recorded.
+    pub fn mark(&mut self, number: u32, serial: Serial) {
+        if let Some(loaded) = self.programs.get_mut(&number) {
+            loaded.serial = serial;
+        }
     }
 
     /// What was executed since this was last asked.
@@ -114,8 +124,8 @@ impl Cores {
         self.executed.take()
     }
 
-    /// The bundles that were recorded since this was last asked.
-    pub fn take_issues(&self) -> Vec<Issue> {
+    /// The bundles that were recorded since this was last asked, and whether some are of a program that is serial as a whole.
+    pub fn take_issues(&self) -> (Vec<Issue>, bool) {
         self.recorder.take()
     }
 
@@ -216,7 +226,7 @@ impl Cores {
         let Some(bundle) = loaded.bundles.rows.get(row as usize) else {
             return Err(FaultReason::NoInstruction(row.into()));
         };
-        let recorded = self.recorder.begin(bundle);
+        let recorded = self.recorder.begin(bundle, loaded.serial.at(row), loaded.serial == Serial::Whole);
         let visit = self.visits.begin(cpu.program(), row, cpu.frame());
         let before = Before::of(cpu)?;
         let mut results = [None; 4];

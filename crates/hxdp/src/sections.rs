@@ -25,6 +25,38 @@ pub struct Sections {
     pub leaves: Vec<bool>,
 }
 
+/// What packets of a flow do one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Serial {
+    /// Nothing.
+    #[default]
+    No,
+    /// These rows.
+    Sections(Sections),
+    /// Everything.
+    Whole,
+}
+
+impl Serial {
+    /// Of a compiled program.
+    pub fn of(flow_serial: bool, sections: Option<Sections>) -> Self {
+        match sections {
+            Some(sections) => Self::Sections(sections),
+            None if flow_serial => Self::Whole,
+            None => Self::No,
+        }
+    }
+
+    /// Whether a row enters, and whether it leaves.
+    pub fn at(&self, row: u32) -> (bool, bool) {
+        let marked = |marks: &[bool]| marks.get(row as usize).copied().unwrap_or(false);
+        match self {
+            Self::Sections(sections) => (marked(&sections.enters), marked(&sections.leaves)),
+            _ => (false, false),
+        }
+    }
+}
+
 /// Slots that read or change maps which the program changes, and those that change them.
 struct Slots {
     uses: BTreeSet<u32>,

@@ -19,6 +19,8 @@ const ALU: Issue = Issue {
     results: 0,
     last_lane: false,
     late: false,
+    enters: false,
+    leaves: false,
     twice: false,
     refers: false,
     exit: false,
@@ -165,6 +167,23 @@ fn a_packet_that_ends_with_a_posted_access_has_one_pass() {
     assert!(near(saturated(&core(16), &twice).cycles_per_packet(), 21.0));
     // The context is free when it is answered, 5 cycles behind its launch, and that was taken note of; an exit takes 6.
     assert_eq!(alone(&core(1), &dropped(&[last])), alone(&core(1), &dropped(&[EXIT])) + 5 + 5 + 1 - 6);
+}
+
+#[test]
+fn a_flow_passes_its_section_one_packet_at_a_time() {
+    let (enters, leaves) = (Issue { enters: true, ..ALU }, Issue { leaves: true, ..ALU });
+    let issues = [[ALU; 10].as_slice(), &[enters, enters, leaves], &[ALU; 9], &[EXIT]].concat();
+    let engine = core(16);
+    // From the first row of the section to what leaves it 10 cycles, 5 more to the memory stage, and 3 to who waits.
+    let one = saturated(&engine, &[dropped(&issues)]).cycles_per_packet();
+    assert!((18.0..23.5).contains(&one), "{one}");
+    let flows: Vec<_> = (0..64).map(|flow| Trace { flow, ..dropped(&issues) }).collect();
+    let many = saturated(&engine, &flows).cycles_per_packet();
+    assert!(near(many, 23.0), "{many}: as many as its bundles");
+    // Longer ones are the bound.
+    let long = [[enters; 20].as_slice(), &[leaves, EXIT]].concat();
+    let one = saturated(&engine, &[dropped(&long)]).cycles_per_packet();
+    assert!((108.0..114.0).contains(&one), "{one}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::calendar::Calendar;
 use super::late::{Cycle, Late};
+use super::turns::Turns;
 use super::{Engine, Issue, Trace};
 use std::collections::VecDeque;
 
@@ -27,6 +28,8 @@ struct Running {
     second: bool,
     /// Passes without a bundle that come next.
     passes: u64,
+    /// It has come to its flow's section, which is another packet's.
+    held: bool,
 }
 
 /// A unit that begins one thing, or one in several cycles.
@@ -56,6 +59,8 @@ pub struct Shared {
     pub map_engine: Calendar,
     /// What looks beside it.
     pub seeker: Calendar,
+    /// Which packet's a flow's section is.
+    pub turns: Turns,
 }
 
 /// What a bundle that launches something waits for: until when, and whether the map engine has it.
@@ -155,8 +160,16 @@ impl Core {
         let (packet, trace, _) = self.waiting.front().copied().filter(|(.., from)| *from <= now)?;
         let place = self.contexts.iter().position(|context| context.packet.is_none())?;
         self.waiting.pop_front();
-        let running =
-            Running { packet, trace, to_clear: engine.stack_rows, at: 0, ready: now, second: false, passes: 0 };
+        let running = Running {
+            packet,
+            trace,
+            to_clear: engine.stack_rows,
+            at: 0,
+            ready: now,
+            second: false,
+            passes: 0,
+            held: false,
+        };
         self.contexts[place].packet = Some(running);
         self.busy += 1;
         self.ending += usize::from(traces[trace].issues.is_empty());
@@ -192,15 +205,29 @@ impl Core {
             if running.ready > now || running.to_clear > 0 || !self.can(now, engine, issue, running.second, wanted) {
                 continue;
             }
-            let last = running.at + 1 == traces[running.trace].issues.len();
+            let trace = &traces[running.trace];
+            let mine = !issue.enters || shared.turns.is_first(now, trace.flow, running.packet);
+            if running.held && !mine {
+                continue;
+            }
+            self.issued += 1;
+            if begun != Some(place) {
+                self.last = place;
+            }
+            // It is seen at the memory stage, and picked again when its turn has come.
+            if !mine {
+                self.contexts[place].packet = Some(Running { held: true, ready: now + engine.interval, ..running });
+                return;
+            }
+            if issue.leaves {
+                shared.turns.leaves(now + engine.interval + engine.passes_on, trace.flow, running.packet);
+            }
+            let running = Running { held: false, ..running };
+            let last = running.at + 1 == trace.issues.len();
             let before = running.at;
             let running = self.picked(now, engine, running, place, (issue, last), shared);
             self.ending += usize::from(last && running.at > before);
             self.contexts[place].packet = Some(running);
-            if begun != Some(place) {
-                self.last = place;
-            }
-            self.issued += 1;
             return;
         }
     }

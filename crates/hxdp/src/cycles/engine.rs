@@ -24,6 +24,8 @@ pub struct Engine {
     pub late_port: bool,
     /// Cycles that a late result waits for the port before nobody is picked for it.
     pub late_patience: u64,
+    /// From the memory stage of what leaves its flow's section to the first pick of who waits for it.
+    pub passes_on: u64,
     /// From launch to the next pick: loads, stores and atomics of values, lookups in arrays that the call names. All cores share the port.
     pub value_port: u64,
     /// Cycles from one access there to the next.
@@ -128,6 +130,7 @@ impl Default for Engine {
             late_write: 1,
             late_port: false,
             late_patience: 3,
+            passes_on: 3,
             value_port: 5,
             value_every: 1,
             posted: false,

@@ -269,6 +269,7 @@ impl Simulation<'_> {
         let (flow, rows) = (self.trace(packet).flow, self.trace(packet).rows_out);
         self.cores[core].work -= 1;
         *self.running.entry(flow).or_default() -= 1;
+        self.shared.turns.leaves(now + self.engine.passes_on, flow, packet);
         if rows == 0 {
             self.leave(now + self.engine.verdict, packet);
         } else {
@@ -322,6 +323,9 @@ impl Simulation<'_> {
         let packet = self.flights.len();
         self.tickets.take(flow, packet);
         *self.running.entry(flow).or_default() += 1;
+        if self.load.traces[trace].has_section() {
+            self.shared.turns.comes(flow, packet);
+        }
         let came = if self.load.arrivals == Arrivals::BackToBack { now } else { came };
         self.flights.push(Flight { trace, core, came });
         self.filling = Some(Moving { packet, rows: rows_in });

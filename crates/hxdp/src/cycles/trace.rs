@@ -6,7 +6,7 @@ use crate::rows::MAP_HELPERS;
 use crate::{Bundle, Op};
 use sluice_ebpf::insn::AluOp;
 use sluice_ebpf::{MapSpec, Packet, Verdict};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// One executed bundle. Multiplications count where the row has them, squashed or not, and loads too: the core decides by
 /// the row. All else counts where it was carried out.
@@ -42,6 +42,10 @@ pub struct Issue {
     pub late: bool,
     /// It refers to an entry of a devmap.
     pub refers: bool,
+    /// It is of its flow's section.
+    pub enters: bool,
+    /// Nothing behind its beginning is.
+    pub leaves: bool,
     /// It launches something and has a second pass, for it ends, goes back, or changes more than a register.
     pub twice: bool,
     /// A frame ends, which of the last bundle is the packet's end.
@@ -167,6 +171,7 @@ pub const MOST_BUNDLES: usize = 1 << 20;
 pub struct Recorder {
     on: bool,
     issues: RefCell<Vec<Issue>>,
+    whole: Cell<bool>,
 }
 
 /// Place of a bundle in what is recorded.
@@ -179,11 +184,12 @@ impl Recorder {
         Self { on: true, ..Self::default() }
     }
 
-    /// A bundle begins.
-    pub fn begin(&self, bundle: &Bundle) -> Option<Recorded> {
+    /// A bundle begins; its row may be of its flow's section, or its program be serial as a whole.
+    pub fn begin(&self, bundle: &Bundle, (enters, leaves): (bool, bool), whole: bool) -> Option<Recorded> {
         let mut issues = self.on.then(|| self.issues.borrow_mut())?;
         let at = issues.len();
-        (at < MOST_BUNDLES).then(|| issues.push(Issue::of_row(bundle)))?;
+        self.whole.set(self.whole.get() || whole);
+        (at < MOST_BUNDLES).then(|| issues.push(Issue { enters, leaves, ..Issue::of_row(bundle) }))?;
         Some(Recorded(at))
     }
 
@@ -201,9 +207,9 @@ impl Recorder {
         }
     }
 
-    /// What was recorded since this was last asked.
-    pub fn take(&self) -> Vec<Issue> {
-        self.issues.take()
+    /// What was recorded since this was last asked, and whether a program was serial as a whole.
+    pub fn take(&self) -> (Vec<Issue>, bool) {
+        (self.issues.take(), self.whole.take())
     }
 }
 
@@ -218,7 +224,7 @@ pub struct Trace {
     pub rows_out: u32,
     /// Packets of one flow have one number.
     pub flow: u32,
-    /// Packets of this flow are carried out one after the other.
+    /// Packets of this flow are carried out one after the other, as a whole.
     pub serial: bool,
 }
 
@@ -226,8 +232,14 @@ pub struct Trace {
 pub const ROW_BYTES: u32 = 64;
 
 impl Trace {
-    /// Of a packet that came with so many bytes, and what became of it.
-    pub fn new(issues: Vec<Issue>, length: usize, after: &Packet, verdict: Verdict, flow: u32) -> Self {
+    /// Of what was recorded of a packet that came with so many bytes, and what became of it.
+    pub fn new(
+        (issues, serial): (Vec<Issue>, bool),
+        length: usize,
+        after: &Packet,
+        verdict: Verdict,
+        flow: u32,
+    ) -> Self {
         let dropped = matches!(verdict, Verdict::Drop | Verdict::Aborted);
         let rows = after.end().div_ceil(ROW_BYTES) - after.data() / ROW_BYTES;
         Self {
@@ -235,8 +247,13 @@ impl Trace {
             rows_in: (length as u32).div_ceil(ROW_BYTES).max(1),
             rows_out: if dropped { 0 } else { rows.max(1) },
             flow,
-            serial: false,
+            serial,
         }
+    }
+
+    /// Whether some of its rows are of its flow's section.
+    pub fn has_section(&self) -> bool {
+        self.issues.iter().any(|issue| issue.enters || issue.leaves)
     }
 
     /// The same packet, as if its frame were as short as can be.

@@ -46,6 +46,7 @@ fn the_tables_of_cycles_are_what_the_model_makes_of_the_scripts() {
         }
     };
     put("objects", sweeps::objects);
+    put("flows", sweeps::flows);
     put("paths", |_| paths::table());
     put("aims", aims::table);
     if let Some(wanted) = &update {

@@ -3,7 +3,7 @@
 use super::mixes::{ALL, Mix, Mixes, geometric};
 use super::plot::{Axis, Look, Plot, Scale, Series};
 use super::{DEFAULT, Shape, aims};
-use sluice_hxdp::cycles::{Arrivals, Dispatch, MapEngine, Memory, Order, loaded, lut};
+use sluice_hxdp::cycles::{Arrivals, Dispatch, Issue, MapEngine, Memory, Order, loaded, lut};
 use sluice_hxdp::{Engine, Trace};
 use std::fmt::Write;
 use std::path::Path;
@@ -67,6 +67,34 @@ pub fn objects(mixes: &Mixes) -> String {
             mix.alone(&engine),
             density(cycles[1], area),
         );
+    }
+    out
+}
+
+/// Flows of the packets of an object that has many.
+const MANY: u32 = 64;
+
+/// Objects whose packets of a flow wait for each other: all packets in one flow, and in many.
+pub fn flows(mixes: &Mixes) -> String {
+    let mut out = head(&["object", "what waits", "one flow", "64 flows", "as if nobody waited"]);
+    let engine = Engine::default();
+    for (name, mix) in mixes.on(DEFAULT) {
+        let whole = mix.traces.iter().any(|trace| trace.serial);
+        if !whole && !mix.traces.iter().any(Trace::has_section) {
+            continue;
+        }
+        let one = mix.map(|trace| Trace { flow: 0, ..trace.clone() });
+        // Each packet comes once in each flow, one flow behind the other.
+        let traces =
+            mix.traces.iter().flat_map(|trace| (0..MANY).map(|flow| Trace { flow, ..trace.clone() })).collect();
+        let many = Mix { traces, ..mix.clone() };
+        let plain = |issue: &Issue| Issue { enters: false, leaves: false, ..*issue };
+        let alone =
+            |trace: &Trace| Trace { serial: false, issues: trace.issues.iter().map(plain).collect(), ..trace.clone() };
+        let beside = many.map(alone);
+        let [one, many, beside] = [one, many, beside].map(|mix| mix.saturated(&engine).cycles_per_packet());
+        let what = if whole { "the whole program" } else { "a section" };
+        let _ = writeln!(out, "| {name} | {what} | {one:.1} | {many:.1} | {beside:.1} |");
     }
     out
 }

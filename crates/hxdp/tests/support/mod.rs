@@ -17,6 +17,7 @@ use sluice_ebpf::state::State;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{Image, MapType, Packet, Program, Runtime, load};
 use sluice_formats::address::control::FLOW_SECRET_AT_RESET;
+use sluice_hxdp::sections::Serial;
 use sluice_hxdp::{Bundles, CompileError, Cores, Executed, Passes, Target, Trace, compile, compile_with};
 use std::path::{Path, PathBuf};
 use steps::{Load, Step};
@@ -48,7 +49,10 @@ pub struct Twins {
 impl Twins {
     /// Installs an image on both sides.
     pub fn new(image: Image, target: &Target, work: Option<u64>) -> Result<Self, CompileError> {
-        Self::compiled(image, work, |image, program| Ok(compile(image, program, target)?.bundles))
+        Self::marked(image, work, |image, program| {
+            let compiled = compile(image, program, target)?;
+            Ok((compiled.bundles, Serial::of(compiled.flow_serial, compiled.sections)))
+        })
     }
 
     /// The same with bundles that are made in another way.
@@ -56,6 +60,14 @@ impl Twins {
         image: Image,
         work: Option<u64>,
         compile: impl Fn(&Image, &Program) -> Result<Bundles, CompileError>,
+    ) -> Result<Self, CompileError> {
+        Self::marked(image, work, |image, program| Ok((compile(image, program)?, Serial::No)))
+    }
+
+    fn marked(
+        image: Image,
+        work: Option<u64>,
+        compile: impl Fn(&Image, &Program) -> Result<(Bundles, Serial), CompileError>,
     ) -> Result<Self, CompileError> {
         let side = || {
             let mut runtime = Runtime::new(2, 7);
@@ -66,9 +78,10 @@ impl Twins {
         let sides = [side(), side()];
         let mut cores = Cores::new();
         for (index, program) in image.programs.iter().enumerate() {
-            let bundles = compile(&image, program)?;
+            let (bundles, serial) = compile(&image, program)?;
             if let Some(number) = sides[1].0.program_number(sides[1].1, index) {
                 cores.bind(bundles, number, &sides[1].0, sides[1].1);
+                cores.mark(number, serial);
             }
         }
         Ok(Self { image, cores, sides, packets: 0, executed: Executed::default(), instructions: 0, traces: vec![] })
@@ -89,10 +102,10 @@ impl Twins {
         self.packets += 1;
         self.executed += self.cores.take_executed();
         self.instructions += expected.instructions;
-        let issues = self.cores.take_issues();
+        let (issues, serial) = self.cores.take_issues();
         if !issues.is_empty() {
             let flow = flow_hash(&headers(frame), FLOW_SECRET_AT_RESET);
-            let trace = Trace::new(issues, frame.len(), other_packet, found.verdict, flow);
+            let trace = Trace::new((issues, serial), frame.len(), other_packet, found.verdict, flow);
             self.traces.push((trace, expected.instructions));
         }
         let place = |o: &Outcome| o.fault.as_ref().map(|f| (f.reason, f.program.clone(), f.pc));
@@ -264,7 +277,10 @@ impl Replay {
         let program = image.programs.iter().position(wanted).ok_or("no such program")?;
         self.file.clone_from(&load.file);
         let compile = |image: &Image, program: &Program| compile_with(image, program, target, self.passes);
-        let twins = Twins::compiled(image, None, |image, program| Ok(compile(image, program)?.bundles));
+        let twins = Twins::marked(image, None, |image, program| {
+            let compiled = compile(image, program)?;
+            Ok((compiled.bundles, Serial::of(compiled.flow_serial, compiled.sections)))
+        });
         let mut twins = twins.map_err(|e| e.to_string())?;
         if self.records {
             twins.record();
