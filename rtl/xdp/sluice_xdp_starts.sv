@@ -12,7 +12,7 @@
 /// (`ready_i`). `end_*` says that the program of a slot's packet has ended: its context is free. As many contexts as all modules own and nobody owns are
 /// there: so who waits for its own waits at most for one that was borrowed.
 ///
-/// Latency: 1 cycle from `put_i` to `valid_o`. Throughput: a packet a cycle in, one out. Never stalls what comes in.
+/// Latency: 1 cycle from `put_i` to `valid_o`. Throughput: a packet a cycle in, one out; behind one that has a context of its module's own, none for a cycle. Never stalls what comes in.
 module sluice_xdp_starts
   import sluice_pkg::*;
   import sluice_xdp_pkg::*;
@@ -59,7 +59,19 @@ module sluice_xdp_starts
   slots_t waiting_q, serial_q, borrows_q, own_q, has_own_q, has_shared_q, may, first;
   slots_t [Slots-1:0] older_q;
   logic [ContextCountBits-1:0] pool_q;
-  logic shared, lends, take, takes_own, takes_shared, ends_own, ends_shared;
+  logic
+      shared,
+      lends,
+      take,
+      takes_own,
+      takes_shared,
+      taken_q,
+      taken_own_q,
+      taken_shared_q,
+      ended_q,
+      ends_own,
+      ends_shared;
+  logic [SlotBits-1:0] taken_slot_q, ended_slot_q;
 
   // Where nobody owns one, a context that is free is enough: it is so a cycle before its packet's end is told here.
   assign shared = shared_contexts_i == ContextCountBits'(Contexts) || pool_q < shared_contexts_i;
@@ -72,19 +84,20 @@ module sluice_xdp_starts
       if (first[s]) slot_o |= SlotBits'(s);
     end
   end
-  assign valid_o = may != '0;
+  // Whose module has lost a context of its own is known a cycle later: until then nobody is offered one.
+  assign valid_o = may != '0 && !taken_own_q;
   assign take = valid_o && ready_i;
-  assign takes_own = take && own_q[slot_o];
-  assign takes_shared = take && !own_q[slot_o] && shared;
-  assign ends_own = end_valid_i && has_own_q[end_slot_i];
+  assign takes_own = take && (first & own_q) != '0;
+  assign takes_shared = take && (first & own_q) == '0 && shared;
+  assign ends_own = ended_q && has_own_q[ended_slot_q];
   assign ends_shared = end_valid_i && has_shared_q[end_slot_i];
 
   // Packets of a module that have a context which it owns.
   count_t used_take, used_put;
   index_t take_module, end_module, put_module;
   logic last, put_own;
-  assign take_module = module_q[slot_o];
-  assign end_module  = module_q[end_slot_i];
+  assign take_module = module_q[taken_slot_q];
+  assign end_module  = module_q[ended_slot_q];
   assign put_module  = put_module_i[IndexBits-1:0];
   always_comb begin
     used_take = '0;
@@ -94,11 +107,11 @@ module sluice_xdp_starts
       used_put  = used_put + count_t'(has_own_q[s] && module_q[s] == put_module);
     end
   end
-  // What is taken now is the last one that its module owns, unless one comes back.
-  assign last = used_take + count_t'(1) >= contexts_q[slot_o] && !(ends_own && end_module == take_module);
+  // What was taken is the last one that its module owns, unless one comes back.
+  assign last = used_take + count_t'(1) >= contexts_q[taken_slot_q] && !(ends_own && end_module == take_module);
   always_comb begin
     put_own = used_put < put_room_i.contexts;
-    if (takes_own && take_module == put_module) put_own = !last;
+    if (taken_own_q && take_module == put_module) put_own = !last;
     if (ends_own && end_module == put_module) put_own = put_room_i.contexts != '0;
   end
 
@@ -107,15 +120,19 @@ module sluice_xdp_starts
       waiting_q <= '0;
       has_own_q <= '0;
       pool_q    <= '0;
+      taken_own_q <= 1'b0;
+      ended_q <= 1'b0;
     end else begin
-      if (end_valid_i) has_own_q[end_slot_i] <= 1'b0;
-      if (takes_own) has_own_q[slot_o] <= 1'b1;
+      taken_own_q <= takes_own;
+      ended_q <= end_valid_i;
+      if (ended_q) has_own_q[ended_slot_q] <= 1'b0;
+      if (taken_own_q) has_own_q[taken_slot_q] <= 1'b1;
       if (take) waiting_q[slot_o] <= 1'b0;
       if (put_i) waiting_q[put_slot_i] <= 1'b1;
       pool_q <= pool_q + ContextCountBits'(takes_shared) - ContextCountBits'(ends_shared);
     end
     for (int unsigned s = 0; s < Slots; s++) begin
-      if (takes_own && last && module_q[s] == take_module) own_q[s] <= 1'b0;
+      if (taken_own_q && last && module_q[s] == take_module) own_q[s] <= 1'b0;
       if (ends_own && module_q[s] == end_module) own_q[s] <= 1'b1;
     end
     if (put_i) begin
@@ -127,18 +144,22 @@ module sluice_xdp_starts
       older_q[put_slot_i]    <= waiting_q;
       for (int unsigned s = 0; s < Slots; s++) if (SlotBits'(s) != put_slot_i) older_q[s][put_slot_i] <= 1'b0;
     end
-    if (take) has_shared_q[slot_o] <= takes_shared;
+    taken_slot_q   <= slot_o;
+    taken_q        <= take;
+    taken_shared_q <= takes_shared;
+    ended_slot_q   <= end_slot_i;
+    if (taken_q) has_shared_q[taken_slot_q] <= taken_shared_q;
   end
 
 `ifndef SYNTHESIS
   OneIsFirst_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(first) && (first != '0) == valid_o);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(first) && (first != '0) == (may != '0));
   WhoWaitsIsNotPutAgain_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !put_i || !waiting_q[put_slot_i]);
   WhatIsSharedIsCounted_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) 32'(pool_q) <= Contexts && !(ends_shared && pool_q == '0));
   NobodyHasMoreThanHeOwns_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !takes_own || used_take < contexts_q[slot_o]);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !taken_own_q || used_take < contexts_q[taken_slot_q]);
 `endif
 
 endmodule
