@@ -73,7 +73,7 @@ module sluice_xdp_starts
       ends_shared;
   logic [SlotBits-1:0] taken_slot_q, ended_slot_q;
 
-  // Where nobody owns one, a context that is free is enough: it is so two cycles before its packet's end counts here.
+  // Where nobody owns one, a context that is free is enough: it is so a cycle before its packet's end is told here.
   assign shared = shared_contexts_i == ContextCountBits'(Contexts) || pool_q < shared_contexts_i;
   assign lends = (waiting_q & own_q) == '0;
   assign may = waiting_q & (~serial_q | ~flow_waits_i) & (own_q | {Slots{shared}} | (borrows_q & {Slots{lends}}));
@@ -90,7 +90,7 @@ module sluice_xdp_starts
   assign takes_own = take && (first & own_q) != '0;
   assign takes_shared = take && (first & own_q) == '0 && shared;
   assign ends_own = ended_q && has_own_q[ended_slot_q];
-  assign ends_shared = ended_q && has_shared_q[ended_slot_q];
+  assign ends_shared = end_valid_i && has_shared_q[end_slot_i];
 
   // Packets of a module that have a context which it owns.
   count_t used_take, used_put;
@@ -153,7 +153,7 @@ module sluice_xdp_starts
 
 `ifndef SYNTHESIS
   OneIsFirst_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(first) && (first != '0) == valid_o);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(first) && (first != '0) == (may != '0));
   WhoWaitsIsNotPutAgain_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !put_i || !waiting_q[put_slot_i]);
   WhatIsSharedIsCounted_A :
