@@ -1,7 +1,8 @@
 """sluice_ram_banks.
 
 Claims
-- a read gives, one cycle later, what was last written to each lane, whichever bank it lies in; the data stays until the next read
+- a read gives, one cycle later, what was last written to each lane, whichever bank it lies in; the data stays
+  until the next read
 - a read of the word that is written in the same cycle gives the old word
 """
 
