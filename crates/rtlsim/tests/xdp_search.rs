@@ -50,7 +50,7 @@ fn changes_are_the_interpreters(name: &str, kind: MapType, entries: u32) {
     let (module, id) = (nic.module(1), nic.map(1, "flows"));
     let copies = if matches!(kind, MapType::PercpuHash) { nic.device.maps().unwrap().cpus() as usize } else { 1 };
     // An LRU map is full after a few more.
-    let keys = if kind == MapType::LruHash { entries + 60 } else { 300 };
+    let keys = if matches!(kind, MapType::LruHash) { entries + 60 } else { 300 };
     for number in 0..keys - 120 {
         nic.device.maps().unwrap().update(module, id, &key(number), &vec![7; 8 * copies], 0).unwrap();
     }

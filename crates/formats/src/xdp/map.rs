@@ -397,7 +397,7 @@ mod tests {
         let rows = small.holding(&[vec![7; 13]], 9);
         let entry = &rows[rows.len() - 2..];
         assert_eq!(entry[0].1.words, [0, small.chain(&[7; 13], 9), 0x0707_0707, 0x0707_0707]);
-        assert_eq!(small.key(&[entry[0].1.clone(), entry[1].1.clone()]), [7; 13]);
+        assert_eq!(small.key(&[entry[0].1, entry[1].1]), [7; 13]);
     }
 
     #[test]
