@@ -90,7 +90,7 @@ module sluice_xdp_maps_back
   walk_operation_t operation;
   walk_go_e decide_go, hash_go, lru_go, trie_go, next_go, value_go, go;
   logic idle, takes, between, free, refuses, begins, found, missed, fails, drains, next_looks, next_state, next_index;
-  logic drained, lru_scans, value_refusable, reader_fault, changes_idle, marks_idle;
+  logic drained, lru_scans, value_refusable, reader_fault, changes_idle, marks_idle, bad;
 
   sluice_xdp_maps_control #(
       .Processors(Processors),
@@ -140,7 +140,7 @@ module sluice_xdp_maps_back
   assign state_o   = operation.map.state;
 
   // Bits of slots that could not be read are taken as they come: they are the map's alone.
-  logic hash_looks, lru_looks, marks_look, trie_looks, next_chains_look, value_looks, walk_looks, bad;
+  logic hash_looks, lru_looks, marks_look, trie_looks, next_chains_look, value_looks, walk_looks;
   assign walk_looks = hash_looks || lru_looks || trie_looks || next_chains_look || value_looks;
   assign looks_o = walk_looks || marks_look;
   assign bad = Outside && bad_i && walk_looks && !hold_i;

@@ -101,7 +101,7 @@ module sluice_xdp_maps_value
   logic [6:0] word_q;
   logic [ProcessorBits-1:0] zero_q;
   slot_t zero_copy_q;  // slots of the copies before it
-  logic put_ready, put_last, last_word;
+  logic put_ready, put_last, last_word, own_request_valid;
   logic word_valid, word_ready, word_last;
   logic [63:0] word;
 
@@ -213,7 +213,7 @@ module sluice_xdp_maps_value
   // ---------------------------------------------------------------------------------------------------------------
   // The value of an update.
 
-  logic unused_reader_idle, reader_request_valid, own_request_valid;
+  logic unused_reader_idle, reader_request_valid;
   xdp_block_t block;
   xdp_request_t reader_request, own_request;
 
