@@ -66,13 +66,6 @@ pub fn table() -> String {
         let core = cycles(&mix, &Engine { cores: 1, ..engine });
         let alone = mean_alone(&engine, &mix.traces);
         let (rtl, rtl_alone) = path.of_rtl();
-        if std::env::var("LOOK").is_ok() {
-            eprintln!(
-                "{} {insns} bundles {:?} issues {issues} cycles {measured:.2} alone {alone:.1}",
-                path.program, bundles
-            );
-            continue;
-        }
         for (what, model, rtl) in [("cycles a packet", measured, rtl), ("cycles alone", alone, rtl_alone)] {
             let off = model / rtl - 1.0;
             assert!(off.abs() <= FROM_RTL, "{}: {model:.2} {what} on the model, {rtl} on the RTL", path.what);
