@@ -227,12 +227,16 @@ module core
   OnlyCallsEnter_A :
   assert property (@(posedge clk_i) !rst_ni || !call_valid || !call.enters || !known_q[2] || called_q[2] || clears_q[2]);
   // One of its flow's section, while that is another packet's, does nothing.
-  logic held_q;
-  always_ff @(posedge clk_i) held_q <= rst_ni && u_dut.second.valid && u_dut.second.held;
+  logic held_q, late_ends_q;
+  always_ff @(posedge clk_i) begin
+    held_q      <= rst_ni && u_dut.second.valid && u_dut.second.held;
+    // Another packet ends with its late result.
+    late_ends_q <= u_dut.late.valid && u_dut.late.ends;
+  end
   AHeldBundleAsksNothing_A :
   assert property (@(posedge clk_i) !rst_ni || !u_dut.second.valid || !u_dut.second.held || silent);
   AHeldBundleWritesNoRegister_A :
-  assert property (@(posedge clk_i) !rst_ni || !held_q || ((u_dut.write.valid == '0 || u_dut.write.late) && !end_valid));
+  assert property (@(posedge clk_i) !rst_ni || !held_q || ((u_dut.write.valid == '0 || u_dut.write.late) && (!end_valid || late_ends_q)));
   ABundleIsHeld_C :
   cover property (@(posedge clk_i) rst_ni && held_q);
   // Whoever asks has a bundle: nothing is asked for a start or out of nothing.

@@ -108,6 +108,9 @@ module values
   } judged_t;
 
   judged_t judged;
+  // A sum of two words.
+  logic pair;
+  assign pair = request_i.kind == RequestAtomic && request_i.bytes[3] && request_i.code[2:1] == 2'b11;
   logic [31:0] page, index, in_page, in_value, limit;
   always_comb begin
     page = 32'(request_i.address[30:16]);
@@ -125,13 +128,14 @@ module values
     // The row has the lock's word of 4 bytes, counted from 1 on.
     judged.is_lock = row_q.lock != '0 && in_value == 4 * (32'(row_q.lock) - 1);
     judged.first = 32'(row_q.base) * 4096 + in_page;
-    judged.past = judged.first + 32'(request_i.bytes);
+    judged.past = judged.first + (pair ? 32'd16 : 32'(request_i.bytes));
     judged.low = judged.first - in_value;
     judged.high = judged.low + limit;
   end
   always_comb begin
     // What cores and the reader of blocks ask: at least what is accessed lies in the value.
     assume (request_i.bytes inside {4'd1, 4'd2, 4'd3, 4'd4, 4'd5, 4'd6, 4'd7, 4'd8} && request_i.span >= 10'(request_i.bytes) && request_i.span <= 10'd512);
+    assume (!pair || (request_i.span == 10'd16 && request_i.address[3:0] == '0));
     // Requests of programs are within the addresses of values.
     assume (request_i.kind inside {RequestGet, RequestPut} || request_i.address[31:28] inside {[4'd4 : 4'd8]} || request_i.kind inside {RequestLookup, RequestEcho});
   end

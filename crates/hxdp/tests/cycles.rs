@@ -174,9 +174,9 @@ fn a_flow_passes_its_section_one_packet_at_a_time() {
     let (enters, leaves) = (Issue { enters: true, ..ALU }, Issue { leaves: true, ..ALU });
     let issues = [[ALU; 10].as_slice(), &[enters, enters, leaves], &[ALU; 9], &[EXIT]].concat();
     let engine = core(16);
-    // From the first row of the section to what leaves it 10 cycles, 5 more to the memory stage, and 3 to who waits.
+    // From the first row of the section to what leaves it 10 cycles, 5 more to the memory stage, and 3 to who waits: less than the bundles take.
     let one = saturated(&engine, &[dropped(&issues)]).cycles_per_packet();
-    assert!((18.0..23.5).contains(&one), "{one}");
+    assert!((23.0..25.0).contains(&one), "{one}: a pick more than bundles");
     let flows: Vec<_> = (0..64).map(|flow| Trace { flow, ..dropped(&issues) }).collect();
     let many = saturated(&engine, &flows).cycles_per_packet();
     assert!(near(many, 23.0), "{many}: as many as its bundles");

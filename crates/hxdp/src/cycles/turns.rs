@@ -20,13 +20,16 @@ impl Turns {
         }
     }
 
-    /// Whether all before it have left theirs.
+    /// Whether all before it have left theirs, or it has left its own: what it reads behind that nobody waits for.
     pub fn is_first(&mut self, now: u64, flow: u32, packet: usize) -> bool {
         let packets = self.0.entry(flow).or_default();
-        while packets.front().is_some_and(|(other, left)| *left <= now && *other != packet) {
+        while packets.front().is_some_and(|(_, left)| *left <= now) {
             packets.pop_front();
         }
-        packets.iter().take_while(|(other, _)| *other != packet).all(|(_, left)| *left <= now)
+        let Some(place) = packets.iter().position(|(other, left)| *other == packet && *left == u64::MAX) else {
+            return true;
+        };
+        packets.iter().take(place).all(|(_, left)| *left <= now)
     }
 }
 
@@ -43,5 +46,6 @@ mod tests {
         turns.leaves(5, 7, 2);
         turns.leaves(10, 7, 1);
         assert!(!turns.is_first(9, 7, 3) && turns.is_first(10, 7, 3));
+        assert!(turns.is_first(11, 7, 2), "it has left");
     }
 }
