@@ -71,25 +71,31 @@ fn processors_and_sockets_lead_to_host_queues() {
         MapSpec::new("ports", MapType::Devmap, 4, 4, 4),
         array("behind", 8, 512),
     ];
-    // The first byte chooses the map, the second the index, the third the flags; with a fourth one a further redirect follows that may fail.
-    let redirect = |map: &str| {
+    // The first byte chooses the map, the second the index, the third the flags; with a fourth one a further redirect follows that may fail. From 4
+    // on what the redirect gives is the verdict.
+    let redirect = |label: &str, map: &str| {
         format!(
             // Of indices from 8 on the entry would be in the pages behind.
-            "r1 = map[{map}]\nr2 = *(u8 *)(r6 +{})\nif r2 < 8 goto {map}_near\nr2 <<= 6\n{map}_near:\nr3 = *(u8 *)(r6 +{})\n\
+            "r1 = map[{map}]\nr2 = *(u8 *)(r6 +{})\nif r2 < 8 goto {label}_near\nr2 <<= 6\n{label}_near:\nr3 = *(u8 *)(r6 +{})\n\
              call bpf_redirect_map\n",
             FIRST + 1,
             FIRST + 2
         )
     };
     let text = format!(
-        "{BEGIN}r7 = *(u8 *)(r6 +{FIRST})\nif r7 == 1 goto sockets\nif r7 == 2 goto ports\nif r7 == 3 goto seen\n{}goto again\n\
+        "{BEGIN}r7 = *(u8 *)(r6 +{FIRST})\nif r7 == 1 goto sockets\nif r7 == 2 goto ports\nif r7 == 3 goto seen\nif r7 == 4 goto by_workers\n\
+         if r7 == 5 goto by_sockets\nif r7 == 6 goto by_ports\n{}goto again\n\
+         by_workers:\n{}exit\nby_sockets:\n{}exit\nby_ports:\n{}exit\n\
          sockets:\n{}goto again\nports:\n{}again:\nr8 = *(u8 *)(r6 +{})\nif r8 == 0 goto out\nr1 = map[workers]\nr2 = r8\nr3 = 2\n\
          call bpf_redirect_map\nr0 = 4\ngoto out\n\
          seen:\nr7 = *(u8 *)(r6 +{})\n*(u32 *)(r10 -4) = r7\nr2 = r10\nr2 += -4\nr1 = map[sockets]\ncall bpf_map_lookup_elem\n\
          if r0 != 0 goto out\nr0 = 3\n{END}",
-        redirect("workers"),
-        redirect("sockets"),
-        redirect("ports"),
+        redirect("workers", "workers"),
+        redirect("by_workers", "workers"),
+        redirect("by_sockets", "sockets"),
+        redirect("by_ports", "ports"),
+        redirect("sockets", "sockets"),
+        redirect("ports", "ports"),
         FIRST + 3,
         FIRST + 1
     );
@@ -111,7 +117,7 @@ fn processors_and_sockets_lead_to_host_queues() {
             let key = (rng.below(most) as u32).to_le_bytes();
             changed += u32::from(change(&mut nic, &mut rng, map, &key, &value));
         }
-        offer(&mut nic, &mut rng, 12, &[4, 14, 6, 10]);
+        offer(&mut nic, &mut rng, 16, &[7, 14, 6, 10]);
         nic.device.quiesce().unwrap();
     }
     let outcomes = nic.ended();
