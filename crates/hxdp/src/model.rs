@@ -338,7 +338,7 @@ fn look(cpu: &Cpu<'_>, before: &Before, op: &Op, constant: impl Fn() -> u64) -> 
         Op::Swap { order, bits, dst, src } => Seen::Value(dst, swap(order, bits, before.reg(src))),
         Op::Constant { dst, .. } => Seen::Value(dst, constant()),
         Op::Pack { dst, low, high, bits } => {
-            let part = |r: u8| before.reg(r) & (1 << bits) - 1;
+            let part = |r: u8| before.reg(r) & ((1 << bits) - 1);
             Seen::Value(dst, part(low) | part(high) << bits)
         }
         Op::Indexed { dst, index, base, shift, most } => {
