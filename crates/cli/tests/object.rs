@@ -52,7 +52,7 @@ fn ring_prints_messages_that_decode_and_ends_a_change_with_commit_and_wait() {
 #[test]
 fn ring_gives_the_same_words_as_lines_as_json_and_as_c() {
     let folder = Folder::new();
-    let load = common::root().join("crates/object/tests/golden/red.v6.slld").display().to_string();
+    let load = common::root().join("crates/object/tests/golden/red.v7.slld").display().to_string();
     let text = folder.sluice(&["object", "ring", &load]).ok();
     let json: serde_json::Value =
         serde_json::from_str(&folder.sluice(&["object", "ring", &load, "--json"]).ok()).unwrap();
