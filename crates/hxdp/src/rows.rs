@@ -42,8 +42,8 @@ const TIME: i32 = 5;
 /// Those that have a map: `map_lookup_elem`, `map_update_elem`, `map_delete_elem`, `tail_call`, `redirect_map`,
 /// `map_lookup_percpu_elem`.
 pub const MAP_HELPERS: [i32; 6] = [LOOKUP, 2, 3, TAIL_CALL, REDIRECT_MAP, 195];
-/// `spin_lock` and `spin_unlock`.
-const LOCKS: [i32; 2] = [93, 94];
+/// `spin_lock` and `spin_unlock`: a packet that holds a lock does not wait for its flow.
+pub(crate) const LOCKS: [i32; 2] = [93, 94];
 /// Whether a call that names a map of this kind is done by the unit of values: a lookup in an array, and a reference in a devmap or a map of
 /// destinations.
 pub const fn needs_no_search(id: i32, kind: MapType) -> bool {

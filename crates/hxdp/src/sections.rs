@@ -9,12 +9,10 @@ use crate::bundle::reached;
 use crate::loops::LOOP;
 use crate::op::TAIL_CALL;
 use crate::pass::Code;
+use crate::rows::LOCKS;
 use crate::{Bundle, Bundles, Op, Step};
 use sluice_ebpf::{Image, MapType};
 use std::collections::BTreeSet;
-
-/// Helpers that take a lock and give it back: who holds one does not wait for its flow.
-const LOCKS: [i32; 2] = [93, 94];
 
 /// By row, whether it is of the section, and whether nothing behind its start is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
