@@ -1,8 +1,8 @@
 """The direction in which folders of RTL and Rust crates may read each other, and what goes against it, for lint.py.
 
 RTL: rtl/gen < rtl/common < rtl/shell < each other folder, which is an engine or the NIC's blocks and reads none of its
-kind; above all the NIC's top, sluice_nic_top, and its file list. A generated package sluice_ENGINE_* is inside of
-rtl/ENGINE.
+kind; above all the NIC's top, sluice_nic_top with its parts sluice_nic_top_*, and its file list. A generated package
+sluice_ENGINE_* is inside of rtl/ENGINE.
 Crates: a crate depends on those before its own in CRATES; crates of one line do not know each other.
 """
 
@@ -49,6 +49,12 @@ def _folder(path: Path, engines: list[str]) -> str:
     return path.parent.name
 
 
+def _is_top(path: Path) -> bool:
+    """Whether a source is the top of its folder, or a part of it."""
+    top = f"sluice_{path.parent.name}_top"
+    return path.stem == top or path.stem.startswith(f"{top}_")
+
+
 def _may_read(user: str, used: str, user_is_top: bool) -> bool:
     if used in BASE:
         return user not in BASE or BASE.index(used) <= BASE.index(user)
@@ -73,7 +79,7 @@ def rtl(root: Path = ROOT) -> list[str]:
         text = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
         names = {*_PACKAGE.findall(text), *_INSTANCE.findall(text)} & homes.keys() - {path.stem}
         for name in sorted(names):
-            check(str(path.relative_to(root)), homes[path.stem], name, path.stem == f"sluice_{path.parent.name}_top")
+            check(str(path.relative_to(root)), homes[path.stem], name, _is_top(path))
     for file_list in sorted((root / "rtl").glob("*/*.f")):
         user = file_list.parent.name
         for name in sorted({path.stem for path in entries(file_list)} & homes.keys()):

@@ -107,13 +107,16 @@ def _tops(configs: Iterable[Configuration]) -> list[tuple[str, list[str]]]:
 
 
 def rtl_lint() -> Outcome:
-    """Each module once, as it is, and tops whose plug-ins `make test` does not build."""
+    """Each module once, as it is, and tops whose plug-ins `make test` does not build.
+
+    Parts of a top are elaborated with it.
+    """
     folders = sorted({str(path.parent.relative_to(ROOT)) for path in rtl_files()})
     library = [word for folder in folders for word in ("-y", folder)] + ["+libext+.sv"]
     before = [*library, *_relative(packages())]
     simulated = _simulated()
     tops = {config.top for config in simulated}
-    modules = [(path.stem, path) for path in _modules() if path.stem not in tops]
+    modules = [(path.stem, path) for path in _modules() if not path.stem.startswith(tuple(tops))]
     jobs = [(name, [*before, "--top-module", name, str(path.relative_to(ROOT))]) for name, path in modules]
     return _lint([*jobs, *_tops(config for config in simulated if config.name in ONLY_LINTED)])
 
@@ -132,7 +135,8 @@ def rtl_yosys() -> Outcome:
     instances of a module with the same parameters are read once, where the front end can keep the hierarchy, and not
     each into one flat netlist.
     """
-    nic = (ROOT / "rtl" / "nic" / "sluice_nic_top.sv").read_text()
+    parts = sorted((ROOT / "rtl" / "nic").glob("sluice_nic_top*.sv"))
+    nic = "".join(path.read_text() for path in parts)
     folders: dict[str, list[str]] = {}
     for path in _modules():
         folders.setdefault(path.parent.name, []).append(path.stem)
@@ -147,7 +151,8 @@ def rtl_yosys() -> Outcome:
             options += ["--blackboxed-module", f"sluice_{folder}"]
         results.append(_read([*options, *files]))
     # What stands in the top of the bare NIC, without the blocks that were read with the whole one.
-    blocks = sorted(set(re.findall(r"^ +(sluice_\w+) #\(", nic, re.MULTILINE)))
+    own = {path.stem for path in parts}
+    blocks = sorted(set(re.findall(r"^ +(sluice_\w+) #\(", nic, re.MULTILINE)) - own)
     options = [word for block in blocks for word in ("--blackboxed-module", block)]
     bare = configurations()["bare_default"]
     results.append(_read(["--top", bare.top, *bare.arguments, "--best-effort-hierarchy", *options, *files]))

@@ -25,9 +25,12 @@
 -F ../l7/sluice_l7_engine.f
 -F ../shell/sluice_shell_inline.f
 sluice_nic_pkg.sv
+sluice_nic_absent.sv
 sluice_nic_admit.sv
 sluice_nic_drr.sv
 sluice_nic_egress.sv
+sluice_nic_entrance.sv
+sluice_nic_exit.sv
 sluice_nic_flow.sv
 sluice_nic_merge.sv
 sluice_nic_next_module.sv
@@ -42,5 +45,8 @@ sluice_nic_sources.sv
 sluice_nic_tag_insert.sv
 sluice_nic_tag_strip.sv
 sluice_nic_top.sv
+sluice_nic_top_l7.sv
+sluice_nic_top_line.sv
+sluice_nic_top_out.sv
 sluice_nic_vlan_guard.sv
 sluice_nic_writer.sv

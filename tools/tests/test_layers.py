@@ -55,9 +55,11 @@ def test_a_planted_read_against_the_direction_is_found(tree, source, old, new, f
     assert any(line.startswith(f"rtl/{source} ") for line in wrong)
 
 
-def test_only_the_top_of_the_nic_reads_an_engine(tree):
-    shutil.copy(tree / "rtl/nic/sluice_nic_top.sv", tree / "rtl/nic/sluice_nic_tap.sv")
-    assert {line.split(" ")[0] for line in layers.rtl(tree)} == {"rtl/nic/sluice_nic_tap.sv"}
+def test_only_the_top_of_the_nic_and_its_parts_read_an_engine(tree):
+    for part in ("", "_line"):
+        shutil.copy(tree / f"rtl/nic/sluice_nic_top{part}.sv", tree / f"rtl/nic/sluice_nic_tap{part}.sv")
+    wrong = {line.split(" ")[0] for line in layers.rtl(tree)}
+    assert wrong == {"rtl/nic/sluice_nic_tap.sv", "rtl/nic/sluice_nic_tap_line.sv"}
 
 
 def test_a_name_in_a_comment_is_no_read(tree):

@@ -18,8 +18,8 @@ constexpr uint64_t kMostSkip = uint64_t{1} << 30;
 
 // Names of the registers, from the top's hierarchy.
 #define SLUICE_TICKS sluice_nic_top__DOT__u_shell__DOT__u_system__DOT__skip
-#define SLUICE_AGES sluice_nic_top__DOT__gen_l7__DOT__u_l7__DOT__u_host__DOT__u_expiry__DOT__skip_ticks
-#define SLUICE_PLACES sluice_nic_top__DOT__gen_l7__DOT__u_l7__DOT__u_host__DOT__u_expiry__DOT__skip_places
+#define SLUICE_AGES sluice_nic_top__DOT__u_out__DOT__u_l7__DOT__gen_l7__DOT__u_l7__DOT__u_host__DOT__u_expiry__DOT__skip_ticks
+#define SLUICE_PLACES sluice_nic_top__DOT__u_out__DOT__u_l7__DOT__gen_l7__DOT__u_l7__DOT__u_host__DOT__u_expiry__DOT__skip_places
 
 /// Sets the cycles that are left out behind the next one; false, and nothing is set, where so many are too many or the top has no such
 /// registers: those of the message table too, where it has one.
