@@ -49,6 +49,7 @@ package sluice_xdp_rows_pkg;
 
   // A module's program. Index: 2 * module + generation.
   typedef struct packed {
+    logic        waits;
     logic [10:0] growth;
     logic [1:0]  records;
     logic [2:0]  frames;
@@ -66,7 +67,7 @@ package sluice_xdp_rows_pkg;
     logic [12:0] start;
     logic        valid;
   } xdp_program_row_t;
-  localparam int unsigned XdpProgramRowBits = 106;
+  localparam int unsigned XdpProgramRowBits = 107;
   localparam int unsigned XdpProgramRowWords = 4;
 
   // A module's part of the queues in front of the cores, and of the cores. Index: module.

@@ -262,6 +262,7 @@ module sluice_xdp_load
       .put_i       (ends && slot_data_o.has_program),
       .put_slot_i  (slot_q),
       .put_serial_i(program_row.serial),
+      .put_waits_i (program_row.waits),
       .put_module_i(side_q.module_id),
       .put_room_i  (room_q),
       .flow_waits_i,

@@ -6,7 +6,7 @@
 /// | --- | --- |
 /// | that its module owns | the module's packets have fewer of these than it owns |
 /// | that nobody owns | fewer than `shared_contexts_i` of these are taken |
-/// | that another module owns | it borrows, and nobody waits for one that his module owns |
+/// | that another module owns | it borrows, it waits for no other packet (`put_waits_i`), and nobody waits for one that his module owns |
 ///
 /// in this order; none while its program is flow-serial as a whole and another of its flow is before it (`flow_waits_i`). What is offered may change until it is taken
 /// (`ready_i`). `end_*` says that the program of a slot's packet has ended: its context is free. As many contexts as all modules own and nobody owns are
@@ -31,6 +31,7 @@ module sluice_xdp_starts
     input logic                       put_i,
     input logic      [  SlotBits-1:0] put_slot_i,
     input logic                       put_serial_i,
+    input logic                       put_waits_i,
     // "Bits of signal are not used": modules are numbered as for the largest target; whose room it is says which contexts it may have.
     // verilator lint_off UNUSEDSIGNAL
     input logic      [ModuleBits-1:0] put_module_i,
@@ -139,7 +140,7 @@ module sluice_xdp_starts
       module_q[put_slot_i]   <= put_module;
       contexts_q[put_slot_i] <= put_room_i.contexts;
       serial_q[put_slot_i]   <= put_serial_i;
-      borrows_q[put_slot_i]  <= put_room_i.borrows;
+      borrows_q[put_slot_i]  <= put_room_i.borrows && !put_waits_i;
       own_q[put_slot_i]      <= put_own;
       older_q[put_slot_i]    <= waiting_q;
       for (int unsigned s = 0; s < Slots; s++) if (SlotBits'(s) != put_slot_i) older_q[s][put_slot_i] <= 1'b0;

@@ -91,6 +91,7 @@ pub const FLAG: u8 = 0x80;
 pub fn code(compiled: &Compiled, maps: &[MapSpec]) -> Result<XdpCode, Unsupported> {
     let mut code = unmarked(&compiled.bundles, maps, &compiled.events)?;
     code.serial = compiled.flow_serial && compiled.sections.is_none();
+    code.waits |= compiled.flow_serial;
     if let Some(sections) = &compiled.sections {
         for ((row, enters), leaves) in code.rows.iter_mut().zip(&sections.enters).zip(&sections.leaves) {
             row.lanes[LANES - 1].op |= if *enters { FLAG } else { 0 };
@@ -119,6 +120,8 @@ fn unmarked(bundles: &Bundles, maps: &[MapSpec], events: &Events) -> Result<XdpC
         code.rows.push(filled);
         let grows = |step: &crate::Step| matches!(step.op, Op::Helper { id: ADJUST_TAIL, .. });
         code.grows |= bundle.lanes.iter().any(grows);
+        let locks = |step: &crate::Step| matches!(step.op, Op::Helper { id, .. } if LOCKS.contains(&id));
+        code.waits |= bundle.lanes.iter().any(locks);
     }
     Ok(code)
 }

@@ -5,7 +5,8 @@
 //! packets and chosen message IDs), sends whatever he likes as fast as the ports take it, and replaces, unloads and updates his own while
 //! packets flow. The linker alone gives out pages, grants, quotas, weights, VLANs and shares. The measured tenant arrives on one port,
 //! within his share, and uses no meter, time or queue depth; he has a program of the pipeline, or an XDP program with a map, or rules of message
-//! dispatch. Packets, order, bytes, state words, hits, values, counters and drops have to be those that he has alone on the device, on the RTL and
+//! dispatch. Unless he has an XDP program and no context of his own, their XDP programs loop to their limits, fight for locks, hammer on a word,
+//! flood ring buffers and call themselves; some of them own contexts. Packets, order, bytes, state words, hits, values, counters and drops have to be those that he has alone on the device, on the RTL and
 //! on the software NIC, and on both the same. His largest wait keeps to the linker's bound, and a tenant's of the pipeline his latency.
 //!
 //! `SLUICE_LONG=1` offers a million packets.

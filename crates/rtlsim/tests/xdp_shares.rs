@@ -1,7 +1,7 @@
 //! Tenants that own contexts of the XDP cores: their packets wait for no long packet of another one, whatever that does
 //! (docs/decisions/xdp-grows.md, "Shares").
 //!
-//! Each run has a twin in which nobody owns a context: it shows what would be. `SLUICE_LONG=1` runs the default target too.
+//! Each run has a twin in which nobody owns a context: it shows what would be. The default target runs where `make plugins` has built it.
 
 use crate::support;
 use crate::xdp::engine::{Rows, open_tiny};
@@ -31,10 +31,6 @@ const TROUBLE: [Does; 9] = [
     Does::Locks,
     Does::Fills,
 ];
-
-fn targets() -> &'static [&'static Target] {
-    if support::long() { &[&DEFAULT, &TINY] } else { &[&TINY] }
-}
 
 /// Cycles within which a packet of an owner ends whose queue was empty when it came.
 ///
@@ -76,7 +72,7 @@ fn beside(target: &'static Target, seed: u64, trouble: Does, owner: Does, owners
 
 #[test]
 fn an_owner_waits_for_nobodys_long_packets() {
-    for target in targets().iter().filter(|t| support::has_top(&top::XDP, t.name, Variant::Test)) {
+    for target in [&DEFAULT, &TINY].into_iter().filter(|t| support::has_top(&top::XDP, t.name, Variant::Test)) {
         let seed = test_seed("an_owner_waits_for_nobodys_long_packets");
         let mut worse = 0;
         for (number, trouble) in TROUBLE.into_iter().enumerate() {
@@ -93,6 +89,66 @@ fn an_owner_waits_for_nobodys_long_packets() {
             }
         }
         assert!(worse >= OWNERS.len() + 2, "without contexts of its own {worse} are as well off");
+    }
+}
+
+/// Who works little takes contexts that are owned and not used. One comes back when its packet ends, which is no more than its limit away: packets that
+/// wait for others, for a lock, take none.
+#[test]
+fn a_context_that_is_lent_comes_back_within_a_packet() {
+    const LITTLE: u32 = 300;
+    for target in [&DEFAULT, &TINY].into_iter().filter(|t| support::has_top(&top::XDP, t.name, Variant::Test)) {
+        let seed = test_seed("a_context_that_is_lent_comes_back_within_a_packet");
+        let mut lent = 0;
+        for trouble in [Does::Endless, Does::Locks, Does::Fights, Does::Hammers] {
+            let options = RtlOptions { top: &top::XDP, seed, check_accounting: true, ..RtlOptions::default() };
+            let device = RtlNic::open(target.name, options).unwrap_or_else(|e| panic!("{e}"));
+            let (owner, xdp) = (Does::Counts, XdpTarget::by_name(target.name));
+            let (contexts, all) = (xdp.contexts as u64, (xdp.cores * xdp.contexts) as u64);
+            let packet = trouble.bundles(LITTLE) * (5.max(contexts) + 3) + trouble.accesses() * (6 + all);
+            let own = bound(target, trouble, owner);
+            let bound = own + if trouble.waits() { 0 } else { packet };
+            // The owner's packets come so seldom that others have taken his contexts in between.
+            let each = 2 * bound + 16 * packet;
+            let comes = [Comes::Waiting(48), Comes::Waiting(48), Comes::Each(each)];
+            let does = [trouble, trouble, owner];
+            let seen = Tenants::new(device, target, &does, LITTLE, 1).run(&comes, 0, 12 * each)[2];
+            println!("{}: {owner:?} beside {trouble:?}: at most {} cycles of {bound}", target.name, seen.longest);
+            assert!(seen.lost == 0 && seen.through >= 8 && seen.longest <= bound, "{trouble:?}: {seen:?} of {bound}");
+            lent += u64::from(seen.longest > own);
+        }
+        assert!(lent > 0, "nobody has borrowed");
+    }
+}
+
+/// Two owners, of whom one makes trouble himself: each has the bound of his own, whatever the other one and those without contexts do.
+#[test]
+fn two_owners_wait_for_neither_each_other_nor_the_rest() {
+    let target = &DEFAULT;
+    if !support::has_top(&top::XDP, target.name, Variant::Test) {
+        return;
+    }
+    let seed = test_seed("two_owners_wait_for_neither_each_other_nor_the_rest");
+    for (number, trouble) in TROUBLE.into_iter().enumerate() {
+        let (quiet, other) = (OWNERS[number % OWNERS.len()], OWNERS[(number + 1) % OWNERS.len()]);
+        // The first owner as quiet as the second, and as one who loops to his limit in contexts of his own.
+        for first in [other, Does::Endless] {
+            let options = RtlOptions { top: &top::XDP, seed, check_accounting: true, ..RtlOptions::default() };
+            let device = RtlNic::open(target.name, options).unwrap_or_else(|e| panic!("{e}"));
+            let bounds = [first, quiet].map(|does| bound(target, trouble, does));
+            let far = bounds[0].max(bounds[1]);
+            let comes = [Comes::Waiting(48), Comes::Waiting(48), Comes::Each(bounds[0]), Comes::Each(bounds[1])];
+            let rounds = if support::long() { 300 } else { 60 };
+            let cycles = if first == Does::Endless { rounds / 5 * far } else { rounds * far };
+            let seen = Tenants::new(device, target, &[trouble, trouble, first, quiet], WORK, 2).run(&comes, 0, cycles);
+            for ((does, seen), bound) in [first, quiet].into_iter().zip(&seen[2..]).zip(bounds) {
+                println!(
+                    "{}: {does:?} of {first:?} and {quiet:?} beside {trouble:?}: at most {} cycles of {bound}, {} through, {} lost",
+                    target.name, seen.longest, seen.through, seen.lost
+                );
+                assert!(seen.lost == 0 && seen.through >= 8 && seen.longest <= bound, "{does:?}: {seen:?} of {bound}");
+            }
+        }
     }
 }
 

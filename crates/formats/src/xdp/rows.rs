@@ -88,6 +88,8 @@ row! {
         records: u8 = 2,
         /// One more than the bytes by which it may make a frame longer; 0 is what the packet's buffer has room for.
         growth: u16 = 11,
+        /// A packet may wait for another one in its context, for its turn in their flow or for a lock: it takes no context that another module owns.
+        waits: bool = 1,
     }
 }
 

@@ -26,6 +26,8 @@ pub struct XdpCode {
     pub grows: bool,
     /// One is flow-serial: packets of a flow may not be executed at the same time.
     pub serial: bool,
+    /// A packet of one may wait for another packet of it, in their flow or for a lock.
+    pub waits: bool,
     /// Frames of functions of the longest chain of calls.
     pub frames: u8,
     /// Room for a record, in 512 bytes.
@@ -125,6 +127,7 @@ impl XdpCode {
         }));
         self.grows |= other.grows;
         self.serial |= other.serial;
+        self.waits |= other.waits;
         self.frames = self.frames.max(other.frames);
         self.records = self.records.max(other.records);
     }

@@ -268,6 +268,7 @@ impl Hardware {
             frames: code.frames,
             records: code.records,
             growth: placed.growth.map_or(0, |bytes| bytes + 1),
+            waits: code.waits,
         };
         self.bays.check(at.tenant, object, &program)?;
         rows.rows.push(write(Table::XdpProgram, bank, &program));

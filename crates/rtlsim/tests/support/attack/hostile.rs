@@ -3,13 +3,16 @@
 use super::field::Field;
 use super::frames::Style;
 use super::programs;
+use crate::xdp::tenants::Does;
 use sluice_formats::Target;
 use sluice_formats::limits::KEY_BYTES;
 use sluice_formats::random::Rng;
+use sluice_formats::xdp::target::Target as XdpTarget;
 use sluice_l7::testing::ping_pong;
 use sluice_object::linker::rmt::{EntryKey, EntryLeads};
 use sluice_object::{
     Action, Destination, Destinations, KeyKind, KeySpec, Linker, Load, Object, Rate, RmtPart, TenantSpec, VlanGrant,
+    XdpShare,
 };
 use sluice_rmt::check::Role;
 use sluice_rmt::testing::{Shape, checked_program};
@@ -22,6 +25,12 @@ const PROGRAMS: usize = 3;
 const ENTRIES: u64 = 3;
 /// Bytes that a program may add at most.
 const GROWTH: u64 = 64;
+/// The longest limit of work of theirs.
+const WORK: u32 = 1_200;
+/// What takes the XDP engine long, or keeps it from others. Floods of ring buffers are those of `xdp_shares`: while their host reads them, time
+/// goes on, so that frames would come later than planned.
+const LONG: [Does; 7] =
+    [Does::Endless, Does::Fights, Does::Hammers, Does::Jumps, Does::Moves, Does::Locks, Does::Looks];
 
 /// A program, and what frames are aimed at it with.
 #[derive(Clone, Debug)]
@@ -56,6 +65,10 @@ pub struct Room<'a> {
     pub shared: Option<(Destination, u16)>,
     /// They may dispatch messages though the measured tenant's are dispatched too.
     pub dispatch: bool,
+    /// Their XDP programs may take as long as their limits of work allow: the measured tenant uses contexts of his own, or none.
+    pub long: bool,
+    /// So many of them may own contexts of the XDP cores.
+    pub owners: u16,
     /// The VLAN that is the measured tenant's.
     pub victim: u16,
     /// How many there are.
@@ -81,6 +94,14 @@ impl Hostile {
             spec.rate = Some(Rate { bits_per_second: rng.range(1, 900) * 10_000_000, burst_bytes: 20_000 });
         }
         spec.xdp_growth = Some(*rng.choose(&[0, 64, 128, 700]).unwrap());
+        if room.long {
+            // Up to 1,024 they borrow contexts that nobody uses.
+            spec.xdp_work = Some(*rng.choose(&[60, 300, WORK]).unwrap());
+        }
+        if n < room.owners {
+            let contexts = XdpTarget::by_name(room.target.name).cores as u8;
+            spec.xdp_share = Some(XdpShare { contexts, memory: 1, ..XdpShare::default() });
+        }
         queues(rng, &mut spec, room);
         let to: Vec<Destination> = spec.queues.keys().copied().collect();
         let programs = (0..PROGRAMS).map(|_| program(rng, group, &to, room)).collect();
@@ -239,8 +260,12 @@ fn program(rng: &mut Rng, group: u16, to: &[Destination], room: &Room) -> Choice
     let plain = |object: Object, growth: u32| Choice { object, aim: None, growth };
     let even = |rng: &mut Rng| 2 * rng.range(1, GROWTH / 2) as u32;
     let dispatched = Destination::Host(target.hosts as u8 - 1);
-    match rng.below(14) {
+    match rng.below(if room.long { 18 } else { 14 }) {
         10 | 11 => plain(grown(rng, to), 0),
+        14.. => {
+            let (text, maps) = rng.choose(&LONG).unwrap().program();
+            plain(programs::xdp("main", &text, maps, *rng.choose(to).unwrap()), 0)
+        }
         // Where the measured tenant's packets pass, their turns are the engine's steps: another bound.
         12 | 13 if (room.dispatch || room.destinations.contains(&dispatched)) && to.contains(&dispatched) => {
             plain(sluice_l7::object::object("rules", &ping_pong(6, 2), target).expect("they are valid"), 0)

@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 pub const ID: u16 = 1;
 pub const VLAN: u16 = 100;
 pub const PORT: u8 = 0;
+/// KiB of packet memory with each context that he owns; his frames are short then.
+const BAY: u8 = 1;
 /// Entries of his table, and its default.
 const NUMBERS: u32 = FLOWS as u32 + 1;
 
@@ -57,6 +59,8 @@ pub struct Grant {
     pub quantum: u16,
     /// A share of his port that is reserved for him; none is an even part.
     pub share: Option<Rate>,
+    /// Contexts of the XDP cores that he owns.
+    pub contexts: u8,
 }
 
 impl Grant {
@@ -75,7 +79,7 @@ impl Grant {
         spec.make_room(&object);
         spec.xdp_growth = Some(0);
         if self.kind == Kind::Xdp {
-            spec.xdp_share = Some(XdpShare { rows: 100, ..XdpShare::default() });
+            spec.xdp_share = Some(XdpShare { rows: 100, contexts: self.contexts, memory: BAY, ..XdpShare::default() });
         }
         if let Some(given) = &mut spec.l7 {
             (given.packets, given.beats) = (8, 64);

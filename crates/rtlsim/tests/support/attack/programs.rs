@@ -1,5 +1,6 @@
 //! Programs: the measured tenant's, and what takes most of the pipeline, the state and the buffer.
 
+use crate::xdp::device::all_maps;
 use sluice_ebpf::{Image, MapSpec, MapType, Program, tenant};
 use sluice_formats::Target;
 use sluice_formats::l7::qnp::Header;
@@ -80,7 +81,8 @@ pub fn xdp(name: &str, text: &str, maps: Vec<MapSpec>, to: Destination) -> Objec
     let program = sluice_ebpf::insn::assemble(name, text, &names).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let program = Program { section: "xdp".to_owned(), ..program };
     let image = Image { programs: vec![program], maps, ..Image::default() };
-    let options = tenant::Options { pass: to, ..tenant::Options::default() };
+    let (files, program) = (all_maps(&image.maps), Some(name.to_owned()));
+    let options = tenant::Options { pass: to, files, program, ..tenant::Options::default() };
     tenant::object(name, &image, &options).unwrap_or_else(|e| panic!("{e}"))
 }
 

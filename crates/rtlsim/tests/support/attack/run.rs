@@ -8,6 +8,7 @@ use super::measured::{self, Grant, Kind, Queues, Record, Seen, Sent};
 use super::programs;
 use sluice_device::{Device, Offer, OpId};
 use sluice_formats::random::Rng;
+use sluice_formats::xdp::target::Target as XdpTarget;
 use sluice_formats::{EngineId, Target};
 use sluice_object::linker::shares::Assured;
 use sluice_object::{Destination, Linker, NicSettings, Rate};
@@ -60,7 +61,12 @@ impl Plan {
         // A share that is reserved, a quarter of what is left, or an even part.
         let reserved = Rate { bits_per_second: target.bits_per_second() / 40, burst_bytes: 16 * target.bus_bytes };
         let share = rng.chance(1, 3).then_some(reserved);
-        let grant = Grant { kind, destinations: own, cells: [cells as u16, cells as u16 / 2], quantum: 1500, share };
+        // On tiny one tenant may own contexts.
+        let cores = XdpTarget::by_name(target.name).cores as u8;
+        let owns = kind == Kind::Xdp && rng.chance(2, 3);
+        let contexts = if owns { cores } else { 0 };
+        let grant =
+            Grant { kind, destinations: own, cells: [cells as u16, cells as u16 / 2], quantum: 1500, share, contexts };
         let left = grantable - cells - cells / 2;
         let each = left / u32::from(hostile.max(1));
         let shared_cells = (each / 4).clamp(1, 10) as u16;
@@ -70,6 +76,8 @@ impl Plan {
             cells: each,
             shared: shared.then_some((own[usize::from(kind != Kind::L7)], shared_cells)),
             dispatch: kind == Kind::L7,
+            long: kind != Kind::Xdp || owns,
+            owners: if target.name == "tiny" { u16::from(!owns) } else { 5 },
             victim: measured::VLAN,
             tenants: hostile.into(),
         };
@@ -96,8 +104,9 @@ impl Plan {
             with(&linker);
         }
         let share = Share::of(&assured);
-        // Short packets, of which a destination takes more, or longer ones among them.
-        let longest = u64::from(*rng.choose(&[130, 130, 700]).unwrap() + programs::GROWTH);
+        // Short packets, of which a destination takes more, or longer ones among them; short ones where they have to fit into a bay.
+        let longest = if owns { 130 } else { *rng.choose(&[130, 130, 700]).unwrap() };
+        let longest = u64::from(longest + programs::GROWTH);
         let mut within = BTreeMap::new();
         let shares = own.map(|to| {
             let delivery = linker.delivery(measured::ID, to).expect("he is in").expect("he may send there");

@@ -342,6 +342,7 @@ impl Engine {
             serial: rows.serial,
             frames: rows.frames,
             records: rows.records,
+            waits: rows.serial,
         }
     }
 

@@ -62,6 +62,12 @@ pub enum Does {
 
 impl Does {
     fn object(self) -> Object {
+        let (text, maps) = self.program();
+        object("program", &text, maps, &[])
+    }
+
+    /// Its program `main`, and its maps.
+    pub fn program(self) -> (String, Vec<MapSpec>) {
         let hash = |entries| MapSpec::new("keys", MapType::Hash, 4, 8, entries);
         let look = "r2 = r10\nr2 += -4\nr1 = map[keys]\ncall bpf_map_lookup_elem\n";
         let zero = "r1 = 0\n*(u32 *)(r10 -4) = r1\n";
@@ -117,7 +123,7 @@ impl Does {
                 (format!("{zero}{begin}{sum}"), vec![])
             }
         };
-        object("program", &format!("{text}r0 = 3\nexit\n"), maps, &[])
+        (format!("{text}r0 = 3\nexit\n"), maps)
     }
 
     /// Most bundles of a packet, without those that a busy unit sends back: a row holds an instruction or two, and what goes round
