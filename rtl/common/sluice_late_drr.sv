@@ -83,18 +83,25 @@ module sluice_late_drr #(
   state_e state_q;
   // Whose turn it is, and whose sums are looked at.
   index_t turn_q, look_q;
-  logic lone_q, positive_q;
-  logic [Modules-1:0] behind_q;
+  logic positive_q;
+  // Modules behind that one, and all others that wait.
+  logic [Modules-1:0] behind, others;
   // Those that had their turn of this round.
   logic [Modules-1:0] had_q;
   logic behind_valid, first_valid, guest_valid, place, guest_place, may, waits;
-  index_t behind_index, first_index, guest_index;
+  index_t behind_index, first_index, next_index, guest_index;
   logic [Modules-1:0] unused_behind_onehot, unused_first_onehot;
 
+  always_comb begin
+    for (int unsigned m = 0; m < Modules; m++) begin
+      behind[m] = m > 32'(turn_q);
+      others[m] = queued_i[m] && m != 32'(turn_q);
+    end
+  end
   sluice_prio_enc #(
       .Width(Modules)
   ) u_behind (
-      .req_i   (queued_i & behind_q & ~had_q),
+      .req_i   (queued_i & behind & ~had_q),
       .valid_o (behind_valid),
       .index_o (behind_index),
       .onehot_o(unused_behind_onehot)
@@ -107,12 +114,16 @@ module sluice_late_drr #(
       .index_o (first_index),
       .onehot_o(unused_first_onehot)
   );
+  assign next_index = behind_valid ? behind_index : first_index;
 
   // By module: credit, what was charged, packets taken and charged, bits of the last one's cost.
-  sum_t credit, spent, charged, balance, quantum, provisional, most, kept;
+  sum_t credit, spent, charged, ahead, balance, quantum, provisional, kept, fresh;
+  // Of a turn that begins: what was charged, the balance, the most of it that stays, what comes to it; written in the cycle behind.
+  sum_t owed_q, balance_q, most_q, quantum_q;
+  logic renewed_q, alone_q;
   packets_t taken, ended, charged_ended, charged_taken;
   logic [LogBits-1:0] log, charge_log, charged_log;
-  logic renews, alone;
+  logic renews;
 
   assign renews = state_q == Renew || (state_q == GuestDecide && !positive_q && !had_q[look_q]);
 
@@ -121,9 +132,9 @@ module sluice_late_drr #(
       .Depth(Modules)
   ) u_credit (
       .clk_i,
-      .we_i   (renews || clear_i),
+      .we_i   (renewed_q || clear_i),
       .waddr_i(clear_i ? clear_index_i : look_q),
-      .wdata_i(clear_i ? '0 : spent + provisional + quantum + kept),
+      .wdata_i(clear_i ? '0 : owed_q + fresh),
       .raddr_i(look_q),
       .rdata_o(credit)
   );
@@ -152,13 +163,22 @@ module sluice_late_drr #(
       .rdata_o({charged, charged_ended, charged_log, spent, ended, log})
   );
 
-  assign alone = lone_q && state_q == Renew;
-  assign most  = quantum + (sum_t'(16) << log);
-  always_comb begin
-    kept = balance;
-    if (balance < 0 && alone) kept = '0;
-    if (balance > most) kept = most;
+  // Of the cycle before. Whoever is cleared has no turn.
+  always_ff @(posedge clk_i) begin
+    renewed_q <= renews && !clear_i && rst_ni;
+    // As the turn begins: whether anybody else waits.
+    alone_q   <= others == '0 && state_q == Renew;
+    owed_q    <= spent + provisional;
+    balance_q <= balance;
+    most_q    <= quantum + (sum_t'(16) << log);
+    quantum_q <= quantum;
   end
+  always_comb begin
+    kept = balance_q;
+    if (balance_q < 0 && alone_q) kept = '0;
+    if (balance_q > most_q) kept = most_q;
+  end
+  assign fresh = kept + quantum_q;
 
   always_comb begin
     charge_log = (charged_log == '0) ? '0 : charged_log - LogBits'(1);
@@ -169,24 +189,21 @@ module sluice_late_drr #(
   assign weight_index_o = look_q;
   assign quantum = sum_t'({1'b0, (weight_i == '0) ? 16'd16 : weight_i}) << QuantumLog;
   assign provisional = sum_t'({1'b0, packets_t'(taken - ended)}) << log;
-  assign balance = credit - spent - provisional;
+  assign ahead = credit - spent;
+  assign balance = ahead - provisional;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q  <= Search;
-      turn_q   <= '0;
-      look_q   <= '0;
-      behind_q <= '0;
+      state_q <= Search;
+      turn_q  <= '0;
+      look_q  <= '0;
     end else begin
       case (state_q)
         Search:
         if (first_valid && !clear_i) begin
           state_q <= Renew;
-          turn_q  <= behind_valid ? behind_index : first_index;
-          look_q  <= behind_valid ? behind_index : first_index;
-          for (int unsigned m = 0; m < Modules; m++) begin
-            behind_q[m] <= m > 32'(behind_valid ? behind_index : first_index);
-          end
+          turn_q  <= next_index;
+          look_q  <= next_index;
         end
         Renew: state_q <= Weigh;
         Weigh: state_q <= Offer;
@@ -215,9 +232,8 @@ module sluice_late_drr #(
         end
       endcase
     end
-    // As the turn begins: whether anybody else waits.
-    if (state_q == Search) lone_q <= (queued_i & (queued_i - Modules'(1))) == '0;
-    positive_q <= balance > 0;
+    // What is charged as a turn begins counts from the cycle behind.
+    positive_q <= renewed_q ? fresh > 0 : ahead > provisional;
   end
 
   assign may      = positive_q && queued_i[look_q] && ((state_q == Offer && place) || (state_q == GuestOffer && guest_place));
