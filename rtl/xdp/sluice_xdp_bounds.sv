@@ -5,6 +5,8 @@
 /// here, or a first argument that is not the program's context, faults. A frame never becomes longer than `call_i.most` bytes: a bound
 /// that would make it so does not move, as at the buffer's end.
 ///
+/// `whole_i` writes all bytes of a row, of whatever place: who clears whole rows needs no enables of its own.
+///
 /// Latency: 1 cycle; bounds that move over metadata 2 more a byte of it, and each row of memory that comes into view 1 more,
 /// when nothing else takes the memory's ports. Stall behaviour: one call at a time; `read_valid_o` and `write_valid_o` hold
 /// with their values until taken.
@@ -34,7 +36,8 @@ module sluice_xdp_bounds
     input  logic                   write_ready_i,
     output xdp_place_t             write_place_o,
     output logic       [ 7:0][7:0] write_enable_o,
-    output logic       [63:0]      write_data_o
+    output logic       [63:0]      write_data_o,
+    input  logic                   whole_i
 );
 
   typedef enum logic [2:0] {
@@ -45,58 +48,60 @@ module sluice_xdp_bounds
     Done
   } state_e;
 
-  // Signed, wide enough for offsets and 32-bit distances.
-  typedef logic signed [33:0] wide_t;
+  // Signed, wide enough for offsets and distances of that many bits. What is further away is no place of a packet.
+  localparam int unsigned NearBits = 17;
+  typedef logic signed [NearBits:0] wide_t;
 
   state_e state_q;
   xdp_return_t return_q, decided;
-  logic [OffsetBits-1:0] from_q, to_q, count_q, decided_from, decided_to, decided_count;
+  logic [OffsetBits-1:0] from_q, to_q, count_q, decided_from, decided_to;
   logic [OffsetBits-1:0] copy_q, into_q;
-  logic down, clears, copies, takes_context;
+  logic down, clears, copies, takes_context, far, moves_head, grows_tail, shows, wrong_context;
   wide_t delta, data, meta, past, most, moved;
 
   assign takes_context = call_i.number inside {HelperAdjustHead, HelperAdjustMeta, HelperAdjustTail, HelperLength};
-  assign delta = wide_t'($signed(call_i.second[31:0]));
+  assign far = call_i.second[31:NearBits-1] != '0 && call_i.second[31:NearBits-1] != '1;
+  assign delta = wide_t'($signed(call_i.second[NearBits-1:0]));
   assign data = wide_t'(call_i.bounds.data);
   assign meta = wide_t'(call_i.bounds.meta);
   assign past = wide_t'(call_i.bounds.past);
   assign most = wide_t'(call_i.most);
 
-  // What the call comes to. [decided_from, decided_to) becomes zero, decided_count bytes of metadata move.
+  // What the call comes to. [decided_from, decided_to) becomes zero where something does. Metadata move with the frame's start.
   always_comb begin
     decided = unchanged(call_i);
     decided_from = '0;
     decided_to = '0;
-    decided_count = '0;
+    moves_head = 1'b0;
+    grows_tail = 1'b0;
     moved = '0;
     case (call_i.number)
       HelperAdjustHead: begin
         moved = data + delta;
-        if (moved < wide_t'(Reserved) + data - meta || moved > past - wide_t'(14) ||
+        if (far || moved < wide_t'(Reserved) + data - meta || moved > past - wide_t'(14) ||
             (moved < data && past - moved > most)) begin
           decided.value = ErrorInvalid;
         end else begin
           decided.bounds.data = OffsetBits'(moved);
           decided.bounds.meta = OffsetBits'(meta + delta);
-          decided_count = OffsetBits'(data - meta);
+          moves_head = 1'b1;
         end
       end
       HelperAdjustMeta: begin
         moved = meta + delta;
-        if (moved < wide_t'(Reserved) || moved > data) decided.value = ErrorInvalid;
+        if (far || moved < wide_t'(Reserved) || moved > data) decided.value = ErrorInvalid;
         else if (2'(data - moved) != 2'd0 || data - moved > wide_t'(255)) decided.value = ErrorAccess;
         else decided.bounds.meta = OffsetBits'(moved);
       end
       HelperAdjustTail: begin
         moved = past + delta;
-        if ((moved > past && (moved > wide_t'(MostPast) || moved - data > most)) || moved < data + wide_t'(14)) begin
+        if (far || (moved > past && (moved > wide_t'(MostPast) || moved - data > most)) || moved < data + wide_t'(14)) begin
           decided.value = ErrorInvalid;
         end else begin
           decided.bounds.past = OffsetBits'(moved);
-          if (moved > past) begin
-            decided_from = call_i.bounds.past;
-            decided_to   = OffsetBits'(moved);
-          end
+          grows_tail = moved > past;
+          decided_from = call_i.bounds.past;
+          decided_to = OffsetBits'(moved);
         end
       end
       HelperLength: decided.value = 64'(past - data);
@@ -110,25 +115,41 @@ module sluice_xdp_bounds
       HelperRandom: decided.value = 64'(random_i);
       default: decided.fault = 1'b1;
     endcase
-    if (call_i.number != HelperAdjustTail && decided.bounds.meta < call_i.low) begin
+    shows = call_i.number != HelperAdjustTail && decided.bounds.meta < call_i.low;
+    if (call_i.number != HelperAdjustTail) begin
       decided_from = decided.bounds.meta;
       decided_to   = call_i.low;
-      decided.low  = decided.bounds.meta;
     end
-    if (takes_context && call_i.first != 64'(ContextAddress)) decided.fault = 1'b1;
+    if (shows) decided.low = decided.bounds.meta;
+    if (wrong_context) decided.fault = 1'b1;
   end
 
-  assign clears = decided_to != '0 && !decided.fault;
-  assign copies = decided_count != '0 && !decided.fault && decided.bounds.meta != call_i.bounds.meta;
-  assign down   = return_q.bounds.meta < call_i.bounds.meta;
+  assign wrong_context = takes_context && call_i.first != 64'(ContextAddress);
+  assign clears = (shows || grows_tail) && !decided.fault;
+  assign copies = moves_head && call_i.bounds.data != call_i.bounds.meta && delta != '0 && !wrong_context;
+  assign down = return_q.bounds.meta < call_i.bounds.meta;
 
-  // One row of what is cleared.
-  logic last_row;
-  logic [7:0][7:0] ahead, behind;
+  // One row of what is cleared: columns that are whole on this side, those that are not and their bytes.
+  logic last_row, ends;
+  logic [7:0] behind_first, at_first, first_bytes, before_last, at_last, last_bytes;
+  logic [7:0][7:0] cleared;
   assign last_row = from_q[OffsetBits-1:6] == to_q[OffsetBits-1:6] || (to_q[5:0] == '0 &&
       from_q[OffsetBits-1:6] + (OffsetBits - 6)'(1) == to_q[OffsetBits-1:6]);
-  assign ahead = 64'hffff_ffff_ffff_ffff << from_q[5:0];
-  assign behind = (last_row && to_q[5:0] != '0) ? ~(64'hffff_ffff_ffff_ffff << to_q[5:0]) : '1;
+  assign ends = last_row && to_q[5:0] != '0 && !whole_i;
+  assign first_bytes = 8'hff << from_q[2:0];
+  assign last_bytes = ~(8'hff << to_q[2:0]);
+  always_comb begin
+    for (int unsigned c = 0; c < 8; c++) begin
+      behind_first[c] = whole_i || (state_q == Clear && 3'(c) > from_q[5:3]);
+      at_first[c]     = state_q == Clear && 3'(c) == from_q[5:3];
+      before_last[c]  = !ends || 3'(c) < to_q[5:3];
+      at_last[c]      = 3'(c) == to_q[5:3];
+      for (int unsigned b = 0; b < 8; b++) begin
+        cleared[c][b] = (behind_first[c] || (at_first[c] && first_bytes[b])) &&
+            (before_last[c] || (at_last[c] && last_bytes[b]));
+      end
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -150,9 +171,9 @@ module sluice_xdp_bounds
       return_q <= decided;
       from_q   <= decided_from;
       to_q     <= decided_to;
-      count_q  <= copies ? decided_count : '0;
+      count_q  <= copies ? call_i.bounds.data - call_i.bounds.meta : '0;
       // Upwards from the last byte, downwards from the first.
-      if (decided.bounds.meta < call_i.bounds.meta) begin
+      if (delta < 0) begin
         copy_q <= call_i.bounds.meta;
         into_q <= decided.bounds.meta;
       end else begin
@@ -183,14 +204,13 @@ module sluice_xdp_bounds
   assign read_place_o = place_of(call_i.base, copy_q);
   assign write_valid_o = state_q inside {Clear, Write};
   always_comb begin
+    write_enable_o = cleared;
     if (state_q == Clear) begin
-      write_place_o  = place_of(call_i.base, {from_q[OffsetBits-1:6], 6'd0});
-      write_enable_o = ahead & behind;
-      write_data_o   = '0;
+      write_place_o = place_of(call_i.base, {from_q[OffsetBits-1:6], 6'd0});
+      write_data_o  = '0;
     end else begin
       write_place_o = place_of(call_i.base, into_q);
-      write_enable_o = '0;
-      write_enable_o[0] = 8'd1 << into_q[2:0];
+      if (state_q == Write) write_enable_o[0] = 8'd1 << into_q[2:0];
       write_data_o = {8{moving}};
     end
   end

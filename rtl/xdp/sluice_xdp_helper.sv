@@ -133,7 +133,8 @@ module sluice_xdp_helper
       .write_ready_i,
       .write_place_o (bounds_write_place),
       .write_enable_o(bounds_write_enable),
-      .write_data_o  (bounds_write_data)
+      .write_data_o  (bounds_write_data),
+      .whole_i       (records_write || frame_write)
   );
 
   sluice_xdp_bytes u_bytes (
@@ -228,9 +229,8 @@ module sluice_xdp_helper
       write_data_o   = bytes_write_data;
     end
     if (records_write || frame_write) begin
-      write_place_o  = frame_write ? frame_write_place : records_write_place;
-      write_enable_o = '1;
-      write_data_o   = '0;
+      write_place_o = frame_write ? frame_write_place : records_write_place;
+      write_data_o  = '0;
     end
   end
 
