@@ -124,6 +124,12 @@ module places #(
   end
   NobodyGetsWhatIsReserved_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !settled_q || !clean || (u_dut.taken_q & reserved) == '0);
+  // Strengthening: those that were looked at are nobody's.
+  logic [Units-1:0] looked_at;
+  always_comb for (int unsigned u = 0; u < Units; u++) looked_at[u] = count_t'(u) < u_dut.seen_q;
+  SeenUnitsAreNobodys_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || ((u_dut.taken_q & reserved & looked_at) == '0 &&
+      u_dut.seen_q >= u_dut.limit_q && u_dut.seen_q <= count_t'(Units)));
   ALargestPlaceIsLeft_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || (u_dut.limit_q >= count_t'(Most) && u_dut.limit_q <= count_t'(Units)));
   ReservedUnitsComeBack_C :

@@ -59,7 +59,7 @@ module sluice_xdp_places #(
   logic [$clog2(Units+1)-1:0] unused_level;
 
   // A run that was found before units were reserved is given up as well.
-  count_t limit_q;
+  count_t limit, limit_q;
   logic beyond, ends, changed_q;
   assign beyond = count_t'(at_q) >= limit_q;
   assign ends = taken_q[at_q] || beyond;
@@ -87,12 +87,19 @@ module sluice_xdp_places #(
   // The next one is there with the last unit of the one before.
   assign back_take = back_left_q <= count_t'(1);
 
+  // Units that are reserved are looked at one by one, each until nobody has it: nobody gets it any more.
+  count_t seen_q;
+  assign limit   = count_t'(Units) - reserved_i;
+  assign clean_o = seen_q == count_t'(Units);
   always_ff @(posedge clk_i) begin
-    limit_q <= count_t'(Units) - reserved_i;
+    if (!rst_ni || limit_q != limit) seen_q <= limit;
+    else if (!clean_o && !taken_q[unit_t'(seen_q)]) seen_q <= seen_q + count_t'(1);
+  end
+
+  always_ff @(posedge clk_i) begin
+    limit_q <= limit;
     if (!rst_ni) changed_q <= 1'b0;
-    else changed_q <= limit_q != count_t'(Units) - reserved_i || (changed_q && !gives_up);
-    clean_o <= 1'b1;
-    for (int unsigned u = 0; u < Units; u++) if (count_t'(u) >= limit_q && taken_q[u]) clean_o <= 1'b0;
+    else changed_q <= limit_q != limit || (changed_q && !gives_up);
     if (!rst_ni) begin
       taken_q     <= '0;
       first_q     <= '0;
