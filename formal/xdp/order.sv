@@ -15,8 +15,8 @@ module order #(
     input logic [SlotBits-1:0]               enter_slot_i,
     input logic                              enter_module_i,
     input logic                              enter_hash_i,
-    input logic                              leave_valid_i,
-    input logic [SlotBits-1:0]               leave_slot_i,
+    input logic [         1:0]               leave_valid_i,
+    input logic [         1:0][SlotBits-1:0] leave_slot_i,
     input logic [         1:0]               near_valid_i,
     input logic [         1:0][SlotBits-1:0] near_slot_i,
     input logic [   Slots-1:0]               section_left_i
@@ -50,6 +50,12 @@ module order #(
 
   logic init_q = 1'b1;
   always_ff @(posedge clk_i) init_q <= 1'b0;
+
+  // One core's packet leaves.
+  logic leaves;
+  logic [SlotBits-1:0] leaver;
+  assign leaves = leave_valid_i != '0;
+  assign leaver = leave_slot_i[leave_valid_i[1]];
 
   // Who is there, in which bucket; who of all that are there came before; who has said that he will leave.
   logic [Slots-1:0] there_q, near_q, told_q, left_q;
@@ -88,15 +94,15 @@ module order #(
         end
       end
       left_q <= left_q | section_left_i;
-      if (leave_valid_i) begin
-        there_q[leave_slot_i] <= 1'b0;
-        for (int unsigned s = 0; s < Slots; s++) older_q[s][leave_slot_i] <= 1'b0;
-        older_q[leave_slot_i] <= '0;
+      if (leaves) begin
+        there_q[leaver] <= 1'b0;
+        for (int unsigned s = 0; s < Slots; s++) older_q[s][leaver] <= 1'b0;
+        older_q[leaver] <= '0;
       end
       if (enter_valid_i) begin
         there_q[enter_slot_i] <= 1'b1;
         place_q[enter_slot_i] <= {enter_module_i, enter_hash_i};
-        older_q[enter_slot_i] <= there_q & ~(leave_valid_i ? Slots'(1) << leave_slot_i : '0);
+        older_q[enter_slot_i] <= there_q & ~(leaves ? Slots'(1) << leaver : '0);
         near_q[enter_slot_i]  <= 1'b0;
         left_q[enter_slot_i]  <= 1'b0;
         told_q[enter_slot_i]  <= 1'b0;
@@ -108,7 +114,8 @@ module order #(
     if (init_q) assume (!rst_ni);
     // A slot is given anew behind its packet's leave.
     assume (!enter_valid_i || !there_q[enter_slot_i]);
-    assume (!leave_valid_i || (there_q[leave_slot_i] && !waits[leave_slot_i]));
+    assume (leave_valid_i != 2'b11);
+    assume (!leaves || (there_q[leaver] && !waits[leaver]));
     // Once for each packet that is there.
     for (int unsigned c = 0; c < 2; c++)
     assume (!near_valid_i[c] || (there_q[near_slot_i[c]] && !near_q[near_slot_i[c]]));
@@ -144,7 +151,7 @@ module order #(
   ) == 2);
 
   LeavesInOrder_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !leave_valid_i || earlier[leave_slot_i] == '0);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || !leaves || earlier[leaver] == '0);
   SomebodyMayLeave_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) init_q || there_q == '0 || (there_q & ~waits) != '0);
 
@@ -157,7 +164,7 @@ module order #(
   OneIsSoon_C :
   cover property (@(posedge clk_i) rst_ni && there_q[0] && waits[0] && soon[0]);
   OneEntersAsTheOneBeforeLeaves_C :
-  cover property (@(posedge clk_i) rst_ni && enter_valid_i && leave_valid_i && {enter_module_i, enter_hash_i} == place_q[leave_slot_i]);
+  cover property (@(posedge clk_i) rst_ni && enter_valid_i && leaves && {enter_module_i, enter_hash_i} == place_q[leaver]);
 
   // Strengthening for the induction: who is older is an order of all that are there.
   for (genvar s = 0; s < int'(Slots); s++) begin : gen_order

@@ -14,6 +14,7 @@ module sluice_xdp_cluster
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_room_pkg::*;
+  import sluice_xdp_streams_pkg::*;
 #(
     parameter int unsigned Contexts = 8,
     parameter int unsigned Core = 0,
@@ -28,19 +29,19 @@ module sluice_xdp_cluster
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                      s_axis_tvalid,
-    output logic                      s_axis_tready,
-    input  logic      [        511:0] s_axis_tdata,
-    input  logic      [         63:0] s_axis_tkeep,
-    input  logic                      s_axis_tlast,
-    input  sideband_t                 s_axis_side,
-    input  route_t                    s_axis_route,
-    input  token_t                    s_axis_token,
-    input  logic                      s_axis_broken,
-    input  logic      [ClockBits-1:0] s_axis_came,
-    input  xdp_room_t                 s_axis_room,
-    input  xdp_need_t                 s_axis_need,
-    input  logic      [ClockBits-1:0] now_i,
+    input  logic                        s_axis_tvalid,
+    output logic                        s_axis_tready,
+    input  logic        [        511:0] s_axis_tdata,
+    input  beat_bytes_t                 s_axis_bytes,
+    input  logic                        s_axis_tlast,
+    input  sideband_t                   s_axis_side,
+    input  route_t                      s_axis_route,
+    input  token_t                      s_axis_token,
+    input  logic                        s_axis_broken,
+    input  logic        [ClockBits-1:0] s_axis_came,
+    input  xdp_room_t                   s_axis_room,
+    input  xdp_need_t                   s_axis_need,
+    input  logic        [ClockBits-1:0] now_i,
 
     // Room of packets that have left; contexts that nobody owns.
     output xdp_back_t                          back_o,
@@ -253,7 +254,7 @@ module sluice_xdp_cluster
       .s_axis_tvalid,
       .s_axis_tready,
       .s_axis_tdata,
-      .s_axis_tkeep,
+      .s_axis_bytes,
       .s_axis_tlast,
       .s_axis_side,
       .s_axis_route,

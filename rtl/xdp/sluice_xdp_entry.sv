@@ -89,6 +89,7 @@ module sluice_xdp_entry
   typedef struct packed {
     logic               known;
     xdp_need_t          need;
+    logic [9:0]         rows;   // of its queue
     token_t             token;
     route_t             route;
     sideband_t          side;
@@ -115,6 +116,7 @@ module sluice_xdp_entry
   assign front = '{
           known: known,
           need: need,
+          rows: 10'((15'(s_axis_side.length) + 15'(Bytes - 1)) >> $clog2(Bytes)),
           token: token_i,
           route: s_axis_route,
           side: s_axis_side,
@@ -169,7 +171,7 @@ module sluice_xdp_entry
 
   logic queued_valid, queued_ready, queued_last, queued_broken;
   logic [8*Bytes-1:0] queued_data;
-  logic [Bytes-1:0] queued_keep;
+  beat_bytes_t queued_bytes;
   logic [ClockBits-1:0] queued_came;
   sideband_t queued_side;
   route_t queued_route;
@@ -192,19 +194,20 @@ module sluice_xdp_entry
       .s_axis_tvalid(beat_valid && beat.known),
       .s_axis_tready(queue_ready),
       .s_axis_tdata (beat.data),
-      .s_axis_tkeep (beat.keep),
+      .s_axis_bytes (bytes_of(64'(beat.keep))),
       .s_axis_tlast (beat.last),
       .s_axis_side  (beat.side),
       .s_axis_route (beat.route),
       .token_i      (beat.token),
       .need_i       (beat.need),
+      .need_rows_i  (16'(beat.rows)),
       .now_i,
       .drop_valid_o,
       .drop_ready_i,
       .m_axis_tvalid(queued_valid),
       .m_axis_tready(queued_ready),
       .m_axis_tdata (queued_data),
-      .m_axis_tkeep (queued_keep),
+      .m_axis_bytes (queued_bytes),
       .m_axis_tlast (queued_last),
       .m_axis_side  (queued_side),
       .m_axis_route (queued_route),
@@ -279,7 +282,7 @@ module sluice_xdp_entry
     logic [$clog2(3)-1:0] unused_in_level;
     assign queued = '{
             data: queued_data,
-            keep: queued_keep,
+            bytes: queued_bytes,
             last: queued_last,
             side: queued_side,
             route: queued_route,
@@ -305,6 +308,10 @@ module sluice_xdp_entry
         .level_o(unused_in_level)
     );
   end else begin : gen_widen
+    logic [Bytes-1:0] queued_keep;
+    logic [63:0] in_keep;
+    assign queued_keep = ~({Bytes{1'b1}} << queued_bytes);
+    assign in_o.bytes  = bytes_of(in_keep);
     sluice_axis_width #(
         .InBytes  (Bytes),
         .OutBytes (64),
@@ -321,7 +328,7 @@ module sluice_xdp_entry
         .s_axis_tvalid(queued_valid),
         .s_axis_tready(queued_ready),
         .m_axis_tdata(in_o.data),
-        .m_axis_tkeep(in_o.keep),
+        .m_axis_tkeep(in_keep),
         .m_axis_tlast(in_o.last),
         .m_axis_tuser({in_o.need, in_o.room, in_o.core, in_o.came, in_o.broken, in_o.token, in_o.route, in_o.side}),
         .m_axis_tvalid(in_valid_o),

@@ -17,6 +17,7 @@ module sluice_xdp_load
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_room_pkg::*;
+  import sluice_xdp_streams_pkg::*;
 #(
     parameter int unsigned Slots = 32,
     parameter int unsigned Contexts = 8,
@@ -28,18 +29,18 @@ module sluice_xdp_load
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                      s_axis_tvalid,
-    output logic                      s_axis_tready,
-    input  logic      [        511:0] s_axis_tdata,
-    input  logic      [         63:0] s_axis_tkeep,
-    input  logic                      s_axis_tlast,
-    input  sideband_t                 s_axis_side,
-    input  route_t                    s_axis_route,
-    input  token_t                    s_axis_token,
-    input  logic                      s_axis_broken,  // it is longer than its sideband says
-    input  logic      [ClockBits-1:0] s_axis_came,
-    input  xdp_room_t                 s_axis_room,
-    input  xdp_need_t                 s_axis_need,
+    input  logic                        s_axis_tvalid,
+    output logic                        s_axis_tready,
+    input  logic        [        511:0] s_axis_tdata,
+    input  beat_bytes_t                 s_axis_bytes,
+    input  logic                        s_axis_tlast,
+    input  sideband_t                   s_axis_side,
+    input  route_t                      s_axis_route,
+    input  token_t                      s_axis_token,
+    input  logic                        s_axis_broken,  // it is longer than its sideband says
+    input  logic        [ClockBits-1:0] s_axis_came,
+    input  xdp_room_t                   s_axis_room,
+    input  xdp_need_t                   s_axis_need,
 
     // With a packet's first beat it enters, in this slot.
     output logic                            look_valid_o,
@@ -91,7 +92,7 @@ module sluice_xdp_load
   // A beat that waits for the memory; the program's row is there with a packet's first.
   logic beat_valid_q, beat_last_q, first_in_q, first_q, take, advance;
   logic [511:0] beat_data_q;
-  logic [63:0] beat_keep_q;
+  beat_bytes_t beat_bytes_q;
   sideband_t side_q;
   route_t route_q;
   token_t token_q;
@@ -141,16 +142,16 @@ module sluice_xdp_load
       if (left_valid_i) taken_q[left_slot_i] <= 1'b0;
     end
     if (take) begin
-      beat_data_q <= s_axis_tdata;
-      beat_keep_q <= s_axis_tkeep;
-      beat_last_q <= s_axis_tlast;
-      side_q      <= s_axis_side;
-      route_q     <= s_axis_route;
-      token_q     <= s_axis_token;
-      too_long_q  <= s_axis_broken;
-      came_q      <= s_axis_came;
-      room_q      <= s_axis_room;
-      need_q      <= s_axis_need;
+      beat_data_q  <= s_axis_tdata;
+      beat_bytes_q <= s_axis_bytes;
+      beat_last_q  <= s_axis_tlast;
+      side_q       <= s_axis_side;
+      route_q      <= s_axis_route;
+      token_q      <= s_axis_token;
+      too_long_q   <= s_axis_broken;
+      came_q       <= s_axis_came;
+      room_q       <= s_axis_room;
+      need_q       <= s_axis_need;
     end
     if (look_valid_o) slot_q <= free_slot;
     looked_q  <= look_valid_o;
@@ -186,13 +187,8 @@ module sluice_xdp_load
   end
 
   // Bytes of the frame: those of whole rows before, and of the last beat.
-  logic [6:0] last_bytes;
   logic [OffsetBits-1:0] past;
-  always_comb begin
-    last_bytes = '0;
-    for (int unsigned i = 0; i < 64; i++) if (beat_keep_q[i]) last_bytes = 7'(i + 1);
-    past = OffsetBits'({row - front_rows - 9'(StackRows), 6'd0}) + OffsetBits'(last_bytes);
-  end
+  assign past = OffsetBits'({row - front_rows - 9'(StackRows), 6'd0}) + OffsetBits'(beat_bytes_q);
 
   // Bytes that the frame may come to have, as its tenant pays for.
   logic [OffsetBits-1:0] most;

@@ -1,8 +1,8 @@
 /// Which packets wait for others of their flow: those of a bucket leave as they entered.
 ///
 /// A bucket is a module's packets with the same lowest bits of the flow hash; no module waits for another one's. A packet enters with
-/// its slot (`enter_*`, one a cycle) and leaves once it does not wait (`leave_*`, one a cycle); its slot is given anew in the
-/// cycle behind that or later. `waits_o` has a bit a slot: high from the cycle behind the entrance until the cycle behind the one in which
+/// its slot (`enter_*`, one a cycle) and leaves once it does not wait (`leave_*`, one of all cores' a cycle: a core says early which slot, late that
+/// it leaves); its slot is given anew in the cycle behind that or later. `waits_o` has a bit a slot: high from the cycle behind the entrance until the cycle behind the one in which
 /// the packet before it in its bucket has left.
 ///
 /// `near_*` says, once for each packet, that it will leave whatever else happens: the one behind it need not wait to be looked at, only to
@@ -38,8 +38,8 @@ module sluice_xdp_order
     // verilator lint_on UNUSEDSIGNAL
     input logic [BucketBits-1:0] enter_hash_i,
 
-    input logic                leave_valid_i,
-    input logic [SlotBits-1:0] leave_slot_i,
+    input logic [Cores-1:0]               leave_valid_i,
+    input logic [Cores-1:0][SlotBits-1:0] leave_slot_i,
 
     input logic [Cores-1:0]               near_valid_i,
     input logic [Cores-1:0][SlotBits-1:0] near_slot_i,
@@ -69,9 +69,9 @@ module sluice_xdp_order
   // Slots that are taken; that wait; that have one behind them.
   logic [Slots-1:0] there_q, waits_q, followed_q, soon_q;
   place_t place, last_place;
-  slot_t last, follower, passes, successor;
-  slot_t [Cores-1:0] next;
-  logic behind;
+  slot_t last, passes, successor;
+  slot_t [Cores-1:0] next, follower;
+  logic behind, leaves_last;
 
   assign place = {enter_module_i[ModuleIndexBits-1:0], enter_hash_i};
 
@@ -111,7 +111,7 @@ module sluice_xdp_order
   sluice_ram_lut #(
       .Width    (SlotBits),
       .Depth    (Slots),
-      .ReadPorts(2 + Cores)
+      .ReadPorts(1 + 2 * Cores)
   ) u_followers (
       .clk_i,
       .we_i   (enter_valid_i && behind),
@@ -122,7 +122,11 @@ module sluice_xdp_order
   );
 
   // One that leaves in this cycle is waited for no more.
-  assign behind = there_q[last] && last_place == place && !(leave_valid_i && leave_slot_i == last);
+  always_comb begin
+    leaves_last = 1'b0;
+    for (int unsigned c = 0; c < Cores; c++) if (leave_valid_i[c] && leave_slot_i[c] == last) leaves_last = 1'b1;
+  end
+  assign behind = there_q[last] && last_place == place && !leaves_last;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -133,10 +137,10 @@ module sluice_xdp_order
     end else begin
       for (int unsigned c = 0; c < Cores; c++) begin
         if (near_valid_i[c] && followed_q[near_slot_i[c]]) soon_q[next[c]] <= 1'b1;
-      end
-      if (leave_valid_i) begin
-        there_q[leave_slot_i] <= 1'b0;
-        if (followed_q[leave_slot_i]) waits_q[follower] <= 1'b0;
+        if (leave_valid_i[c]) begin
+          there_q[leave_slot_i[c]] <= 1'b0;
+          if (followed_q[leave_slot_i[c]]) waits_q[follower[c]] <= 1'b0;
+        end
       end
       if (enter_valid_i) begin
         there_q[enter_slot_i]    <= 1'b1;
@@ -165,7 +169,9 @@ module sluice_xdp_order
       passed_q[passes] <= 1'b1;
       if (followed_q[passes]) section_waits_q[successor] <= 1'b0;
     end
-    if (leave_valid_i && followed_q[leave_slot_i]) section_waits_q[follower] <= 1'b0;
+    for (int unsigned c = 0; c < Cores; c++) begin
+      if (leave_valid_i[c] && followed_q[leave_slot_i[c]]) section_waits_q[follower[c]] <= 1'b0;
+    end
     if (enter_valid_i) begin
       section_waits_q[enter_slot_i] <= behind && !passed_q[last] && !(pass_valid && passes == last);
       left_q[enter_slot_i]          <= 1'b0;
@@ -180,8 +186,13 @@ module sluice_xdp_order
 `ifndef SYNTHESIS
   ASlotEntersOnce_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !enter_valid_i || !there_q[enter_slot_i]);
-  OnlyWhoDoesNotWaitLeaves_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !leave_valid_i || (there_q[leave_slot_i] && !waits_q[leave_slot_i]));
+  OneLeavesAtATime_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) $onehot0(leave_valid_i));
+  for (genvar c = 0; c < int'(Cores); c++) begin : gen_leave
+    OnlyWhoDoesNotWaitLeaves_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) !leave_valid_i[c] ||
+                     (there_q[leave_slot_i[c]] && !waits_q[leave_slot_i[c]]));
+  end
 `endif
 
 endmodule

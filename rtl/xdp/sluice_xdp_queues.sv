@@ -20,42 +20,43 @@ module sluice_xdp_queues
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_room_pkg::*;
+  import sluice_xdp_streams_pkg::*;
 #(
     parameter int unsigned Bytes = 64,
     parameter int unsigned Rows = 1024,
     parameter int unsigned Modules = 64,
     localparam int unsigned RowIndexBits = $clog2(Rows),
-    localparam int unsigned IndexBits = $clog2(Modules),
-    localparam int unsigned ByteBits = $clog2(Bytes)
+    localparam int unsigned IndexBits = $clog2(Modules)
 ) (
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                      s_axis_tvalid,
-    output logic                      s_axis_tready,
-    input  logic      [  8*Bytes-1:0] s_axis_tdata,
-    input  logic      [    Bytes-1:0] s_axis_tkeep,
-    input  logic                      s_axis_tlast,
-    input  sideband_t                 s_axis_side,
-    input  route_t                    s_axis_route,
-    input  token_t                    token_i,        // with the last beat
-    input  xdp_need_t                 need_i,
-    input  logic      [ClockBits-1:0] now_i,
+    input  logic                        s_axis_tvalid,
+    output logic                        s_axis_tready,
+    input  logic        [  8*Bytes-1:0] s_axis_tdata,
+    input  beat_bytes_t                 s_axis_bytes,
+    input  logic                        s_axis_tlast,
+    input  sideband_t                   s_axis_side,
+    input  route_t                      s_axis_route,
+    input  token_t                      token_i,        // with the last beat
+    input  xdp_need_t                   need_i,
+    input  logic        [         15:0] need_rows_i,    // here, as its sideband says
+    input  logic        [ClockBits-1:0] now_i,
 
     output logic drop_valid_o,
     input  logic drop_ready_i,
 
-    output logic                      m_axis_tvalid,
-    input  logic                      m_axis_tready,
-    output logic      [  8*Bytes-1:0] m_axis_tdata,
-    output logic      [    Bytes-1:0] m_axis_tkeep,
-    output logic                      m_axis_tlast,
-    output sideband_t                 m_axis_side,
-    output route_t                    m_axis_route,
-    output token_t                    m_axis_token,
-    output logic                      m_axis_broken,
-    output logic      [ClockBits-1:0] m_axis_came,    // when its last beat came
-    output xdp_need_t                 m_axis_need,
+    output logic                        m_axis_tvalid,
+    input  logic                        m_axis_tready,
+    output logic        [  8*Bytes-1:0] m_axis_tdata,
+    output beat_bytes_t                 m_axis_bytes,
+    output logic                        m_axis_tlast,
+    output sideband_t                   m_axis_side,
+    output route_t                      m_axis_route,
+    output token_t                      m_axis_token,
+    output logic                        m_axis_broken,
+    output logic        [ClockBits-1:0] m_axis_came,    // when its last beat came
+    output xdp_need_t                   m_axis_need,
 
     // Room: of the packet in front, which may take what all share; of that or the one put aside what is to be found; whether it is there.
     output logic                first_o,
@@ -92,7 +93,7 @@ module sluice_xdp_queues
   typedef struct packed {
     row_t               next;
     logic               last;
-    logic [Bytes-1:0]   keep;
+    beat_bytes_t        bytes;
     logic [8*Bytes-1:0] data;
   } beat_t;
 
@@ -150,8 +151,8 @@ module sluice_xdp_queues
   // ---------------------------------------------------------------------------------------------------------------
   // In.
 
-  logic first_q, skip_q, shared_q, shared, fits_own, fits_shared, fits, takes, stores, ends, put, cut_q, cut;
-  logic [15:0] need, need_q, stored_q, stored;
+  logic first_q, skip_q, shared_q, shared, fits_own, fits_shared, fits, takes, stores, ends, put, cut_q, cut, oversize;
+  logic [15:0] need, need_q, stored_q, stored, rows_in;
   count_t own_in, own_out, own_used, shared_used_q, free_q;
   row_t first_row_q, first_row, tail, fresh_q, free_row, fresh_row;
   logic fresh_left_q, free_valid, row_valid, row_taken;
@@ -163,10 +164,10 @@ module sluice_xdp_queues
   row_t   row_out_q;
 
   assign module_in = s_axis_side.module_id[IndexBits-1:0];
-  assign need = 16'((18'(s_axis_side.length) + 18'(Bytes - 1)) >> ByteBits);
   assign own_used = own_in - own_out;
-  assign fits_own = 17'(own_used) + 17'(need) <= 17'(share_in.rows) && need <= 16'(free_q);
-  assign fits_shared = 17'(shared_used_q) + 17'(need) <= 17'(room_q) && need <= 16'(free_q);
+  assign need = need_rows_i;
+  assign fits_own = $signed(18'(share_in.rows) - 18'(need)) >= $signed(18'(own_used)) && need <= 16'(free_q);
+  assign fits_shared = $signed(18'(room_q) - 18'(shared_used_q)) >= $signed(18'(need)) && need <= 16'(free_q);
   assign fits = (fits_own || fits_shared) && need != '0;
   assign shared = first_q ? !fits_own : shared_q;
   assign takes = first_q ? fits : !skip_q;
@@ -245,14 +246,14 @@ module sluice_xdp_queues
       .rdata_o(tail)
   );
 
-  assign beat_in = '{next: fresh_row, last: s_axis_tlast || cut, keep: s_axis_tkeep, data: s_axis_tdata};
-  logic oversize;
+  assign beat_in = '{next: fresh_row, last: s_axis_tlast || cut, bytes: s_axis_bytes, data: s_axis_tdata};
+  assign rows_in = stored + 16'(first_q || !cut_q);
   assign oversize = units_of(need_i.rows) > share_in.units;
   assign queued_in = '{
           side: s_axis_side,
           route: s_axis_route,
           token: token_i,
-          rows: stored + 16'(stores),
+          rows: rows_in,
           shared: shared,
           broken: cut || (!first_q && cut_q),
           oversize: oversize,
@@ -299,7 +300,7 @@ module sluice_xdp_queues
   // ---------------------------------------------------------------------------------------------------------------
   // Counts by module: rows and packets that have come and gone.
 
-  count_t packets_in, packets_out, packets_in_there, own_gone;
+  count_t packets_in, packets_out, packets_in_there, own_gone, shared_left;
   logic stored_own, leaves_own, empties;
   assign stored_own = ends && !shared;
   assign leaves_own = finish && !queued_out.shared;
@@ -351,6 +352,7 @@ module sluice_xdp_queues
       .rdata_o(packets_out)
   );
 
+  assign shared_left = shared_used_q - ((finish && queued_out.shared) ? count_t'(queued_out.rows) : '0);
   assign empties = starts && count_t'(packets_out + count_t'(1)) == packets_in_there;
 
   always_ff @(posedge clk_i) begin
@@ -360,8 +362,8 @@ module sluice_xdp_queues
     end else begin
       if (empties) queued_q[chosen] <= 1'b0;
       if (ends) queued_q[module_in] <= 1'b1;
-      shared_used_q <= shared_used_q + ((ends && shared) ? count_t'(queued_in.rows) : '0) -
-          ((finish && queued_out.shared) ? count_t'(queued_out.rows) : '0);
+      // Whether it comes in is known last.
+      shared_used_q <= (ends && shared) ? shared_left + count_t'(rows_in) : shared_left;
     end
   end
 
@@ -477,7 +479,7 @@ module sluice_xdp_queues
 
   assign m_axis_tvalid = beat_valid_q && (!first_out_q || granted_i);
   assign m_axis_tdata = beat_out.data;
-  assign m_axis_tkeep = beat_out.keep;
+  assign m_axis_bytes = beat_out.bytes;
   assign m_axis_tlast = beat_out.last;
   assign m_axis_broken = queued_out.broken;
   assign m_axis_came = queued_out.came;

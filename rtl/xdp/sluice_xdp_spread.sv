@@ -30,9 +30,9 @@ module sluice_xdp_spread
     input  logic [Cores-1:0]               core_ready_i,
     input  logic [Cores-1:0][SlotBits-1:0] slot_i,        // that the core gives it
 
-    input logic                leave_valid_i,
-    input logic [CoreBits-1:0] leave_core_i,
-    input logic [SlotBits-1:0] leave_slot_i,
+    // One of all cores' a cycle.
+    input logic [Cores-1:0]               leave_valid_i,
+    input logic [Cores-1:0][SlotBits-1:0] leave_slot_i,
 
     // Of each core, by slot: whether it waits for one before it, and for how long still.
     input  logic [Cores-1:0]               near_valid_i,
@@ -55,7 +55,7 @@ module sluice_xdp_spread
   logic [AllSlotBits-1:0] entered_q;
   logic [ModuleBits-1:0] entered_module_q;
   logic [$clog2(Buckets)-1:0] entered_hash_q;
-  logic [Cores-1:0][AllSlotBits-1:0] near;
+  logic [Cores-1:0][AllSlotBits-1:0] near, leave;
 
   assign ready_o  = core_ready_i[core_i];
   assign enters_o = valid_i && ready_o && first_q;
@@ -77,7 +77,10 @@ module sluice_xdp_spread
   end
 
   always_comb begin
-    for (int unsigned c = 0; c < Cores; c++) near[c] = slot_of(core_t'(c), near_slot_i[c]);
+    for (int unsigned c = 0; c < Cores; c++) begin
+      near[c]  = slot_of(core_t'(c), near_slot_i[c]);
+      leave[c] = slot_of(core_t'(c), leave_slot_i[c]);
+    end
   end
   sluice_xdp_order #(
       .Slots  (Cores * Slots),
@@ -92,7 +95,7 @@ module sluice_xdp_spread
       .enter_module_i(entered_module_q),
       .enter_hash_i  (entered_hash_q),
       .leave_valid_i,
-      .leave_slot_i  (slot_of(leave_core_i, leave_slot_i)),
+      .leave_slot_i  (leave),
       .near_valid_i,
       .near_slot_i   (near),
       .section_left_i,

@@ -6,10 +6,14 @@ package sluice_xdp_streams_pkg;
   import sluice_xdp_pkg::*;
   import sluice_xdp_room_pkg::*;
 
+  // Bytes of a beat: that many from its first one on.
+  localparam int unsigned BeatByteBits = 7;
+  typedef logic [BeatByteBits-1:0] beat_bytes_t;
+
   // A beat of a packet on its way to the cores, and of a frame from them.
   typedef struct packed {
     logic [511:0]         data;
-    logic [63:0]          keep;
+    beat_bytes_t          bytes;
     logic                 last;
     sideband_t            side;
     route_t               route;
@@ -35,5 +39,12 @@ package sluice_xdp_streams_pkg;
     logic [31:0]           id;
     token_t                token;
   } xdp_dropped_t;
+
+  // How many bytes a beat keeps, which are the first ones: a bit of the number chooses where the next one is looked for.
+  function automatic beat_bytes_t bytes_of(logic [63:0] keep);
+    bytes_of = '0;
+    for (int unsigned b = 6; b > 0; b--) if (keep[6'(bytes_of|beat_bytes_t'(1<<(b-1)))-6'd1]) bytes_of[b-1] = 1'b1;
+    if (keep[63]) bytes_of = beat_bytes_t'(64);
+  endfunction
 
 endpackage

@@ -14,7 +14,8 @@
 /// | redirect | to the destination of that interface, or to the one or several that a map names |
 ///
 /// What goes where its module may not send is dropped as `no_destination`; a frame that has become longer than the NIC takes as
-/// `xdp_too_long`. Verdict, token and cost come once a packet (`verdict_valid_o` holds), before its first beat.
+/// `xdp_too_long`. Verdict, token and cost come once a packet (`verdict_valid_o` holds), before its first beat. Where a packet goes is known a cycle
+/// before it may leave, so that a verdict is a short path to whoever hears of it.
 ///
 /// Latency: 7 cycles from the end of the program to the first window out. Throughput: a packet in 2 cycles, or in as many as it has beats
 /// while the read port is free, and one more where the program moved the frame's start off a word of 8 bytes. Stall behaviour: waits for the
@@ -91,7 +92,7 @@ module sluice_xdp_unload
 
   typedef enum logic [1:0] {
     Idle,
-    Look,  // slot and result are registered, interfaces are read
+    Look,  // slot, result and interfaces are there: where it goes
     Judge
   } state_e;
 
@@ -99,35 +100,54 @@ module sluice_xdp_unload
   logic [Slots-1:0] done_q, leaves, unused_chosen;
   logic [SlotBits-1:0] head, head_q;
   logic head_valid, judged, chooses;
-  xdp_slot_t head_slot, slot_q;
+  xdp_slot_t slot;
   // "Bits of signal are not used": the slot's number is the head's, metadata is not sent.
   // verilator lint_off UNUSEDSIGNAL
-  xdp_end_t head_end, end_q;
+  xdp_end_t ended;
   xdp_bounds_t bounds;
   // verilator lint_on UNUSEDSIGNAL
   state_e state_q;
 
-  sluice_ram_lut #(
-      .Width($bits(xdp_slot_t)),
-      .Depth(Slots)
+  // In block RAM: what is read of the one that is chosen stays until the next one is.
+  sluice_ram_1r1w #(
+      .Width   ($bits(xdp_slot_t)),
+      .Depth   (Slots),
+      .InitZero(1'b0),
+      .Style   ("block")
   ) u_slots (
+      .clk_i,
+      .wr_en_i  (slot_valid_i),
+      .wr_addr_i(slot_i),
+      .wr_data_i(slot_data_i),
+      .rd_en_i  (chooses),
+      .rd_addr_i(head),
+      .rd_data_o(slot)
+  );
+  sluice_ram_1r1w #(
+      .Width   ($bits(xdp_end_t)),
+      .Depth   (Slots),
+      .InitZero(1'b0),
+      .Style   ("block")
+  ) u_ends (
+      .clk_i,
+      .wr_en_i  (end_valid_i),
+      .wr_addr_i(end_i.slot[SlotBits-1:0]),
+      .wr_data_i(end_i),
+      .rd_en_i  (chooses),
+      .rd_addr_i(head),
+      .rd_data_o(ended)
+  );
+  // Whose interfaces are read meanwhile.
+  sluice_ram_lut #(
+      .Width(LookBits),
+      .Depth(Slots)
+  ) u_looks (
       .clk_i,
       .we_i   (slot_valid_i),
       .waddr_i(slot_i),
-      .wdata_i(slot_data_i),
+      .wdata_i({slot_data_i.side.module_id[LookBits-2:0], slot_data_i.side.generation}),
       .raddr_i(head),
-      .rdata_o(head_slot)
-  );
-  sluice_ram_lut #(
-      .Width($bits(xdp_end_t)),
-      .Depth(Slots)
-  ) u_ends (
-      .clk_i,
-      .we_i   (end_valid_i),
-      .waddr_i(end_i.slot[SlotBits-1:0]),
-      .wdata_i(end_i),
-      .raddr_i(head),
-      .rdata_o(head_end)
+      .rdata_o(look_index_o)
   );
 
   // The one that is judged is not chosen again.
@@ -159,55 +179,64 @@ module sluice_xdp_unload
   end
 
   // Where it goes.
+  typedef struct packed {
+    logic                goes_on;
+    logic                drops;
+    reason_e             reason;
+    logic [DestBits-1:0] mask;
+  } judgement_t;
+  judgement_t found, judgement_q;
   logic [OffsetBits-1:0] length;
   logic [DestBits-1:0] wanted, mask;
   logic goes_on, drops;
   reason_e reason;
   logic sending_ready, sender_ready;
 
-  assign bounds = slot_q.has_program ? end_q.bounds : '{
+  assign bounds = slot.has_program ? ended.bounds : '{
           meta: OffsetBits'(Headroom),
           data: OffsetBits'(Headroom),
-          past: slot_q.past
+          past: slot.past
       };
   assign length = bounds.past - bounds.data;
 
   always_comb begin
     wanted = '0;
-    case (end_q.verdict)
-      3'(VerdictPass): wanted[slot_q.pass] = 1'b1;
-      3'(VerdictTx):   wanted = DestBits'(9'd1 << slot_q.side.id[31:28]);
+    case (ended.verdict)
+      3'(VerdictPass): wanted[slot.pass] = 1'b1;
+      3'(VerdictTx):   wanted = DestBits'(9'd1 << slot.side.id[31:28]);
       default: begin
         for (int unsigned d = 0; d < DestBits; d++) begin
-          wanted[d] = end_q.redirected && (end_q.to_host ? end_q.ifindex[3:0] == 4'(d) :
-              end_q.ifindex != '0 && interfaces_i.ifindex[d] == end_q.ifindex);
+          wanted[d] = ended.redirected && (ended.to_host ? ended.ifindex[3:0] == 4'(d) :
+              ended.ifindex != '0 && interfaces_i.ifindex[d] == ended.ifindex);
         end
         // The lowest one.
         wanted = wanted & (~wanted + DestBits'(1));
-        if (end_q.redirected && end_q.to_host && end_q.ifindex[ToSeveral]) begin
-          wanted = end_q.ifindex[15:8];
-          if (end_q.ifindex[ToSeveral+1]) wanted = wanted & ~DestBits'(9'd1 << slot_q.side.id[31:28]);
+        if (ended.redirected && ended.to_host && ended.ifindex[ToSeveral]) begin
+          wanted = ended.ifindex[15:8];
+          if (ended.ifindex[ToSeveral+1]) wanted = wanted & ~DestBits'(9'd1 << slot.side.id[31:28]);
         end
       end
     endcase
-    mask = wanted & slot_q.granted;
-    goes_on = !slot_q.has_program || (end_q.verdict == 3'(VerdictPass) && !slot_q.pass_valid);
-    reason = ReasonXdpAborted;
-    drops = slot_q.broken;
-    if (slot_q.has_program) begin
-      case (end_q.verdict)
-        3'(VerdictAborted): drops = 1'b1;
+    found = '{
+        goes_on: !slot.has_program || (ended.verdict == 3'(VerdictPass) && !slot.pass_valid),
+        drops: slot.broken,
+        reason: ReasonXdpAborted,
+        mask: wanted & slot.granted
+    };
+    if (slot.has_program) begin
+      case (ended.verdict)
+        3'(VerdictAborted): found.drops = 1'b1;
         3'(VerdictDrop): begin
-          drops  = 1'b1;
-          reason = ReasonXdpDrop;
+          found.drops  = 1'b1;
+          found.reason = ReasonXdpDrop;
         end
         default: begin
-          if (!goes_on && mask == '0) begin
-            drops  = 1'b1;
-            reason = ReasonNoDestination;
-          end else if (15'(length) + (slot_q.side.tag_off ? 15'(TagBytes) : 15'd0) > 15'(MaxFrameBytes)) begin
-            drops  = 1'b1;
-            reason = ReasonXdpTooLong;
+          if (!found.goes_on && found.mask == '0) begin
+            found.drops  = 1'b1;
+            found.reason = ReasonNoDestination;
+          end else if (15'(length) + (slot.side.tag_off ? 15'(TagBytes) : 15'd0) > 15'(MaxFrameBytes)) begin
+            found.drops  = 1'b1;
+            found.reason = ReasonXdpTooLong;
           end
         end
       endcase
@@ -224,34 +253,35 @@ module sluice_xdp_unload
         default: if (judged) state_q <= head_valid ? Look : Idle;
       endcase
     end
-    if (chooses) begin
-      head_q <= head;
-      slot_q <= head_slot;
-      end_q  <= head_end;
-    end
+    if (chooses) head_q <= head;
+    if (state_q == Look) judgement_q <= found;
   end
+  assign goes_on = judgement_q.goes_on;
+  assign drops = judgement_q.drops;
+  assign reason = judgement_q.reason;
+  assign mask = judgement_q.mask;
 
-  assign look_valid_o = state_q == Look;
-  assign look_index_o = {slot_q.side.module_id[LookBits-2:0], slot_q.side.generation};
+  // Of whoever is chosen next: nobody reads what came for another one.
+  assign look_valid_o = state_q != Look;
   assign verdict_valid_o = state_q == Judge && !waits_i[head_q] && (drops || (sending_ready && sender_ready));
   assign judged = verdict_valid_o && verdict_ready_i;
   assign verdict_slot_o = head_q;
   assign near_valid_o = chooses && head_valid;
   assign near_slot_o = head;
 
-  assign leave_o = slot_q.token;
-  assign cost_o = slot_q.has_program ? end_q.cost : '0;
-  assign ran_o = slot_q.has_program;
-  assign outcome_o = end_q.outcome;
-  assign generation_o = slot_q.side.generation;
+  assign leave_o = slot.token;
+  assign cost_o = slot.has_program ? ended.cost : '0;
+  assign ran_o = slot.has_program;
+  assign outcome_o = ended.outcome;
+  assign generation_o = slot.side.generation;
   // From its program's end to its turn.
-  assign waited_o = now_i - end_q.ended;
+  assign waited_o = now_i - ended.ended;
   assign verdict_o = '{
-          destinations: drops ? '0 : goes_on ? slot_q.route.destinations : mask,
+          destinations: drops ? '0 : goes_on ? slot.route.destinations : mask,
           reason: drops ? reason : reason_e'('0),
           dropped: drops,
-          module_id: slot_q.side.module_id,
-          id: slot_q.side.id
+          module_id: slot.side.module_id,
+          id: slot.side.id
       };
 
   // Sending: windows of 64 bytes from the frame's first word on. One frame more may wait for the read port, so that whether the last
@@ -278,9 +308,9 @@ module sluice_xdp_unload
   logic granted, sent, sent_q, idle, arrives_q, last_arrives_q, window_room, windows_ready;
   logic [$clog2(Windows+1)-1:0] window_level;
 
-  assign judged_had = '{room: slot_q.room, module_id: slot_q.side.module_id, rows: slot_q.rows};
+  assign judged_had = '{room: slot.room, module_id: slot.side.module_id, rows: slot.rows};
   assign judged_frame = '{
-          base: slot_q.base,
+          base: slot.base,
           had: judged_had,
           offset: {bounds.data[OffsetBits-1:3], 3'd0},
           windows: 9'((15'(length) + 15'd63) >> 6) + 9'(bounds.data[2:0] != '0)
@@ -300,7 +330,7 @@ module sluice_xdp_unload
   logic left_valid_q, left_own_q, free_valid_q;
   always_ff @(posedge clk_i) begin
     left_valid_q <= judged && rst_ni;
-    left_own_q   <= slot_q.room.own;
+    left_own_q   <= slot.room.own;
     left_slot_o  <= head_q;
     free_valid_q <= (sent_q || (judged && drops)) && rst_ni;
     freed_q      <= (judged && drops) ? judged_had : done_had_q;
@@ -357,9 +387,9 @@ module sluice_xdp_unload
   logic leaves_all;
   logic [$clog2(Sending+1)-1:0] sending_q;
   always_comb begin
-    side = slot_q.side;
+    side = slot.side;
     side.length = length;
-    route = slot_q.route;
+    route = slot.route;
     if (!goes_on) begin
       route = '0;
       route.destinations = mask;

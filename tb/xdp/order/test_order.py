@@ -20,8 +20,8 @@ IDLE += ["near_valid_i", "near_slot_i", "section_left_i"]
 class Order:
     """Packets that are there, oldest first: slot and bucket."""
 
-    def __init__(self, dut):
-        self.dut = dut
+    def __init__(self, dut, rng):
+        self.dut, self.rng, self.cores = dut, rng, parameter(dut, "Cores")
         self.there = []
         self.near, self.soon = set(), set()
         self.waited = self.told = self.turns = 0
@@ -54,9 +54,12 @@ class Order:
     async def cycle(self, enter=None, leave=None, near=(), left=()):
         """enter: (slot, module, hash); leave: a slot; near: a slot for each core, or None; left: slots."""
         slot, module, bucket = enter or (0, 0, 0)
+        # Whoever does not leave names a slot too.
+        leaver, other = self.rng.randrange(self.cores), self.rng.randrange(1 << self.slot_bits)
         await step(
             self.dut, enter_valid_i=enter is not None, enter_slot_i=slot, enter_module_i=module, enter_hash_i=bucket,
-            leave_valid_i=leave is not None, leave_slot_i=leave or 0,
+            leave_valid_i=0 if leave is None else 1 << leaver,
+            leave_slot_i=pack(((leave or 0) if c == leaver else other for c in range(self.cores)), self.slot_bits),
             near_valid_i=sum(1 << c for c, s in enumerate(near) if s is not None),
             near_slot_i=pack((s or 0 for s in near), self.slot_bits),
             section_left_i=sum(1 << s for s in left),
@@ -82,9 +85,9 @@ class Order:
 async def packets_of_a_bucket_wait_for_each_other_alone(dut):
     rng = bench_rng("xdp_order")
     await start(dut, limit=1_000_000, **dict.fromkeys(IDLE, 0))
-    order = Order(dut)
+    order = Order(dut, rng)
     slots, modules, buckets = (parameter(dut, name) for name in ("Slots", "Modules", "Buckets"))
-    cores = parameter(dut, "Cores")
+    cores = order.cores
     order.slot_bits = (slots - 1).bit_length()
     for _ in range(120):
         # A few buckets at a time, which differ in few bits: in whatever is left out of their number others meet.
