@@ -122,7 +122,7 @@ module sluice_late_drr #(
   sum_t owed_q, balance_q, most_q, quantum_q;
   logic renewed_q, alone_q;
   packets_t taken, ended, charged_ended, charged_taken;
-  logic [LogBits-1:0] log, charge_log, charged_log;
+  logic [LogBits-1:0] log, cost_log, charge_log, charged_log;
   logic renews;
 
   assign renews = state_q == Renew || (state_q == GuestDecide && !positive_q && !had_q[look_q]);
@@ -182,8 +182,9 @@ module sluice_late_drr #(
 
   always_comb begin
     charge_log = (charged_log == '0) ? '0 : charged_log - LogBits'(1);
-    for (int unsigned b = 0; b < CostBits; b++)
-    if (charge_i[b] && charge_log < LogBits'(b + 1)) charge_log = LogBits'(b + 1);
+    cost_log   = '0;
+    for (int unsigned b = 0; b < CostBits; b++) if (charge_i[b]) cost_log = LogBits'(b + 1);
+    if (charge_log < cost_log) charge_log = cost_log;
   end
 
   assign weight_index_o = look_q;
