@@ -129,7 +129,7 @@ module sluice_xdp_cluster
     output token_t                         leave_o,
     output verdict_trace_t                 verdict_o,
     output cost_t                          cost_o,
-    output xdp_leaving_t                   leaving_o,
+    output xdp_judged_t                    leaving_o,
     // With the verdict: the packet's program has ended so, and waited so long for its turn.
     output logic                           ran_o,
     output xdp_outcome_t                   outcome_o,

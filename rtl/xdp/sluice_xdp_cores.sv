@@ -127,7 +127,7 @@ module sluice_xdp_cores
   logic [Cores-1:0]
       core_valid, core_ready, window_valid, window_ready, window_last, enter_valid, near_valid, core_waiting;
   logic [Cores-1:0][511:0] window;
-  xdp_leaving_t [Cores-1:0] leaving;
+  xdp_judged_t [Cores-1:0] leaving;
   logic [Cores-1:0][SlotBits-1:0] enter_slot, verdict_slot, near_slot;
   logic [Cores-1:0][Slots-1:0] waits, soon, flow_waits, section_left;
 
@@ -297,7 +297,7 @@ module sluice_xdp_cores
         .start_context_o      (start_context[c]),
         .waiting_o            (core_waiting[c])
     );
-    assign length_o[c] = leaving[c].side.length;
+    assign length_o[c] = leaving[c].frame.side.length;
   end
 
   sluice_xdp_helpers #(
@@ -350,7 +350,7 @@ module sluice_xdp_cores
       .rst_ni,
       .valid_i(charge_valid_i && !charge_drops_i),
       .ready_o(out_room),
-      .data_i ({charge_core_i, leaving[charge_core_i]}),
+      .data_i ({charge_core_i, leaving_of(leaving[charge_core_i])}),
       .valid_o(out_known),
       .ready_i(out_done),
       .data_o ({out_core, out_frame}),

@@ -40,6 +40,24 @@ package sluice_xdp_streams_pkg;
     token_t                token;
   } xdp_dropped_t;
 
+  // A frame that a core lets go: where it was sent, and where it goes unless it goes on there.
+  typedef struct packed {
+    xdp_leaving_t        frame;
+    logic                goes_on;
+    logic [DestBits-1:0] mask;
+  } xdp_judged_t;
+
+  // As it leaves. Told of the one core's frame that is taken, not in each core.
+  function automatic xdp_leaving_t leaving_of(xdp_judged_t judged);
+    leaving_of = judged.frame;
+    if (!judged.goes_on) begin
+      leaving_of.route = '0;
+      leaving_of.route.destinations = judged.mask;
+      leaving_of.side.egress_queue = '0;
+    end
+    leaving_of.side.destinations = leaving_of.route.destinations;
+  endfunction
+
   // How many bytes a beat keeps, which are the first ones: a bit of the number chooses where the next one is looked for.
   function automatic beat_bytes_t bytes_of(logic [63:0] keep);
     bytes_of = '0;

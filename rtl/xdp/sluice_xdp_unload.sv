@@ -26,6 +26,7 @@ module sluice_xdp_unload
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
   import sluice_xdp_room_pkg::*;
+  import sluice_xdp_streams_pkg::*;
 #(
     parameter int unsigned Slots = 32,
     parameter int unsigned Modules = 64,
@@ -77,7 +78,7 @@ module sluice_xdp_unload
     output verdict_trace_t                 verdict_o,
     output cost_t                          cost_o,
     // With the verdict: how its frame leaves, unless it is dropped.
-    output xdp_leaving_t                   leaving_o,
+    output xdp_judged_t                    leaving_o,
     input  logic           [ClockBits-1:0] now_i,
     output logic                           ran_o,
     output xdp_outcome_t                   outcome_o,
@@ -383,21 +384,17 @@ module sluice_xdp_unload
   );
 
   sideband_t side;
-  route_t route;
   logic leaves_all;
   logic [$clog2(Sending+1)-1:0] sending_q;
   always_comb begin
     side = slot.side;
     side.length = length;
-    route = slot.route;
-    if (!goes_on) begin
-      route = '0;
-      route.destinations = mask;
-      side.egress_queue = '0;
-    end
-    side.destinations = route.destinations;
   end
-  assign leaving_o = '{side: side, route: route, turn: bounds.data[5:0], tail: length[5:0]};
+  assign leaving_o = '{
+          frame: '{side: side, route: slot.route, turn: bounds.data[5:0], tail: length[5:0]},
+          goes_on: goes_on,
+          mask: mask
+      };
 
   // Frames with a verdict that have not left.
   assign leaves_all = window_valid_o && window_ready_i && window_last_o;
