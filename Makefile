@@ -15,6 +15,8 @@ CONFIGS := default tiny
 BARE_CONFIGS := bare_default bare_tiny
 # Smaller NICs of which `make test` has no plug-in.
 WITH_CONFIGS := with_xdp_tiny with_l7_tiny
+# With external memory.
+FAR_CONFIGS := tiny_far
 RMT_CONFIGS := rmt_default rmt_tiny
 XDP_CONFIGS := xdp_default xdp_tiny xdp_tiny_far
 L7_CONFIGS := l7_default l7_tiny
@@ -78,7 +80,7 @@ fuzz: rust venv ## every fuzz target for a minute, into docs/fuzz.md
 
 # What runs at full length, and what of it on the bodies of synthesis, which there are plug-ins of for the tiny target only.
 LONG_TESTS := $(addsuffix ::,lockstep random_lockstep throughput hitless conformance control isolation priority shares endurance plugin l7_nic attack xdp_endurance xdp_equality xdp_tenants l7_places l7_lockstep \
-	l7_receive l7_sizes l7_update l7_nic_shares regrant)
+	l7_receive l7_sizes l7_update l7_nic_shares regrant xdp_nic_far)
 SYNTHESIZED_TESTS := random_packets_agree_on_the_tiny_target random_packets_agree_on_the_bare_nic_of_the_tiny_target random_packets_agree_on_the_pipeline_alone_of_the_tiny_target \
 	conformance::the_rtl_keeps_the_contract_with_stalls_everywhere conformance::rtl_and_model_in_lockstep hitless::replacements_on_a_small_table
 
@@ -105,7 +107,7 @@ programs: ## the XDP objects of programs/xdp from their sources, where clang is 
 
 .PHONY: plugins
 plugins: venv ## the Verilated NICs and each engine alone, as plug-ins in build/plugins
-	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS) $(BARE_CONFIGS) $(WITH_CONFIGS) $(RMT_CONFIGS) $(XDP_CONFIGS) $(L7_CONFIGS)
+	@$(PYTHON) tools/plugin.py --variant test $(CONFIGS) $(BARE_CONFIGS) $(WITH_CONFIGS) $(FAR_CONFIGS) $(RMT_CONFIGS) $(XDP_CONFIGS) $(L7_CONFIGS)
 	@$(PYTHON) tools/plugin.py --variant trace tiny
 
 .PHONY: plugins-waves

@@ -1,6 +1,6 @@
 // Written by tools/integration.py from the file lists of rtl/; do not edit.
 // sluice_nic_top for tools and designs that take no SystemVerilog ports. IEEE 1364-2001.
-// TARGET 0 is default (512 bit), 1 is tiny (256 bit); the ports are those of docs/guide/rtl.md.
+// TARGET 0 is default (512 bit), 1 is tiny (256 bit); 2 and 3 are the same with external memory. The ports are those of docs/guide/rtl.md.
 module sluice_nic_flat (
     clk_i,
     rst_ni,
@@ -46,6 +46,34 @@ module sluice_nic_flat (
     m_axis_dma_write_data_tlast,
     s_axis_dma_write_status_tvalid,
     s_axis_dma_write_status_tag,
+    m_axi_values_awid,
+    m_axi_values_awaddr,
+    m_axi_values_awlen,
+    m_axi_values_awsize,
+    m_axi_values_awburst,
+    m_axi_values_awvalid,
+    m_axi_values_awready,
+    m_axi_values_wdata,
+    m_axi_values_wstrb,
+    m_axi_values_wlast,
+    m_axi_values_wvalid,
+    m_axi_values_wready,
+    m_axi_values_bid,
+    m_axi_values_bresp,
+    m_axi_values_bvalid,
+    m_axi_values_bready,
+    m_axi_values_arid,
+    m_axi_values_araddr,
+    m_axi_values_arlen,
+    m_axi_values_arsize,
+    m_axi_values_arburst,
+    m_axi_values_arvalid,
+    m_axi_values_arready,
+    m_axi_values_rid,
+    m_axi_values_rdata,
+    m_axi_values_rresp,
+    m_axi_values_rvalid,
+    m_axi_values_rready,
     ticks_o,
     trace_epoch_o,
     trace_port_valid_o,
@@ -65,7 +93,7 @@ module sluice_nic_flat (
     parameter TARGET = 0;
     parameter ENGINES = 7;  // set of engines, 2 rmt and beside it 1 XDP, 4 l7
 
-    localparam BYTES = (TARGET == 1) ? 32 : 64;
+    localparam BYTES = (TARGET % 2 == 1) ? 32 : 64;
     localparam PORTS = 4;
     localparam DESTS = 8;
     localparam L7_TRACE_ROW_BITS = 54;
@@ -122,6 +150,34 @@ module sluice_nic_flat (
     output m_axis_dma_write_data_tlast;
     input s_axis_dma_write_status_tvalid;
     input [DMA_TAG_BITS-1:0] s_axis_dma_write_status_tag;
+    output [6-1:0] m_axi_values_awid;
+    output [32-1:0] m_axi_values_awaddr;
+    output [8-1:0] m_axi_values_awlen;
+    output [3-1:0] m_axi_values_awsize;
+    output [2-1:0] m_axi_values_awburst;
+    output m_axi_values_awvalid;
+    input m_axi_values_awready;
+    output [128-1:0] m_axi_values_wdata;
+    output [16-1:0] m_axi_values_wstrb;
+    output m_axi_values_wlast;
+    output m_axi_values_wvalid;
+    input m_axi_values_wready;
+    input [6-1:0] m_axi_values_bid;
+    input [2-1:0] m_axi_values_bresp;
+    input m_axi_values_bvalid;
+    output m_axi_values_bready;
+    output [6-1:0] m_axi_values_arid;
+    output [32-1:0] m_axi_values_araddr;
+    output [8-1:0] m_axi_values_arlen;
+    output [3-1:0] m_axi_values_arsize;
+    output [2-1:0] m_axi_values_arburst;
+    output m_axi_values_arvalid;
+    input m_axi_values_arready;
+    input [6-1:0] m_axi_values_rid;
+    input [128-1:0] m_axi_values_rdata;
+    input [2-1:0] m_axi_values_rresp;
+    input m_axi_values_rvalid;
+    output m_axi_values_rready;
     output [TICK_BITS-1:0] ticks_o;
     output [32-1:0] trace_epoch_o;
     output [PORTS-1:0] trace_port_valid_o;
@@ -185,6 +241,34 @@ module sluice_nic_flat (
         .m_axis_dma_write_data_tlast(m_axis_dma_write_data_tlast),
         .s_axis_dma_write_status_tvalid(s_axis_dma_write_status_tvalid),
         .s_axis_dma_write_status_tag(s_axis_dma_write_status_tag),
+        .m_axi_values_awid(m_axi_values_awid),
+        .m_axi_values_awaddr(m_axi_values_awaddr),
+        .m_axi_values_awlen(m_axi_values_awlen),
+        .m_axi_values_awsize(m_axi_values_awsize),
+        .m_axi_values_awburst(m_axi_values_awburst),
+        .m_axi_values_awvalid(m_axi_values_awvalid),
+        .m_axi_values_awready(m_axi_values_awready),
+        .m_axi_values_wdata(m_axi_values_wdata),
+        .m_axi_values_wstrb(m_axi_values_wstrb),
+        .m_axi_values_wlast(m_axi_values_wlast),
+        .m_axi_values_wvalid(m_axi_values_wvalid),
+        .m_axi_values_wready(m_axi_values_wready),
+        .m_axi_values_bid(m_axi_values_bid),
+        .m_axi_values_bresp(m_axi_values_bresp),
+        .m_axi_values_bvalid(m_axi_values_bvalid),
+        .m_axi_values_bready(m_axi_values_bready),
+        .m_axi_values_arid(m_axi_values_arid),
+        .m_axi_values_araddr(m_axi_values_araddr),
+        .m_axi_values_arlen(m_axi_values_arlen),
+        .m_axi_values_arsize(m_axi_values_arsize),
+        .m_axi_values_arburst(m_axi_values_arburst),
+        .m_axi_values_arvalid(m_axi_values_arvalid),
+        .m_axi_values_arready(m_axi_values_arready),
+        .m_axi_values_rid(m_axi_values_rid),
+        .m_axi_values_rdata(m_axi_values_rdata),
+        .m_axi_values_rresp(m_axi_values_rresp),
+        .m_axi_values_rvalid(m_axi_values_rvalid),
+        .m_axi_values_rready(m_axi_values_rready),
         .ticks_o(ticks_o),
         .trace_epoch_o(trace_epoch_o),
         .trace_port_valid_o(trace_port_valid_o),

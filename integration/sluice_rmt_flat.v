@@ -1,6 +1,6 @@
 // Written by tools/integration.py from the file lists of rtl/; do not edit.
 // sluice_rmt_top for tools and designs that take no SystemVerilog ports. IEEE 1364-2001.
-// TARGET 0 is default (512 bit), 1 is tiny (256 bit); the ports are those of docs/guide/rtl.md.
+// TARGET 0 is default (512 bit), 1 is tiny (256 bit). The ports are those of docs/guide/rtl.md.
 module sluice_rmt_flat (
     clk_i,
     rst_ni,
@@ -34,7 +34,7 @@ module sluice_rmt_flat (
 
     parameter TARGET = 0;
 
-    localparam BYTES = (TARGET == 1) ? 32 : 64;
+    localparam BYTES = (TARGET % 2 == 1) ? 32 : 64;
     localparam TICK_BITS = 48;
     localparam SIDEBAND_BITS = 189;
     localparam MERGE_TRACE_BITS = 136;

@@ -78,7 +78,7 @@ def fusesoc_core() -> str:
             text += "    default_tool: verilator\n    tools:\n      verilator:\n        mode: lint-only\n"
             text += "        verilator_options: [-Wall]\n"
     text += "\nparameters:\n  Target:\n    datatype: int\n    default: 0\n    paramtype: vlogparam\n"
-    text += "    description: 0 default (512 bit), 1 tiny (256 bit)\n"
+    text += "    description: 0 default (512 bit), 1 tiny (256 bit); of the NIC 2 and 3 the same with external memory\n"
     for parameter, (default, what) in PARAMETERS["nic"].items():
         value = constants()[default]
         text += f"  {parameter}:\n    datatype: int\n    default: {value}\n    paramtype: vlogparam\n"
@@ -100,10 +100,12 @@ def flat_name(name: str) -> str:
 
 def _chosen(values: Iterable[int]) -> str:
     """A value by TARGET, where targets differ."""
-    first, *others = values
-    if all(other == first for other in others):
-        return str(first)
-    return f"(TARGET == 1) ? {others[0]} : {first}"
+    even, odd, *others = values
+    if even == odd:
+        return str(even)
+    # The second two targets are the first two with external memory.
+    assert others == [even, odd]
+    return f"(TARGET % 2 == 1) ? {odd} : {even}"
 
 
 def flat_wrapper(name: str) -> str:
@@ -111,7 +113,8 @@ def flat_wrapper(name: str) -> str:
     ports, fixed, configurations = ports_of(TOPS[name]), constants(), targets(name)
     text = f"// {NOTICE}\n"
     text += f"// {TOPS[name]} for tools and designs that take no SystemVerilog ports. IEEE 1364-2001.\n"
-    text += "// TARGET 0 is default (512 bit), 1 is tiny (256 bit); the ports are those of docs/guide/rtl.md.\n"
+    far = "; 2 and 3 are the same with external memory" if name == "nic" else ""
+    text += f"// TARGET 0 is default (512 bit), 1 is tiny (256 bit){far}. The ports are those of docs/guide/rtl.md.\n"
     text += f"module {flat_name(name)} (\n"
     more = PARAMETERS.get(name, {})
     text += ",\n".join(f"    {port.name}" for port in ports) + "\n);\n\n    parameter TARGET = 0;\n"

@@ -20,6 +20,8 @@ VERILATOR = ["verilator", "--lint-only", "-Wall", "--timing", "--assert"]
 # Configurations without a plug-in in `make test`.
 ONLY_LINTED = (
     "default",
+    "far",
+    "tiny_far",
     "with_xdp_tiny",
     "with_l7_tiny",
     "rmt_wide",

@@ -326,11 +326,35 @@ package sluice_pkg;
       port_packets: 512,
       target_hash: 32'h5100c025
   };
+  localparam nic_cfg_t NicCfgFar = '{
+      bus_bytes: 64,
+      ports: 4,
+      hosts: 4,
+      modules: 64,
+      cells: 4096,
+      queue_packets: 512,
+      port_beats: 512,
+      port_packets: 512,
+      target_hash: 32'h77209238
+  };
+  localparam nic_cfg_t NicCfgTinyFar = '{
+      bus_bytes: 32,
+      ports: 4,
+      hosts: 4,
+      modules: 8,
+      cells: 1024,
+      queue_packets: 16,
+      port_beats: 512,
+      port_packets: 512,
+      target_hash: 32'hf694e493
+  };
 
   // Configuration by the number that the top takes as its parameter.
   function automatic nic_cfg_t nic_cfg(int unsigned target);
     case (target)
       1: return NicCfgTiny;
+      2: return NicCfgFar;
+      3: return NicCfgTinyFar;
       default: return NicCfgDefault;
     endcase
   endfunction

@@ -1,7 +1,7 @@
 /// The NIC: ports, one shared match-action pipeline, the XDP engine, egress queues, the l7 engine behind the last of them, configuration ring.
 ///
 /// docs/design/nic.md, rmt.md, hxdp-core.md and l7.md say what it does. `Target` chooses the configurations of all (0 default, 1
-/// tiny, crates/formats/src/target.rs). Port p, destination d and trace p are the p-th or d-th
+/// tiny, 2 and 3 the same with external memory, crates/formats/src/target.rs). Port p, destination d and trace p are the p-th or d-th
 /// part of their flat buses, lowest bits first; destinations are the ports, then host queues.
 ///
 /// Its parts: sluice_nic_entrance, sluice_nic_top_line (engines in line), sluice_nic_top_out (queues, l7), and sluice_shell around them.
@@ -33,6 +33,7 @@ module sluice_nic_top
   import sluice_rmt_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_outside_pkg::*;
   import sluice_l7_rows_pkg::*;
   import sluice_l7_pkg::*;
 #(
@@ -41,9 +42,11 @@ module sluice_nic_top
     localparam bit HasXdp = (Engines & EngineXdp) != 0,
     localparam bit HasL7 = (Engines & EngineL7) != 0,
     localparam nic_cfg_t Cfg = nic_cfg(Target),
-    localparam rmt_cfg_t RmtCfg = rmt_cfg(Target),
+    // External memory is of the XDP engine alone.
+    localparam int unsigned Near = Target % 2,
+    localparam rmt_cfg_t RmtCfg = rmt_cfg(Near),
     localparam xdp_cfg_t XdpCfg = xdp_cfg(Target),
-    localparam l7_cfg_t L7Cfg = l7_cfg(Target),
+    localparam l7_cfg_t L7Cfg = l7_cfg(Near),
     localparam int unsigned Bytes = Cfg.bus_bytes,
     localparam int unsigned Ports = Cfg.ports,
     localparam int unsigned Dests = Cfg.ports + Cfg.hosts
@@ -96,6 +99,36 @@ module sluice_nic_top
     output logic                  m_axis_dma_write_data_tlast,
     input  logic                  s_axis_dma_write_status_tvalid,
     input  logic [DmaTagBits-1:0] s_axis_dma_write_status_tag,
+
+    // External memory for maps of XDP programs; without one nothing is asked.
+    output logic [  5:0] m_axi_values_awid,
+    output logic [ 31:0] m_axi_values_awaddr,
+    output logic [  7:0] m_axi_values_awlen,
+    output logic [  2:0] m_axi_values_awsize,
+    output logic [  1:0] m_axi_values_awburst,
+    output logic         m_axi_values_awvalid,
+    input  logic         m_axi_values_awready,
+    output logic [127:0] m_axi_values_wdata,
+    output logic [ 15:0] m_axi_values_wstrb,
+    output logic         m_axi_values_wlast,
+    output logic         m_axi_values_wvalid,
+    input  logic         m_axi_values_wready,
+    input  logic [  5:0] m_axi_values_bid,
+    input  logic [  1:0] m_axi_values_bresp,
+    input  logic         m_axi_values_bvalid,
+    output logic         m_axi_values_bready,
+    output logic [  5:0] m_axi_values_arid,
+    output logic [ 31:0] m_axi_values_araddr,
+    output logic [  7:0] m_axi_values_arlen,
+    output logic [  2:0] m_axi_values_arsize,
+    output logic [  1:0] m_axi_values_arburst,
+    output logic         m_axi_values_arvalid,
+    input  logic         m_axi_values_arready,
+    input  logic [  5:0] m_axi_values_rid,
+    input  logic [127:0] m_axi_values_rdata,
+    input  logic [  1:0] m_axi_values_rresp,
+    input  logic         m_axi_values_rvalid,
+    output logic         m_axi_values_rready,
 
     output logic [TickBits-1:0] ticks_o,
     output logic [        31:0] trace_epoch_o,
@@ -153,8 +186,8 @@ module sluice_nic_top
     return list;
   endfunction
 
-  if (Target > 1) begin : gen_bad_target
-    $fatal(1, "nic_top: Target is %0d, expected 0 (default) or 1 (tiny) (%m)", Target);
+  if (Target > 3) begin : gen_bad_target
+    $fatal(1, "nic_top: Target is %0d, expected 0 (default), 1 (tiny), 2 (far) or 3 (tiny_far) (%m)", Target);
   end
 
   if ((Engines & EngineRmt) == 0 || (Engines & ~AllEngines) != 0) begin : gen_bad_engines
@@ -301,6 +334,41 @@ module sluice_nic_top
   route_t out_route;
   // verilator lint_on UNUSEDSIGNAL
 
+  outside_master_t outside_out;
+  outside_slave_t outside_in;
+  sluice_xdp_outside_axi u_outside_axi (
+      .outside_i(outside_out),
+      .outside_o(outside_in),
+      .m_axi_values_awid,
+      .m_axi_values_awaddr,
+      .m_axi_values_awlen,
+      .m_axi_values_awsize,
+      .m_axi_values_awburst,
+      .m_axi_values_awvalid,
+      .m_axi_values_awready,
+      .m_axi_values_wdata,
+      .m_axi_values_wstrb,
+      .m_axi_values_wlast,
+      .m_axi_values_wvalid,
+      .m_axi_values_wready,
+      .m_axi_values_bid,
+      .m_axi_values_bresp,
+      .m_axi_values_bvalid,
+      .m_axi_values_bready,
+      .m_axi_values_arid,
+      .m_axi_values_araddr,
+      .m_axi_values_arlen,
+      .m_axi_values_arsize,
+      .m_axi_values_arburst,
+      .m_axi_values_arvalid,
+      .m_axi_values_arready,
+      .m_axi_values_rid,
+      .m_axi_values_rdata,
+      .m_axi_values_rresp,
+      .m_axi_values_rvalid,
+      .m_axi_values_rready
+  );
+
   sluice_nic_top_line #(
       .RmtCfg  (RmtCfg),
       .XdpCfg  (XdpCfg),
@@ -340,6 +408,8 @@ module sluice_nic_top
       .cfg_xdp_i           (req[AtXdp]),
       .cfg_valid_o         (rsp_valid[AtXdp:AtPipeline]),
       .cfg_rsp_o           (rsp[AtXdp:AtPipeline]),
+      .outside_o           (outside_out),
+      .outside_i           (outside_in),
       .waiting_o           (line_waiting),
       .progress_o          (line_progress)
   );

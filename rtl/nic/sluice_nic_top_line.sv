@@ -12,6 +12,7 @@ module sluice_nic_top_line
   import sluice_rmt_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_outside_pkg::*;
 #(
     parameter rmt_cfg_t RmtCfg = rmt_cfg(0),
     parameter xdp_cfg_t XdpCfg = xdp_cfg(0),
@@ -62,6 +63,10 @@ module sluice_nic_top_line
     input  cfg_req_t                                     cfg_xdp_i,
     output logic      [                       Nodes-1:0] cfg_valid_o,
     output cfg_rsp_t  [                       Nodes-1:0] cfg_rsp_o,
+
+    // External memory for maps of programs, where the target has one.
+    output outside_master_t outside_o,
+    input  outside_slave_t  outside_i,
 
     output logic waiting_o,
     output logic progress_o
@@ -144,8 +149,6 @@ module sluice_nic_top_line
         .leave_o
     );
 
-    // No target of the NIC has external memory.
-    sluice_xdp_outside_pkg::outside_master_t unused_outside;
     sluice_xdp #(
         .Cfg(XdpCfg)
     ) u_xdp (
@@ -176,8 +179,8 @@ module sluice_nic_top_line
         .cfg_req_i           (cfg_xdp_i),
         .cfg_valid_o         (cfg_valid_o[AtXdp]),
         .cfg_rsp_o           (cfg_rsp_o[AtXdp]),
-        .outside_o           (unused_outside),
-        .outside_i           ('0),
+        .outside_o,
+        .outside_i,
         .step_valid_o        (unused_step_valid),
         .step_o              (unused_step),
         .waiting_o           (xdp_waiting),
@@ -195,7 +198,7 @@ module sluice_nic_top_line
     // verilator lint_off UNUSEDSIGNAL
     logic unused;
     // verilator lint_on UNUSEDSIGNAL
-    assign unused = ^{cfg_xdp_i, passed_tkeep};
+    assign unused = ^{cfg_xdp_i, passed_tkeep, outside_i};
 
     assign leave_valid_o = rmt_leave_valid;
     assign leave_o = rmt_leave;
@@ -208,6 +211,7 @@ module sluice_nic_top_line
     assign verdict_valid_o[1] = 1'b0;
     assign verdict_o[1] = '0;
     assign verdict_generation_o[1] = 1'b0;
+    assign outside_o = '0;
     assign xdp_waiting = 1'b0;
     assign xdp_progress = 1'b0;
   end

@@ -58,6 +58,7 @@ sluice_xdp_muldiv.sv
 sluice_xdp_order.sv
 sluice_xdp_out.sv
 sluice_xdp_outside.sv
+sluice_xdp_outside_axi.sv
 sluice_xdp_outside_clear.sv
 sluice_xdp_outside_front.sv
 sluice_xdp_outside_order.sv

@@ -194,36 +194,38 @@ module sluice_xdp_top
 
   outside_master_t outside_out;
   outside_slave_t  outside_in;
-  assign m_axi_values_awid = outside_out.aw_id;
-  assign m_axi_values_awaddr = outside_out.aw_addr;
-  assign m_axi_values_awlen = outside_out.aw_len;
-  assign m_axi_values_awsize = 3'(OutsideBeatBits);
-  assign m_axi_values_awburst = 2'b01;
-  assign m_axi_values_awvalid = outside_out.aw_valid;
-  assign m_axi_values_wdata = outside_out.w_data;
-  assign m_axi_values_wstrb = outside_out.w_strb;
-  assign m_axi_values_wlast = outside_out.w_last;
-  assign m_axi_values_wvalid = outside_out.w_valid;
-  assign m_axi_values_bready = outside_out.b_ready;
-  assign m_axi_values_arid = outside_out.ar_id;
-  assign m_axi_values_araddr = outside_out.ar_addr;
-  assign m_axi_values_arlen = outside_out.ar_len;
-  assign m_axi_values_arsize = 3'(OutsideBeatBits);
-  assign m_axi_values_arburst = 2'b01;
-  assign m_axi_values_arvalid = outside_out.ar_valid;
-  assign m_axi_values_rready = outside_out.r_ready;
-  assign outside_in = '{
-          aw_ready: m_axi_values_awready,
-          w_ready: m_axi_values_wready,
-          b_valid: m_axi_values_bvalid,
-          b_id: m_axi_values_bid,
-          b_resp: m_axi_values_bresp,
-          ar_ready: m_axi_values_arready,
-          r_valid: m_axi_values_rvalid,
-          r_id: m_axi_values_rid,
-          r_data: m_axi_values_rdata,
-          r_resp: m_axi_values_rresp
-      };
+  sluice_xdp_outside_axi u_outside_axi (
+      .outside_i(outside_out),
+      .outside_o(outside_in),
+      .m_axi_values_awid,
+      .m_axi_values_awaddr,
+      .m_axi_values_awlen,
+      .m_axi_values_awsize,
+      .m_axi_values_awburst,
+      .m_axi_values_awvalid,
+      .m_axi_values_awready,
+      .m_axi_values_wdata,
+      .m_axi_values_wstrb,
+      .m_axi_values_wlast,
+      .m_axi_values_wvalid,
+      .m_axi_values_wready,
+      .m_axi_values_bid,
+      .m_axi_values_bresp,
+      .m_axi_values_bvalid,
+      .m_axi_values_bready,
+      .m_axi_values_arid,
+      .m_axi_values_araddr,
+      .m_axi_values_arlen,
+      .m_axi_values_arsize,
+      .m_axi_values_arburst,
+      .m_axi_values_arvalid,
+      .m_axi_values_arready,
+      .m_axi_values_rid,
+      .m_axi_values_rdata,
+      .m_axi_values_rresp,
+      .m_axi_values_rvalid,
+      .m_axi_values_rready
+  );
 
   logic unused_generation;
   sluice_xdp #(

@@ -71,17 +71,20 @@ pub const TINY: Target = Target {
 /// What stands around a pipeline of 12 stages that is alone: as the default one.
 pub const WIDE: Target = Target { name: "wide", rmt: rmt::WIDE, ..DEFAULT };
 
-/// What stands around an XDP engine with external memory that is alone: as the default one.
-pub const FAR: Target = Target { name: "far", rmt: rmt::Target { name: "far", ..rmt::DEFAULT }, ..DEFAULT };
+/// The default one with external memory for maps of its XDP engine.
+pub const FAR: Target = Target { name: "far", rmt: rmt::FAR, ..DEFAULT };
 
-/// The same, as the small one.
-pub const TINY_FAR: Target = Target { name: "tiny_far", rmt: rmt::Target { name: "tiny_far", ..rmt::TINY }, ..TINY };
+/// The small one with external memory.
+pub const TINY_FAR: Target = Target { name: "tiny_far", rmt: rmt::TINY_FAR, ..TINY };
 
-/// All targets of the NIC. The position is the `Target` parameter of the RTL top.
+/// Targets of the NIC that differ in more than their memory: what is built and tested of every block.
 pub const ALL: [Target; 2] = [DEFAULT, TINY];
 
+/// All targets of the NIC. The position is the `Target` parameter of the RTL top; the second two are the first two with external memory.
+pub const NIC: [Target; 4] = [DEFAULT, TINY, FAR, TINY_FAR];
+
 /// Targets of one engine alone. No NIC in RTL has them.
-pub const ALONE: [Target; 3] = [WIDE, FAR, TINY_FAR];
+pub const ALONE: [Target; 1] = [WIDE];
 
 impl Target {
     /// The target of this name.
@@ -91,7 +94,7 @@ impl Target {
 
     /// Those of the NIC, then those of one engine alone.
     pub fn every() -> impl Iterator<Item = &'static Target> {
-        ALL.iter().chain(&ALONE)
+        NIC.iter().chain(&ALONE)
     }
 
     /// The same with a port for each destination and no host queue: what may stand around an engine that is alone.
@@ -141,6 +144,7 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::l7::target as l7;
 
     #[test]
     fn targets_have_names_and_hashes_of_their_own() {
@@ -151,9 +155,24 @@ mod tests {
 
     #[test]
     fn every_target_holds_the_longest_frame() {
-        for t in ALL {
+        for t in NIC {
             assert!(t.beats(crate::limits::MAX_FRAME_BYTES) <= t.port_beats);
             assert!(t.beats(crate::limits::MAX_FRAME_BYTES) <= t.cells);
+        }
+    }
+
+    #[test]
+    fn external_memory_is_all_that_the_second_two_have_more() {
+        for (at, far) in NIC.iter().enumerate().skip(ALL.len()) {
+            let near = &NIC[at - ALL.len()];
+            assert_eq!((far.resources(), far.rmt.resources()), (near.resources(), near.rmt.resources()));
+            assert_eq!(
+                l7::Target { name: near.name, ..*l7::Target::by_name(far.name) },
+                *l7::Target::by_name(near.name)
+            );
+            let (far, near) = (xdp::Target::by_name(far.name), xdp::Target::by_name(near.name));
+            assert!(far.has_outside() && !near.has_outside());
+            assert_eq!(xdp::ALL.iter().position(|t| t == far), Some(at));
         }
     }
 

@@ -35,7 +35,7 @@ pub struct Ring {
     /// Description of the NIC and its tenants (docs/guide/nic-toml.md)
     #[arg(long, value_name = "FILE", required_unless_present = "loads", conflicts_with = "loads")]
     config: Option<PathBuf>,
-    /// Target, default or tiny; otherwise the one that the description says
+    /// Target, default, tiny, far or tiny_far; otherwise the one that the description says
     #[arg(long, value_parser = device::target, requires = "config")]
     target: Option<&'static Target>,
     /// Secrets of hash tables come of this seed, for tests; otherwise of `seed` of the description, or they are new ones

@@ -61,10 +61,8 @@ pub const WAVES_FOLDER: &str = "out";
 
 /// The target of this name.
 pub fn target(name: &str) -> Result<&'static Target, String> {
-    sluice_formats::target::ALL.iter().find(|t| t.name == name).ok_or_else(|| {
-        let names: Vec<&str> = sluice_formats::target::ALL.iter().map(|t| t.name).collect();
-        format!("expected {}", names.join(" or "))
-    })
+    let nics = &sluice_formats::target::NIC;
+    nics.iter().find(|nic| nic.name == name).ok_or_else(|| format!("expected {}", nics.map(|nic| nic.name).join(", ")))
 }
 
 /// The target of the XDP engine of this name.
@@ -76,10 +74,9 @@ pub fn engine_target(name: &str) -> Result<&'static Target, String> {
 
 /// The target of the rmt pipeline of this name.
 pub fn pipeline_target(name: &str) -> Result<&'static Target, String> {
-    Target::by_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Target::every().map(|t| t.name).collect();
-        format!("expected {}", names.join(", "))
-    })
+    let pipelines = &sluice_formats::rmt::target::ALL;
+    let known = pipelines.iter().find(|pipeline| pipeline.name == name);
+    known.map(|pipeline| pipeline.nic()).ok_or_else(|| format!("expected {}", pipelines.map(|t| t.name).join(", ")))
 }
 
 /// The set of engines that is named, with commas between them.

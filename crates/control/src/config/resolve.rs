@@ -49,8 +49,8 @@ impl Resolver<'_> {
 
     pub fn config(&self, file: ConfigFile) -> Result<NicConfig, ConfigError> {
         let name = &file.device.target;
-        let target = target::ALL.iter().find(|t| t.name == name.get_ref()).ok_or_else(|| {
-            let allowed = target::ALL.map(|t| t.name).join(", ");
+        let target = target::NIC.iter().find(|t| t.name == name.get_ref()).ok_or_else(|| {
+            let allowed = target::NIC.map(|t| t.name).join(", ");
             self.wrong(name.span(), "device.target", format!("`{}`", name.get_ref()), &allowed)
         })?;
         let engines = self.engines(file.device.engines.as_ref())?;

@@ -61,8 +61,8 @@ impl<'a> Runner<'a> {
     ) -> Result<Self, Box<FailedStatement>> {
         let before = |failure| Box::new(FailedStatement { statement: None, failure });
         let found = device.capabilities().target;
-        let target = target::ALL.iter().find(|t| t.hash() == found.hash()).ok_or_else(|| {
-            let allowed = target::ALL.map(|t| t.name).join(", ");
+        let target = target::NIC.iter().find(|t| t.hash() == found.hash()).ok_or_else(|| {
+            let allowed = target::NIC.map(|t| t.name).join(", ");
             before(ScriptFailure::value("target of the device", found.name, allowed))
         })?;
         let needs = plan::needs(script, target, told)?;

@@ -171,7 +171,13 @@ pub const TINY: Target = Target {
     writes: 8,
 };
 
-/// All targets. The position is the `Target` parameter of the RTL top.
+/// That of the NICs with external memory, which the l7 engine does not see.
+pub const FAR: Target = Target { name: "far", ..DEFAULT };
+
+/// The same of the small one.
+pub const TINY_FAR: Target = Target { name: "tiny_far", ..TINY };
+
+/// All that differ. The position is the `Target` parameter of the RTL top.
 pub const ALL: [Target; 2] = [DEFAULT, TINY];
 
 /// The host queue of a NIC that leads through l7: the last one.
@@ -182,7 +188,7 @@ pub fn host(nic: &crate::target::Target) -> u8 {
 impl Target {
     /// The target of this name; the first one where there is none.
     pub fn by_name(name: &str) -> &'static Target {
-        ALL.iter().find(|t| t.name == name).unwrap_or(&ALL[0])
+        ALL.iter().chain(&[FAR, TINY_FAR]).find(|t| t.name == name).unwrap_or(&ALL[0])
     }
 
     /// Packets of the staging buffer that tenants may have for themselves.

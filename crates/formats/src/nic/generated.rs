@@ -12,7 +12,7 @@ use crate::svgen::Package;
 use crate::target::{self, Sizes};
 
 fn targets() -> Vec<Sizes> {
-    target::ALL.iter().map(|t| Sizes { name: t.name, resources: t.resources().to_vec(), hash: t.hash() }).collect()
+    target::NIC.iter().map(|t| Sizes { name: t.name, resources: t.resources().to_vec(), hash: t.hash() }).collect()
 }
 
 /// The NIC's folder, and those whose names stand beside its own.

@@ -89,13 +89,24 @@ pub const TINY: Target = Target {
 /// A long one, of the pipeline alone: ten stages for tenants.
 pub const WIDE: Target = Target { name: "wide", stages: 12, system_stages: 1 << 11 | 1, ..DEFAULT };
 
-/// All targets. The position is the `Target` parameter of the RTL top.
+/// That of the NICs with external memory, which the pipeline does not see.
+pub const FAR: Target = Target { name: "far", ..DEFAULT };
+
+/// The same of the small one.
+pub const TINY_FAR: Target = Target { name: "tiny_far", ..TINY };
+
+/// All that differ. The position is the `Target` parameter of the RTL top.
 pub const ALL: [Target; 3] = [DEFAULT, TINY, WIDE];
 
 impl Target {
     /// The target of this name.
     pub fn by_name(name: &str) -> Option<&'static Target> {
-        ALL.iter().find(|t| t.name == name)
+        Target::every().find(|t| t.name == name)
+    }
+
+    /// All, by the names of NICs too.
+    pub fn every() -> impl Iterator<Item = &'static Target> {
+        ALL.iter().chain(&[FAR, TINY_FAR])
     }
 
     /// The NIC's target of the same name: it knows ports and host queues.

@@ -29,9 +29,8 @@ impl Part for RmtPart {
             return Err(bad("rmt", found, allowed));
         }
         let hash = if let TargetNeed::Exact { hash, .. } = &object.target { *hash } else { 0 };
-        let known = sluice_formats::rmt::target::ALL;
-        let target = known.iter().find(|t| t.hash() == hash).ok_or_else(|| {
-            let all: Vec<String> = known.iter().map(|t| format!("{} ({:08x})", t.name, t.hash())).collect();
+        let target = Target::every().find(|t| t.hash() == hash).ok_or_else(|| {
+            let all: Vec<String> = Target::every().map(|t| format!("{} ({:08x})", t.name, t.hash())).collect();
             bad("target.hash", format!("{hash:08x}"), format!("a target of the rmt pipeline: {}", all.join(", ")))
         })?;
         self.check(target)

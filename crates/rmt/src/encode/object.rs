@@ -18,7 +18,7 @@ pub fn object(name: &str, part: RmtPart, demands: Demands, target: &Target) -> O
 /// The target that an object's rows are for.
 pub fn target_of(object: &Object) -> Option<&'static Target> {
     let TargetNeed::Exact { hash, .. } = &object.target else { return None };
-    crate::target::ALL.iter().find(|t| t.hash() == *hash)
+    Target::every().find(|t| t.hash() == *hash)
 }
 
 /// Whose program the rows are.

@@ -42,6 +42,7 @@ void Pins::idle() {
   top_.s_axis_port_tuser = 0;
   top_.m_axis_tready = 0;
   dma_.idle(top_);
+  values_.idle(top_);
   idle_config();
 }
 
@@ -65,6 +66,7 @@ void Pins::drive() {
   for (uint32_t d = 0; d < layout_.destinations; ++d) ready_ |= uint32_t{stalls_[d].draw()} << d;
   top_.m_axis_tready = ready_;
   dma_.drive(top_, events_);
+  values_.drive(top_);
   drive_config();
 }
 
@@ -76,6 +78,7 @@ Counted Pins::sample() {
   }
   sample_traces();
   if (const char *rule = dma_.sample(top_, layout_.bus_bytes)) return broken("host memory", rule), counted;
+  if (const char *rule = values_.sample(top_)) return broken("memory of maps", rule), counted;
   sample_outputs(counted);
   sample_config(counted);
   return counted;
