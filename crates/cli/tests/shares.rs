@@ -72,3 +72,32 @@ fn a_queue_that_does_not_hold_a_share_is_warned_of_and_shown() {
     let called = f.sluice(&["object", "shares", "--config", "nic.toml"]);
     assert!(called.code == 2 && called.err.contains("target"), "{}", called.err);
 }
+
+#[test]
+fn where_maps_lie_is_shown_for_a_target_with_external_memory() {
+    let f = Folder::new();
+    let object = concat!(env!("CARGO_MANIFEST_DIR"), "/../../programs/xdp/learning_switch/learning_switch.o");
+    let nic = |target: &str| {
+        format!(
+            "[device]\ntarget = \"{target}\"\n[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\n\
+             queues = {{ host0 = 64 }}\nxdp = \"{object}\"\nmap_places = {{ stations = \"outside\" }}\n"
+        )
+    };
+    f.write("nic.toml", nic("far"));
+    let called = f.sluice(&["object", "shares", "--config", "nic.toml", "--json"]);
+    assert_eq!((called.code, called.err.as_str()), (0, ""));
+    let all: serde_json::Value = serde_json::from_str(&called.out).unwrap();
+    let maps = all["tenants"][0]["xdp"]["maps"].as_array().unwrap();
+    let of = |name: &str| maps.iter().find(|map| map["map"] == name).unwrap();
+    assert_eq!((&of("stations")["values"], &of("stations")["search"]), (&"outside".into(), &"outside".into()));
+    assert_eq!((&of("ports")["values"], &of("ports")["search"]), (&"chip".into(), &serde_json::Value::Null));
+    let text = f.sluice(&["object", "shares", "--config", "nic.toml"]).out;
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let row = text.lines().map(words).find(|words| words.get(1).is_some_and(|word| word == "stations")).unwrap();
+    assert_eq!((&row[2][..], &row[4][..]), ("outside", "outside"), "{text}");
+    // Without external memory nothing can lie there.
+    f.write("nic.toml", nic("default"));
+    let refused = f.sluice(&["object", "shares", "--config", "nic.toml"]);
+    assert!(refused.code != 0 && refused.err.contains("nic.toml:8:"), "{}", refused.err);
+    assert!(refused.err.contains("E0809") && refused.err.contains("no external memory"), "{}", refused.err);
+}

@@ -10,13 +10,22 @@ pub use config::{NicConfig, bring_up};
 use sluice_device::Capabilities;
 use sluice_formats::{EngineId, Target};
 use sluice_nic::engines;
-use sluice_object::Linker;
+use sluice_object::{Linker, XdpCompiler};
 
 /// The linker for a NIC that is not there: with the engines that the file says, and l7 where a tenant has a part of it.
 pub fn linker_of(config: &NicConfig) -> Linker {
+    described(config, None)
+}
+
+/// The same of a NIC in hardware: with rows of its XDP engine.
+pub fn hardware_linker_of(config: &NicConfig) -> Linker {
+    described(config, Some(sluice_hxdp::rows::compiler))
+}
+
+fn described(config: &NicConfig, compile: Option<XdpCompiler>) -> Linker {
     let has_l7 = config.tenants.iter().any(|tenant| tenant.spec.l7.is_some());
     let engines = engines::ids(config.engines).filter(|engine| has_l7 || *engine != EngineId::L7);
-    Linker::of(config.target, &engines.collect::<Vec<_>>(), None).bounded_by(sluice_ebpf::tenant::growth)
+    Linker::of(config.target, &engines.collect::<Vec<_>>(), compile).bounded_by(sluice_ebpf::tenant::growth)
 }
 
 /// The linker for a device after reset. One with an XDP engine in hardware is given the compiler for its cores; others take

@@ -6,7 +6,9 @@ use crate::map::file::{self, MapFileError};
 use crate::map::{MapError, as_libbpf_creates};
 use crate::validate::{Options as Checks, Refusal, validate_program};
 use crate::{Image, Insn, MapId, MapSpace, MapSpec, MapType, Program};
-use sluice_object::{Action, Destination, KeySpec, Object, ObjectError, Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram};
+use sluice_object::{
+    Action, Destination, KeySpec, Object, ObjectError, Xdp, XdpEntry, XdpInitial, XdpMap, XdpMemory, XdpProgram,
+};
 use std::collections::BTreeMap;
 
 /// Processors that a tenant's maps are made for: as many as a NIC has host queues, for a cpumap leads
@@ -34,6 +36,8 @@ pub struct Options {
     pub interfaces: BTreeMap<u32, u8>,
     /// Entries that maps begin with, by name of the map, as the text of a map file.
     pub files: Vec<(String, String)>,
+    /// Memories that maps lie in on an engine in hardware, by name of the map.
+    pub places: Vec<(String, XdpMemory)>,
 }
 
 impl Default for Options {
@@ -48,6 +52,7 @@ impl Default for Options {
             variables: Vec::new(),
             interfaces: BTreeMap::new(),
             files: Vec::new(),
+            places: Vec::new(),
         }
     }
 }
@@ -148,8 +153,23 @@ pub fn object(name: &str, image: &Image, options: &Options) -> Result<Object, Te
         entries,
         interfaces: options.interfaces.clone(),
     }));
+    place(&mut object, &options.places)?;
     object.check()?;
     Ok(object)
+}
+
+/// Says where maps of a program lie, by name.
+pub fn place(object: &mut Object, places: &[(String, XdpMemory)]) -> Result<(), TenantError> {
+    for (name, memory) in places {
+        let maps = object.parts.xdp.as_deref_mut().map(|xdp| &mut xdp.maps[..]).unwrap_or_default();
+        let Some(map) = maps.iter_mut().find(|map| map.name == *name) else {
+            let names: Vec<&str> = maps.iter().map(|map| map.name.as_str()).collect();
+            let all = if names.is_empty() { "none: the program has no maps".to_owned() } else { names.join(", ") };
+            return Err(no_such("--place (`map_places` in nic.toml)", name, all));
+        };
+        map.place = Some(*memory);
+    }
+    Ok(())
 }
 
 /// An index that is given to one port and, because nothing else is said of it, is another port's too: index, and
@@ -164,7 +184,7 @@ pub fn ambiguous_interface(interfaces: &BTreeMap<u32, u8>, ports: u32) -> Option
 
 /// The object of a file that takes the place of a running program: packets pass to where that
 /// passed them, interfaces have the same indices, and what the host gave the running program's maps
-/// is given to those of the same name, kind and sizes that begin anew. Kept are the maps in `keep`,
+/// is given to those of the same name, kind and sizes that begin anew. Maps lie where it was said of those of the same name. Kept are the maps in `keep`,
 /// and those that the running program was to keep, where there still are any of that name. `sizes` says how many entries maps of
 /// the file have.
 pub fn successor(
@@ -205,6 +225,9 @@ pub fn successor(
         let kept: Vec<String> = before.keep.iter().filter(goes_on).cloned().collect();
         after.keep.extend(kept);
         after.entries = before.entries.iter().filter_map(moved).collect();
+        for map in &mut after.maps {
+            map.place = before.maps.iter().find(|old| old.name == map.name).and_then(|old| old.place);
+        }
     }
     object.check()?;
     Ok(object)
@@ -332,6 +355,7 @@ pub fn plain_map(spec: &MapSpec) -> XdpMap {
         contents: spec.contents.clone(),
         initial: spec.initial.iter().map(initial).collect(),
         inner: spec.inner.as_deref().map(|inner| Box::new(plain_map(inner))),
+        place: None,
     }
 }
 

@@ -3,6 +3,7 @@
 use sluice_ebpf::image::Initial;
 use sluice_ebpf::tenant::{self, Options};
 use sluice_ebpf::{Image, Insn, MapSpec, MapType, Program, insn, load};
+use sluice_object::{Object, XdpMemory};
 use std::path::Path;
 
 fn read(path: &str) -> Vec<u8> {
@@ -197,4 +198,25 @@ fn only_maps_that_a_program_names_are_its_tenants() {
     // A map that is not there is refused as ever.
     let broken = Image { programs: vec![naming("main", &[9])], ..image.clone() };
     assert!(tenant::object("red", &broken, &Options::default()).is_err());
+}
+
+#[test]
+fn what_is_said_of_where_a_map_lies_goes_on_with_the_program_that_takes_its_place() {
+    let elf = read("programs/xdp/learning_switch/learning_switch.o");
+    let outside = vec![("stations".to_owned(), XdpMemory::Outside)];
+    let running = tenant::read("switch", &elf, &options(|options| options.places = outside)).unwrap();
+    let places = |object: &Object| -> Vec<(String, XdpMemory)> {
+        let maps = object.parts.xdp.as_deref().unwrap().maps.iter();
+        maps.filter_map(|map| Some((map.name.clone(), map.place?))).collect()
+    };
+    assert_eq!(places(&running), [("stations".to_owned(), XdpMemory::Outside)]);
+    let next = tenant::successor("next", &elf, &running, &[], &[]).unwrap();
+    assert_eq!(places(&next), places(&running));
+    // Another program without such a map.
+    let other = read("programs/xdp/drop/drop.o");
+    assert!(places(&tenant::successor("other", &other, &running, &[], &[]).unwrap()).is_empty());
+    let places = vec![("flows".to_owned(), XdpMemory::Chip)];
+    let error = tenant::read("switch", &elf, &options(|options| options.places = places)).unwrap_err();
+    assert_eq!(error.code(), "E0471");
+    assert!(error.to_string().contains("--place (`map_places` in nic.toml): found `flows`, allowed: "), "{error}");
 }

@@ -46,4 +46,6 @@ pub use load::{Load, Step};
 pub use object::{Entry, Object, Symbol, SymbolOf, TargetNeed};
 pub use part::Parts;
 pub use rmt::{Outer, OuterTag, RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};
-pub use xdp::{PlacedXdp, Xdp, XdpBound, XdpCode, XdpCompiler, XdpEntry, XdpInitial, XdpMap, XdpProgram, XdpRefusal};
+pub use xdp::{
+    PlacedXdp, Xdp, XdpBound, XdpCode, XdpCompiler, XdpEntry, XdpInitial, XdpMap, XdpMemory, XdpProgram, XdpRefusal,
+};

@@ -15,7 +15,7 @@ use sluice_formats::{Node, Table, hash};
 use sluice_object::linker::Linker;
 use sluice_object::{
     Action, Destination, KeyBytes, KeyKind, KeySpec, L7Application, L7Part, Load, NicSettings, Object, Step, Xdp,
-    XdpEntry, XdpInitial, XdpMap, XdpProgram,
+    XdpEntry, XdpInitial, XdpMap, XdpMemory, XdpProgram,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -141,11 +141,13 @@ fn some_xdp(rng: &mut Rng) -> Xdp {
             contents: rng.chance(1, 4).then(|| vec![7; value_size as usize]),
             initial: Vec::new(),
             inner: None,
+            place: None,
         }
     };
     let maps: Vec<XdpMap> = (0..maps)
         .map(|i| {
             let mut one = map(rng, format!("map_{i}"));
+            one.place = [None, Some(XdpMemory::Chip), Some(XdpMemory::Outside)][rng.index(3)];
             one.inner = rng.chance(1, 4).then(|| Box::new(map(rng, "inner".to_owned())));
             if rng.chance(1, 3) {
                 one.initial = vec![(rng.next_u32(), XdpInitial::Map(rng.below(maps.into()) as u32))];

@@ -1,12 +1,12 @@
 //! Maps on an XDP engine with external memory: what lies there, what stays on the chip, and what is refused.
 
 use crate::common::{Rows, tenant};
-use sluice_formats::target::TINY_FAR;
+use sluice_formats::target::{TINY, TINY_FAR};
 use sluice_formats::xdp::rows::{XdpMapRow, XdpOutsideRow, XdpProgramRow, XdpRegionRow};
 use sluice_formats::{EngineId, Node, Row, Table};
 use sluice_object::{
-    Action, Destination, KeySpec, LinkError, Linker, Load, Object, Step, Xdp, XdpCode, XdpEntry, XdpMap, XdpProgram,
-    XdpRefusal,
+    Action, Destination, KeySpec, LinkError, Linker, Load, Object, Step, Xdp, XdpCode, XdpEntry, XdpMap, XdpMemory,
+    XdpProgram, XdpRefusal,
 };
 use std::collections::BTreeMap;
 
@@ -208,4 +208,104 @@ fn rows_of_search_memory_lie_on_the_chip_while_they_fit_and_else_outside() {
     assert!(refused.to_string().contains("of xdp_outside is module"), "{refused}");
     linker.unload(7).unwrap();
     assert_eq!(linker.load(7, &object).unwrap().steps.len(), load.steps.len());
+}
+
+/// A map that is said to lie somewhere.
+fn placed(map: XdpMap, place: XdpMemory) -> XdpMap {
+    XdpMap { place: Some(place), ..map }
+}
+
+#[test]
+fn a_map_lies_where_it_is_said_to_and_what_is_said_of_the_chip_goes_first() {
+    let mut linker = linker();
+    // Of 32 KiB on the chip the last one takes 20: the first, which nobody speaks of, has no room there any more.
+    let flows = placed(map("flows", 1, 40, 100), XdpMemory::Outside);
+    let maps = vec![
+        array("first", 8, 2048),
+        placed(array("few", 8, 4), XdpMemory::Outside),
+        flows.clone(),
+        placed(array("own", 8, 2560), XdpMemory::Chip),
+    ];
+    linker.load(7, &object(maps.clone(), &["few"], Vec::new())).unwrap();
+    let lies = |linker: &Linker| -> Vec<(String, XdpMemory, Option<XdpMemory>)> {
+        let places = linker.map_places(7).unwrap();
+        places.into_iter().map(|(name, place)| (name, place.values, place.search.map(|search| search.0))).collect()
+    };
+    let outside = |name: &str, search| (name.to_owned(), XdpMemory::Outside, search);
+    let own = ("own".to_owned(), XdpMemory::Chip, None);
+    let all = [outside("first", None), outside("few", None), outside("flows", Some(XdpMemory::Outside)), own];
+    assert_eq!(lies(&linker), all);
+    let places = linker.map_places(7).unwrap();
+    assert_eq!((places[1].1.bytes, places[3].1.bytes), (32, 20 << 10));
+    // A kept map stays where it is, whoever says so, and is refused where somebody says something else.
+    let replaced =
+        object(vec![array("few", 8, 4), placed(array("own", 8, 4), XdpMemory::Outside)], &["few"], Vec::new());
+    linker.replace(7, &replaced).unwrap();
+    assert_eq!(lies(&linker), [outside("few", None), outside("own", None)]);
+    let moved = object(vec![placed(array("few", 8, 4), XdpMemory::Chip)], &["few"], Vec::new());
+    let (code, text) = refused(linker.replace(7, &moved));
+    assert_eq!(code, "E0809");
+    assert!(text.ends_with("map `few`: `chip` is said: found a map that is kept from the program before and lies elsewhere, allowed: where it lies"), "{text}");
+    // What is refused took nothing, and all of it comes back.
+    linker.unload(7).unwrap();
+    linker.load(7, &object(maps, &[], Vec::new())).unwrap();
+    assert_eq!(lies(&linker), all);
+    // Its room on the chip is another's now.
+    let late = || object(vec![placed(array("late", 8, 2560), XdpMemory::Chip)], &[], Vec::new());
+    let (code, text) = refused(linker.load(8, &late()));
+    assert!(code == "E0807" && text.contains("5 pages of 4 KiB of value memory for map `late`, 3 left of 8"), "{text}");
+    let anywhere = object(vec![array("late", 8, 2560)], &[], Vec::new());
+    linker.load(8, &anywhere).unwrap();
+}
+
+#[test]
+fn a_place_that_a_map_cannot_have_is_refused_on_every_device() {
+    let begins = XdpEntry { map: 0, key: vec![1, 0, 0, 0], value: vec![3; 8] };
+    let outside = |map| vec![placed(map, XdpMemory::Outside)];
+    let on_chip = |map| vec![placed(map, XdpMemory::Chip)];
+    let data = XdpMap { contents: Some(vec![1; 8]), ..array(".data", 8, 1) };
+    for compile in [None, Some(compiler as _)] {
+        for (target, object, found) in [
+            (
+                &TINY,
+                object(outside(array("few", 8, 4)), &[], Vec::new()),
+                "found target tiny, which has no external memory, allowed: chip, or target far or tiny_far",
+            ),
+            (
+                &TINY_FAR,
+                object(outside(map("cpus", 16, 4, 4)), &[], Vec::new()),
+                "found a map that only the host changes, which stays on the chip, allowed: chip",
+            ),
+            (
+                &TINY_FAR,
+                object(outside(array("few", 8, 4)), &[], vec![begins.clone()]),
+                "found a map that begins with entries, which stays on the chip, allowed: chip",
+            ),
+            (
+                &TINY_FAR,
+                object(outside(data.clone()), &[], Vec::new()),
+                "found a map that begins with entries, which stays on the chip, allowed: chip",
+            ),
+            (
+                &TINY_FAR,
+                object(on_chip(array("many", 8, 4097)), &[], Vec::new()),
+                "found 9 pages of 4 KiB of values, allowed: at most 8 on target tiny_far",
+            ),
+            (
+                &TINY_FAR,
+                object(on_chip(map("keys", 1, 1, 2000)), &[], Vec::new()),
+                "rows of search memory, allowed: at most 1024 on target tiny_far",
+            ),
+            (
+                &TINY_FAR,
+                object(on_chip(map("ring", 27, 0, 4096)), &[], Vec::new()),
+                "found a map of a kind that lies in none of the engine's memories, allowed: nothing said",
+            ),
+        ] {
+            let mut linker = Linker::of(target, &[EngineId::XDP], compile);
+            linker.admit(tenant(7, "red", 0, target)).unwrap();
+            let (code, text) = refused(linker.load(7, &object));
+            assert!(code == "E0809" && text.contains(found), "{text}");
+        }
+    }
 }

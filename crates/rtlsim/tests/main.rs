@@ -77,6 +77,7 @@ mod xdp_locks;
 mod xdp_loops;
 mod xdp_maps;
 mod xdp_nic;
+mod xdp_nic_far;
 mod xdp_order;
 mod xdp_outside;
 mod xdp_queues;

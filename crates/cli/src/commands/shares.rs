@@ -6,10 +6,13 @@ use crate::p4::WarnArgs;
 use crate::run::bring_up;
 use crate::run::device::{self, Set};
 use crate::table::{Table, group};
+use crate::xdp::places;
 use clap::Args;
 use serde_json::json;
-use sluice_control::config;
+use sluice_control::config::{self, NicConfig};
 use sluice_formats::Target;
+use sluice_formats::xdp::target::Target as XdpTarget;
+use sluice_object::linker::MapPlace;
 use sluice_object::linker::delivery::Delivery;
 use sluice_object::linker::shares::{Assured, PortShares};
 use sluice_object::{Destination, Linker, TenantSpec, XdpShare};
@@ -25,14 +28,15 @@ const LENGTHS: [u32; 3] = [64, 512, 1518];
 /// queue, all his ports together. Beyond that he gets what is free, and the last line says what
 /// a tenant who comes may be given. `growth` are the bytes by which his programs may
 /// make a packet longer, which his ports charge. At the XDP engine in hardware: weight, reserved rows of the queue in front of it,
-/// how much work a packet may make, and the bytes that a frame may gain (`xdp_growth`).
+/// how much work a packet may make, and the bytes that a frame may gain (`xdp_growth`). Where the target has external memory: which maps
+/// of XDP programs lie in it, and which on the chip.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  sluice object shares --config programs/nic/nic.toml")]
 pub struct Shares {
     /// Description of the NIC and its tenants (docs/guide/nic-toml.md)
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Target, default or tiny; otherwise the one that the description says
+    /// Target, default, tiny, far or tiny_far; otherwise the one that the description says
     #[arg(long, value_parser = device::target)]
     target: Option<&'static Target>,
     /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise those that the description says
@@ -59,6 +63,8 @@ struct Of {
     ports: Vec<AtPort>,
     queues: Vec<(Destination, Delivery)>,
     xdp: AtXdp,
+    /// Where maps of his XDP program lie on an engine with external memory.
+    maps: Vec<(String, MapPlace)>,
     /// Bytes by which all his programs make a packet longer at most: what his ports charge.
     growth: u16,
 }
@@ -79,12 +85,26 @@ impl Shares {
         let mut linker = sluice_control::linker_of(&nic.config);
         config::loads(&nic.config, &mut linker).map_err(|e| Failure::input(e.code(), e))?;
         nic.warn(&linker, &[]);
-        let all = nic.config.tenants.iter().map(|tenant| of(&linker, tenant.spec.id)).collect::<Result<Vec<_>, _>>()?;
+        let engine = engine(&nic.config);
+        let places = |id: u16| engine.as_ref().ok().and_then(Option::as_ref)?.map_places(id).ok();
+        let of = |id: u16| of(&linker, id).map(|one| Of { maps: places(id).unwrap_or_default(), ..one });
+        let all = nic.config.tenants.iter().map(|tenant| of(tenant.spec.id)).collect::<Result<Vec<_>, _>>()?;
+        // Without external memory there is one place for all.
+        let maps = engine.as_ref().map(Option::is_some).map_err(String::as_str);
         match self.json {
-            true => out.json(&document(nic.target, &all, &linker)),
-            false => out.text(&text(nic.target, &all, &linker)),
+            true => out.json(&document(nic.target, &all, maps, &linker)),
+            false => out.text(&text(nic.target, &all, maps, &linker)),
         }
     }
+}
+
+/// What the linker gives an XDP engine in hardware that has external memory; an error is why it does not take the programs.
+fn engine(config: &NicConfig) -> Result<Option<Linker>, String> {
+    if !XdpTarget::by_name(config.target.name).has_outside() {
+        return Ok(None);
+    }
+    let mut linker = sluice_control::hardware_linker_of(config);
+    config::loads(config, &mut linker).map(|_| Some(linker)).map_err(|error| error.to_string())
 }
 
 fn of(linker: &Linker, id: u16) -> Result<Of, Failure> {
@@ -100,7 +120,7 @@ fn of(linker: &Linker, id: u16) -> Result<Of, Failure> {
     let xdp = AtXdp { share: xdp_share.unwrap_or_default(), work: tenant.spec.packet_work(), growth: xdp_growth };
     let queues = tenant.spec.queues.keys().filter_map(to).collect();
     let growth = linker.growth_of(id).unwrap_or(0);
-    Ok(Of { id, name: tenant.spec.name.clone(), ports, queues, xdp, growth })
+    Ok(Of { id, name: tenant.spec.name.clone(), ports, queues, xdp, maps: Vec::new(), growth })
 }
 
 /// Each port, with the share that a tenant who comes there may ask for.
@@ -119,7 +139,7 @@ fn free(linker: &Linker) -> String {
     format!("what is free: modules {modules}, cells {cells}, shares to ask for {}\n", shares.join(", "))
 }
 
-fn text(target: &Target, all: &[Of], linker: &Linker) -> String {
+fn text(target: &Target, all: &[Of], maps: Result<bool, &str>, linker: &Linker) -> String {
     let megabits = |bits: u64| group(bits / 1_000_000);
     let mut ports = Table::new(["tenant", "from", "Mbit/s", "burst bytes", "waits, ticks", "growth"]).left(1);
     let mut queues = Table::new(["tenant", "to", "packets", "cells", "Mbit/s of 64 B", "512 B", "1518 B"]).left(1);
@@ -146,10 +166,30 @@ fn text(target: &Target, all: &[Of], linker: &Linker) -> String {
     }
     let part = "its part of the XDP engine in hardware: reserved rows of the queue, contexts of its own with packet memory each, back edges and calls, bytes that a frame may gain";
     let free = free(linker);
-    format!("stored at its ports\n{ports}\ntaken by its queues, frames one at a time\n{queues}\n{part}\n{xdp}\n{free}")
+    let maps = match maps {
+        Ok(false) => String::new(),
+        Ok(true) => format!("where maps of XDP programs lie on the engine in hardware\n{}\n", placed(all)),
+        Err(why) => format!(
+            "where maps of XDP programs lie is not known, for the engine in hardware does not take them: {why}\n\n"
+        ),
+    };
+    format!(
+        "stored at its ports\n{ports}\ntaken by its queues, frames one at a time\n{queues}\n{part}\n{xdp}\n{maps}{free}"
+    )
 }
 
-fn document(target: &Target, all: &[Of], linker: &Linker) -> serde_json::Value {
+fn placed(all: &[Of]) -> Table {
+    let mut table = Table::new(["tenant", "map", "values", "bytes", "search rows", "rows"]).left(3);
+    for (one, (map, place)) in all.iter().flat_map(|one| one.maps.iter().map(move |map| (one, map))) {
+        let (memory, rows) = place.search.map_or(("-", 0), |(memory, rows)| (memory.name(), rows));
+        let values = place.values.name().to_owned();
+        let cells = [one.name.clone(), map.clone(), values, group(place.bytes), memory.to_owned(), group(rows.into())];
+        table.row(cells);
+    }
+    table
+}
+
+fn document(target: &Target, all: &[Of], maps: Result<bool, &str>, linker: &Linker) -> serde_json::Value {
     let port = |at: &AtPort| {
         json!({
             "from": at.port.to_string(),
@@ -169,7 +209,7 @@ fn document(target: &Target, all: &[Of], linker: &Linker) -> serde_json::Value {
         })
     };
     let tenant = |one: &Of| {
-        json!({
+        let mut value = json!({
             "tenant": one.name,
             "id": one.id,
             "ports": one.ports.iter().map(port).collect::<Vec<_>>(),
@@ -183,7 +223,11 @@ fn document(target: &Target, all: &[Of], linker: &Linker) -> serde_json::Value {
                 "work": one.xdp.work,
                 "growth": one.xdp.growth,
             },
-        })
+        });
+        if maps == Ok(true) {
+            value["xdp"]["maps"] = places::value(&one.maps);
+        }
+        value
     };
     let free_share = |(port, share): (Destination, Assured)| {
         json!({

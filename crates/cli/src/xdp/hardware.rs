@@ -5,6 +5,7 @@
 use super::engine_counts;
 use super::engine_events;
 use super::object;
+use super::places;
 use super::run::XdpRun;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -18,12 +19,12 @@ use sluice_device::{Device, EngineCounts, Event, Offer, Outcome, ProgramEvent, V
 use sluice_ebpf::tenant::{self, Options};
 use sluice_ebpf::{Image, Program};
 use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, VLAN_ROWS};
-use sluice_formats::xdp::target::LANES;
+use sluice_formats::xdp::target::{LANES, Target as XdpTarget};
 use sluice_formats::{Reason, Target};
 use sluice_frontends::P4Told;
 use sluice_hxdp::{Bundles, Target as LaneTarget, compile};
 use sluice_nic::ports::{HostBinding, PortBinding};
-use sluice_object::linker::XdpError;
+use sluice_object::linker::{MapPlace, XdpError};
 use sluice_object::{Destination, Linker, NicSettings, Object, TenantSpec, VlanGrant};
 use sluice_rtlsim::top;
 use std::collections::BTreeMap;
@@ -63,6 +64,8 @@ pub struct Seen {
     counts: EngineCounts,
     /// What the program told.
     events: Vec<ProgramEvent>,
+    /// Where its maps lie.
+    places: Vec<(String, MapPlace)>,
     /// The program as the engine has it.
     compiled: Option<(Bundles, Program)>,
 }
@@ -85,6 +88,7 @@ impl Hardware {
             interfaces: BTreeMap::from([(run.ifindex, 0)]),
             ..Options::default()
         };
+        options.places.clone_from(&run.place);
         for (map, path) in &run.maps {
             options.files.push((map.clone(), object::map_text(path)?));
         }
@@ -110,7 +114,8 @@ impl Hardware {
         let mut linker = sluice_control::linker(target, device.capabilities());
         config::bring_up(&config, &mut *device, &mut linker).map_err(|error| refused(error, program))?;
         let module = linker.tenant(TENANT).map_or(0, |tenant| tenant.module);
-        Ok(Self { device, module, seen: Seen { compared: both, compiled, ..Seen::default() } })
+        let places = linker.map_places(TENANT).map_err(|e| Failure::input(e.code(), e))?;
+        Ok(Self { device, module, seen: Seen { compared: both, compiled, places, ..Seen::default() } })
     }
 
     /// Plays frames, one behind the other, and waits until all have their fate.
@@ -222,6 +227,7 @@ impl Seen {
         let (events, lost) = engine_events::value(&self.events);
         json!({ "events": events, "lost_events": lost, "target": target.name, "packets": self.packets, "differences": if self.compared { Some(0) } else { None },
                 "cycles_a_packet": self.cycles(), "fates": fates,
+                "maps": places::value(&self.places),
                 "counters": engine_counts::value(&self.counts, self.compiled()) })
     }
 
@@ -231,6 +237,9 @@ impl Seen {
         out.line(format!("XDP engine in simulation ({}): {} packets{equal}", target.name, self.packets))?;
         if let Some(cycles) = self.cycles() {
             out.line(format!("  {cycles:.1} cycles for each packet that the program ran on"))?;
+        }
+        if XdpTarget::by_name(target.name).has_outside() {
+            places::lines(&self.places).into_iter().try_for_each(|line| out.line(format!("  {line}")))?;
         }
         for (fate, (packets, sum, least, most)) in &self.fates {
             let mean = *sum as f64 / *packets as f64;

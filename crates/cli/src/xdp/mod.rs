@@ -13,6 +13,7 @@ pub mod object;
 pub mod options;
 pub mod packets;
 pub mod paths;
+pub mod places;
 pub mod prepare;
 pub mod profile;
 pub mod report;

@@ -24,6 +24,16 @@ impl XdpRun {
                 return Err(Failure::input("E0502", format!("--map: `{map}` is given twice, expected one file")));
             }
         }
+        for (at, (map, _)) in self.place.iter().enumerate() {
+            if self.place[..at].iter().any(|(before, _)| before == map) {
+                let what = format!("--place: `{map}` is given twice, expected one memory");
+                return Err(Failure::input("E0502", what));
+            }
+        }
+        if !self.place.is_empty() && !matches!(self.device, Executor::Rtl | Executor::Both) {
+            let what = "--place: the engine in hardware alone has two memories, expected --device rtl or both with it";
+            return Err(Failure::input("E0490", what));
+        }
         if self.lanes.is_some() && self.device != Executor::Bundles {
             let has =
                 if self.device == Executor::Interpreter { "the interpreter has none" } else { "the engine has 2" };

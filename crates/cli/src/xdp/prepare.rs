@@ -4,6 +4,7 @@ use super::object;
 use crate::failure::Failure;
 use clap::Args;
 use sluice_ebpf::Image;
+use sluice_object::XdpMemory;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -76,6 +77,12 @@ pub(super) fn named<'a>(text: &'a str, expected: &str) -> Result<(&'a str, &'a s
 pub fn named_number(text: &str) -> Result<(String, u32), String> {
     let (name, number) = named(text, "MAP=N, as in flows=1024")?;
     Ok((name.to_owned(), number.parse().map_err(|_| format!("expected a number of entries, found `{number}`"))?))
+}
+
+/// `MAP=MEMORY`, where a map lies.
+pub(super) fn placed(text: &str) -> Result<(String, XdpMemory), String> {
+    let (name, memory) = named(text, "MAP=chip or MAP=outside, as in flows=outside")?;
+    Ok((name.to_owned(), memory.parse()?))
 }
 
 fn named_map(text: &str) -> Result<(String, String), String> {

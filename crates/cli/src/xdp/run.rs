@@ -8,7 +8,7 @@ use super::object;
 use super::options::packet_number;
 use super::packets::{Arrived, PacketLog};
 use super::paths::ByPath;
-use super::prepare::{Prepare, named};
+use super::prepare::{Prepare, named, placed};
 use super::report::{Ran, Report};
 use super::sink::Sink;
 use super::trace::{Programs, Trace};
@@ -28,6 +28,7 @@ use sluice_formats::Target as NicTarget;
 use sluice_formats::address::control::FLOW_SECRET_AT_RESET;
 use sluice_formats::xdp::target::{MOST_WORK, WORK};
 use sluice_hxdp::{Cores, Target, cycles};
+use sluice_object::XdpMemory;
 use sluice_packet::capture;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -126,6 +127,9 @@ pub struct XdpRun {
     /// Target of the engine, with --device rtl or both: default, tiny, or with external memory far, tiny_far
     #[arg(long, value_parser = engine_target, default_value = "default")]
     pub(super) target: &'static NicTarget,
+    /// Where a map lies, with --device rtl or both: chip or outside; otherwise on the chip while it fits
+    #[arg(long, value_name = "MAP=MEMORY", value_parser = placed)]
+    pub(super) place: Vec<(String, XdpMemory)>,
     /// Lanes of the cores, with --device bundles: 1, 2 or 4 [default: 2]
     #[arg(long, value_name = "N")]
     pub(super) lanes: Option<usize>,

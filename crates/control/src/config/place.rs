@@ -4,6 +4,7 @@ use super::file::TenantTable;
 use super::resolve::Resolver;
 use sluice_formats::EngineId;
 use sluice_object::LinkError;
+use sluice_object::linker::XdpError;
 use sluice_object::linker::rmt::RmtError;
 use std::ops::Range;
 use toml::Spanned;
@@ -78,6 +79,10 @@ fn path(error: &LinkError) -> Option<Vec<String>> {
         LinkError::Taken { what, .. } if what == "the ID" => keys("id"),
         LinkError::Taken { what, .. } if what.starts_with("VLAN ") => keys("vlans"),
         LinkError::Rmt(error) => rmt(error),
+        LinkError::Xdp(error) => match &**error {
+            XdpError::Place { map, .. } => Some(vec!["map_places".to_owned(), map.clone()]),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -4,10 +4,10 @@ use super::error::{ConfigError, ConfigProblem};
 use super::file::TenantTable;
 use super::resolve::Resolver;
 use sluice_ebpf::helper::routes::Routes;
-use sluice_ebpf::tenant::{Options, ambiguous_interface};
+use sluice_ebpf::tenant::{self, Options, ambiguous_interface};
 use sluice_formats::{Target, l7};
 use sluice_frontends::{self as frontends, ProgramFileError, Reading};
-use sluice_object::{Destination, Object};
+use sluice_object::{Destination, Object, XdpMemory};
 use sluice_packet::bounded;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -108,12 +108,27 @@ impl Resolver<'_> {
         let reading = Reading { xdp: options, ..Reading::new(target, name) };
         let file = self.folder.join(path.get_ref());
         let refused = |e: ProgramFileError| self.of_object(path.span(), name, e.what, Some(e.code));
-        let object = frontends::read(&file, &reading).map_err(refused)?;
+        let mut object = frontends::read(&file, &reading).map_err(refused)?;
         if object.parts.xdp.is_none() {
             let found = format!("`{}`, which has none", path.get_ref().display());
             return Err(self.wrong(path.span(), "xdp", found, "a file with an XDP program; others stand at `object`"));
         }
+        self.places(table, name, &mut object)?;
         Ok(Some(object))
+    }
+
+    /// Where maps lie.
+    fn places(&self, table: &TenantTable, name: &str, object: &mut Object) -> Result<(), ConfigError> {
+        for (map, word) in table.map_places.iter().flat_map(|places| places.get_ref()) {
+            let memory = word.get_ref().parse::<XdpMemory>().map_err(|_| {
+                let (key, found) =
+                    (format!("map_places.{}", map.escape_debug()), format!("`{}`", word.get_ref().escape_debug()));
+                self.wrong(word.span(), key, found, "chip or outside")
+            })?;
+            tenant::place(object, &[(map.clone(), memory)])
+                .map_err(|e| self.of_object(word.span(), name, e.to_string(), Some(e.code())))?;
+        }
+        Ok(())
     }
 
     /// A file has a name; an empty one would be the folder that the description lies in.

@@ -1,7 +1,7 @@
 use super::*;
 use sluice_device::{Device, Offer};
 use sluice_nic::SoftwareNic;
-use sluice_object::{Destination, Linker};
+use sluice_object::{Destination, Linker, XdpMemory};
 use std::collections::BTreeMap;
 
 /// The example of the guide: the first `toml` block.
@@ -59,7 +59,7 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
     let tenant = format!("{device}[[tenant]]\nname = \"red\"\nid = 1\nvlans = [7]\n");
     for (text, code, line, words) in [
         ("[device\n".to_owned(), "E0302", 1, "not TOML"),
-        ("[device]\ntarget = \"huge\"\n".to_owned(), "E0304", 2, "found `huge`, allowed: default, tiny"),
+        ("[device]\ntarget = \"huge\"\n".to_owned(), "E0304", 2, "found `huge`, allowed: default, tiny, far, tiny_far"),
         (
             format!("{device}speed = 9\n"),
             "E0303",
@@ -303,6 +303,38 @@ fn variables_and_templates_of_a_tenant_reach_its_object() {
         let error = parse(&text(more)).unwrap_err();
         let message = format!("{} {error}", error.code());
         assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn what_is_said_of_where_a_map_lies_reaches_the_object_and_mistakes_are_answered_at_their_line() {
+    let object = concat!(env!("CARGO_MANIFEST_DIR"), "/../../programs/xdp/learning_switch/learning_switch.o");
+    let text = |target: &str, places: &str| {
+        format!(
+            "[device]\ntarget = \"{target}\"\n[[tenant]]\nname = \"red\"\nid = 1\nvlans = [10]\n\
+             queues = {{ host0 = 100 }}\nxdp = \"{object}\"\nmap_places = {{ {places} }}\n"
+        )
+    };
+    let config = parse(&text("far", "stations = \"outside\", ports = \"chip\"")).unwrap_or_else(|e| panic!("{e}"));
+    let xdp = config.tenants[0].object.as_ref().unwrap().parts.xdp.clone().unwrap();
+    let place = |name: &str| xdp.maps.iter().find(|map| map.name == name).unwrap().place;
+    assert_eq!((place("stations"), place("ports")), (Some(XdpMemory::Outside), Some(XdpMemory::Chip)));
+    let mut linker = crate::hardware_linker_of(&config);
+    loads(&config, &mut linker).unwrap();
+    let places: BTreeMap<_, _> = linker.map_places(1).unwrap().into_iter().collect();
+    let lies = |name: &str| (places[name].values, places[name].search.map(|search| search.0));
+    assert_eq!(lies("stations"), (XdpMemory::Outside, Some(XdpMemory::Outside)));
+    assert_eq!(lies("ports"), (XdpMemory::Chip, None));
+    for (target, places, code, words) in [
+        ("tiny_far", "stations = \"there\"", "E0304", "map_places.stations: found `there`, allowed: chip or outside"),
+        ("tiny_far", "station = \"chip\"", "E0471", "`map_places` in nic.toml): found `station`, allowed: "),
+        ("tiny_far", "ports = \"outside\"", "E0809", "found a map that only the host changes, which stays on the chip"),
+        ("default", "stations = \"outside\"", "E0809", "found target default, which has no external memory"),
+    ] {
+        let error = parse(&text(target, places)).unwrap_err();
+        let shown = error.to_string();
+        assert_eq!((error.code(), error.place.map(|(line, ..)| line)), (code, Some(9)), "{shown}");
+        assert!(shown.contains(words), "{shown}");
     }
 }
 

@@ -37,7 +37,7 @@ pub use settings::{NicSettings, PortSettings};
 pub use tenants::{Running, Tenant, TenantSpec, VlanGrant};
 pub use unsafe_order::{unsafe_live_bank, unsafe_order};
 pub use warnings::Warning;
-pub use xdp::{Fit, WEIGHT as XDP_WEIGHT, XdpError, XdpShare};
+pub use xdp::{Fit, MapPlace, WEIGHT as XDP_WEIGHT, XdpError, XdpShare};
 
 use crate::xdp::{XdpBound, XdpCompiler};
 use engine::Engines;

@@ -1,6 +1,6 @@
 //! The binary form of an XDP part, in objects and in loads.
 
-use super::{Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram};
+use super::{Xdp, XdpEntry, XdpInitial, XdpMap, XdpMemory, XdpProgram};
 use crate::bytes::{Reader, Writer, wrong};
 use crate::error::ObjectError;
 use std::collections::BTreeMap;
@@ -10,6 +10,8 @@ const FROZEN: u8 = 2;
 const HAS_LOCK: u8 = 4;
 const HAS_CONTENTS: u8 = 8;
 const HAS_INNER: u8 = 16;
+const ON_CHIP: u8 = 32;
+const OUTSIDE: u8 = 64;
 
 pub(crate) fn write_xdp(w: &mut Writer, xdp: &Xdp) {
     w.u32(xdp.main);
@@ -57,6 +59,8 @@ fn write_map(w: &mut Writer, map: &XdpMap) {
         (map.spin_lock.is_some(), HAS_LOCK),
         (map.contents.is_some(), HAS_CONTENTS),
         (map.inner.is_some(), HAS_INNER),
+        (map.place == Some(XdpMemory::Chip), ON_CHIP),
+        (map.place == Some(XdpMemory::Outside), OUTSIDE),
     ];
     w.u8(bits.iter().filter(|(set, _)| *set).map(|(_, bit)| bit).sum());
     map.spin_lock.into_iter().for_each(|offset| w.u32(offset));
@@ -125,12 +129,18 @@ fn read_map(r: &mut Reader, inside: bool) -> Result<XdpMap, ObjectError> {
     let [kind, key_size, value_size, max_entries, flags] =
         [r.u32("type")?, r.u32("key size")?, r.u32("value size")?, r.u32("max entries")?, r.u32("flags")?];
     let at = r.at();
-    let allowed = PINNED | FROZEN | HAS_LOCK | HAS_CONTENTS | if inside { 0 } else { HAS_INNER };
+    let allowed = PINNED | FROZEN | HAS_LOCK | HAS_CONTENTS | if inside { 0 } else { HAS_INNER | ON_CHIP | OUTSIDE };
     let bits = r.u8("map bits")?;
     if bits & !allowed != 0 {
         return Err(wrong(at, format!("map bits {bits:#04x}"), format!("bits of {allowed:#04x}")));
     }
     let has = |bit: u8| bits & bit != 0;
+    let place = match (has(ON_CHIP), has(OUTSIDE)) {
+        (false, false) => None,
+        (true, false) => Some(XdpMemory::Chip),
+        (false, true) => Some(XdpMemory::Outside),
+        (true, true) => return Err(wrong(at, "a map on the chip and outside", "one of both")),
+    };
     let spin_lock = if has(HAS_LOCK) { Some(r.u32("offset of the spin lock")?) } else { None };
     let contents = if has(HAS_CONTENTS) { Some(read_bytes(r, "contents")?) } else { None };
     let initial = many(r, 6, "initial entries", |r| {
@@ -145,5 +155,5 @@ fn read_map(r: &mut Reader, inside: bool) -> Result<XdpMap, ObjectError> {
     let inner = if has(HAS_INNER) { Some(Box::new(read_map(r, true)?)) } else { None };
     let (pinned, frozen) = (has(PINNED), has(FROZEN));
     let map = XdpMap { name, kind, key_size, value_size, max_entries, flags, pinned, ..XdpMap::default() };
-    Ok(XdpMap { frozen, spin_lock, contents, initial, inner, ..map })
+    Ok(XdpMap { frozen, spin_lock, contents, initial, inner, place, ..map })
 }

@@ -13,5 +13,5 @@ pub mod trie;
 
 pub use code::{XdpBound, XdpCode, XdpCompiler, XdpFix, XdpMapPlace, XdpPut, XdpRefusal};
 pub use layout::{LaidMap, Layout};
-pub use part::{Difference, MAX_BYTES, Xdp, XdpEntry, XdpInitial, XdpMap, XdpProgram};
+pub use part::{Difference, MAX_BYTES, Xdp, XdpEntry, XdpInitial, XdpMap, XdpMemory, XdpProgram};
 pub use placed::PlacedXdp;

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use sluice_formats::EngineId;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::str::FromStr;
 
 /// Longest name of a program, a function or a map.
 pub const MAX_SYMBOL: usize = 255;
@@ -97,6 +98,47 @@ pub struct XdpMap {
     /// What a map of maps holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inner: Option<Box<XdpMap>>,
+    /// Where it lies, if somebody says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<XdpMemory>,
+}
+
+/// A memory of an XDP engine in hardware that a map lies in, its values and its search rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum XdpMemory {
+    /// The engine's own.
+    Chip,
+    /// External memory.
+    Outside,
+}
+
+impl XdpMemory {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Chip, Self::Outside];
+
+    /// Its word in files and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Chip => "chip",
+            Self::Outside => "outside",
+        }
+    }
+}
+
+impl fmt::Display for XdpMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for XdpMemory {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|memory| memory.name() == text);
+        known.ok_or_else(|| format!("expected {}", Self::ALL.map(Self::name).join(" or ")))
+    }
 }
 
 /// An entry that the program gives.
@@ -189,6 +231,9 @@ impl XdpMap {
                 XdpInitial::Map(_) => {}
                 XdpInitial::Program(name) => check_symbol(&path, name)?,
             }
+        }
+        if let Some(place) = self.place.filter(|_| inside) {
+            return Err(bad(format!("{path}.place"), place, "none, for a map in a map of maps"));
         }
         match &self.inner {
             Some(_) if inside => Err(bad(format!("{path}.inner"), "a map of maps", "no map of maps in a map of maps")),

@@ -2,7 +2,7 @@
 
 use crate::linker::error::Held;
 use crate::linker::spaces::Holder;
-use crate::xdp::XdpRefusal;
+use crate::xdp::{XdpMemory, XdpRefusal};
 
 /// A program that was refused; nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,6 +76,22 @@ pub enum XdpError {
         /// Allowed.
         allowed: String,
     },
+    /// A map that cannot lie where somebody says.
+    #[error("tenant `{tenant}`, object `{object}`, map `{map}`: `{place}` is said: found {found}, allowed: {allowed}")]
+    Place {
+        /// Tenant.
+        tenant: String,
+        /// Object.
+        object: String,
+        /// Map.
+        map: String,
+        /// What is said.
+        place: XdpMemory,
+        /// Found.
+        found: String,
+        /// Allowed.
+        allowed: String,
+    },
 }
 
 impl XdpError {
@@ -92,6 +108,7 @@ impl XdpError {
             Self::TooMuch { .. } => "E0806",
             Self::NoRoom { .. } => "E0807",
             Self::Map { .. } => "E0808",
+            Self::Place { .. } => "E0809",
         }
     }
 }

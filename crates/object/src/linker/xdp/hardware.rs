@@ -8,6 +8,7 @@ mod take;
 use super::bays::Bays;
 use super::error::XdpError;
 use super::maps::{self, Referents, write};
+use super::places::MapPlace;
 use super::values::{self, Place, Values, search_unit};
 use crate::destination::Destination;
 use crate::linker::LinkError;
@@ -18,7 +19,7 @@ use crate::linker::secrets::Secrets;
 use crate::object::Object;
 use crate::xdp::interfaces::ifindex_of;
 use crate::xdp::layout::VALUE_PAGE_BYTES;
-use crate::xdp::{Layout, PlacedXdp, Xdp, XdpCompiler, XdpMap, XdpMapPlace};
+use crate::xdp::{Layout, PlacedXdp, Xdp, XdpCompiler, XdpMap, XdpMapPlace, XdpMemory};
 use sluice_formats::xdp::map::MapPlacement;
 use sluice_formats::xdp::rows::{XdpInterfacesRow, XdpMapRow, XdpPageRow, XdpProgramRow, XdpRegionRow};
 use sluice_formats::xdp::target::{PAGE_ROWS, Target as Engine};
@@ -176,7 +177,9 @@ impl Hardware {
         held.regions = self.take_regions(at, object, xdp, &layout)?;
         let mut places = BTreeMap::new();
         let begins_anew = |index: u32| old.is_none() || !kept.contains_key(&index);
-        let others = |index: u32| Others::of(&layout, index, &begins_anew);
+        let may_be_on_chip =
+            |index: u32| begins_anew(index) && xdp.maps[index as usize].place != Some(XdpMemory::Outside);
+        let others = |index: u32| Others::of(&layout, index, &may_be_on_chip);
         let mut numbers = BTreeMap::new();
         for (index, map) in (0..).zip(&xdp.maps).filter(|(index, _)| layout.maps[*index as usize].is_some()) {
             let number = self.take_map(at, object, map)?;
@@ -190,8 +193,11 @@ impl Hardware {
         let starts: Option<Vec<u16>> = (0..code.starts.len()).map(|program| code.start(program, &held.pages)).collect();
         let starts = starts.ok_or_else(|| fault("a first row"))?;
         let referents = Referents { target: at.target, programs: &starts, maps: &numbers };
-        for (index, laid) in (0..).zip(&layout.maps) {
-            let (Some(laid), map) = (laid, &xdp.maps[index as usize]) else { continue };
+        // What is said to lie on the chip takes its room before others do.
+        let mut order: Vec<u32> = (0..layout.maps.len() as u32).collect();
+        order.sort_by_key(|index| xdp.maps[*index as usize].place != Some(XdpMemory::Chip));
+        for index in order {
+            let (Some(laid), map) = (&layout.maps[index as usize], &xdp.maps[index as usize]) else { continue };
             let number = u32::from(numbers[&index]);
             if holds_maps(map) && kept.contains_key(&index) {
                 let what = (
@@ -216,7 +222,24 @@ impl Hardware {
                 Some((*old.values.get(before)?, *old.search.get(before)?))
             });
             let (values, search) = match kept {
-                Some(both) => both,
+                Some(both) => {
+                    let mut lies = lies(&both.0, &both.1);
+                    if let Some(place) = map.place.filter(|place| lies.any(|memory| memory != *place)) {
+                        let (tenant, object, map) = (tenant.clone(), object.name.clone(), map.name.clone());
+                        let (found, allowed) =
+                            ("a map that is kept from the program before and lies elsewhere", "where it lies");
+                        return Err(XdpError::Place {
+                            tenant,
+                            object,
+                            map,
+                            place,
+                            found: found.into(),
+                            allowed: allowed.into(),
+                        }
+                        .into());
+                    }
+                    both
+                }
                 None => {
                     let values = self.take_values(at, object, (xdp, index), laid, others(index))?;
                     let search = self.take_search(at, object, (xdp, index), laid, others(index))?;
@@ -347,6 +370,20 @@ impl Hardware {
         Ok(self.held.iter().find(|(holder, both)| **holder != module && has(both)).map(|(holder, _)| *holder))
     }
 
+    /// Where maps of a module's program lie, by their position: values, and search rows of those that have some.
+    pub fn places(&self, module: u8, generation: u8) -> BTreeMap<u32, MapPlace> {
+        let held = self.held.get(&module).and_then(|both| both[usize::from(generation & 1)].as_ref());
+        let place = |held: &Held, index: u32, values: &Place| {
+            let laid = held.layout.maps.get(index as usize).copied().flatten()?;
+            let searched = held.search.get(&index).filter(|search| search.rows > 0);
+            let search = searched.map(|search| (memory(search.outside.is_some()), search.rows));
+            Some((index, MapPlace { values: memory(values.outside), bytes: laid.bytes(), search }))
+        };
+        held.iter()
+            .flat_map(|held| held.values.iter().filter_map(|(index, values)| place(held, *index, values)))
+            .collect()
+    }
+
     /// Pages of value memory.
     pub fn value_pages(&self) -> u64 {
         self.engine.values as u64 / VALUE_PAGE_BYTES
@@ -356,6 +393,16 @@ impl Hardware {
     pub fn outside_units(&self) -> u64 {
         self.values.outside_units().into()
     }
+}
+
+fn memory(outside: bool) -> XdpMemory {
+    if outside { XdpMemory::Outside } else { XdpMemory::Chip }
+}
+
+/// Memories in which a map lies.
+fn lies(values: &Place, search: &Searched) -> impl Iterator<Item = XdpMemory> {
+    let searched = (search.rows > 0).then(|| memory(search.outside.is_some()));
+    [memory(values.outside)].into_iter().chain(searched)
 }
 
 /// Whether entries are maps.

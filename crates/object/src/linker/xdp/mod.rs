@@ -7,10 +7,12 @@ mod error;
 mod given;
 mod hardware;
 mod maps;
+mod places;
 mod values;
 
 pub use error::{Fit, XdpError};
 pub use given::{WEIGHT, XdpShare};
+pub use places::MapPlace;
 
 use super::LinkError;
 use super::check::Refusal;
@@ -119,6 +121,7 @@ impl Space for XdpSpace {
         let Some(xdp) = object.parts.xdp.as_deref() else { return Ok(Placed::default()) };
         let with_routes = self.with_routes(xdp);
         let xdp: &Xdp = &with_routes;
+        self.check_places(at, object, xdp)?;
         let running = self.program(at.tenant.module, 1 - at.generation);
         let mut kept = BTreeMap::new();
         for (new, map) in xdp.maps.iter().enumerate().filter(|(i, _)| xdp.keeps(*i)) {

@@ -3,10 +3,11 @@
 use super::maps::{self, PAGE_VALUE_ROWS};
 use crate::linker::ranges::RangeSpace;
 use crate::linker::rmt::RowWrite;
-use crate::xdp::entry::first_entries;
+use crate::xdp::entry::{self, first_entries};
 use crate::xdp::layout::{OUTSIDE_UNIT_BYTES, VALUE_PAGE_BYTES, value_unit};
-use crate::xdp::{LaidMap, Xdp};
+use crate::xdp::{LaidMap, Xdp, XdpMemory};
 use sluice_formats::Table;
+use sluice_formats::xdp::map::MapShape;
 use sluice_formats::xdp::rows::{XdpOutsideRow, XdpRegionRow};
 use sluice_formats::xdp::target::{OUTSIDE_SEARCH, Target as Engine};
 
@@ -65,16 +66,19 @@ impl Values {
         self.outside_units
     }
 
-    /// Whether a map may lie in external memory. One that begins with entries lies on the chip: a load writes them there.
+    /// Whether a map may lie in external memory: by itself, and as nobody says that it lies on the chip.
     pub fn may_lie_outside(&self, xdp: &Xdp, index: u32, laid: &LaidMap) -> bool {
-        let begins_empty = xdp.maps[index as usize].contents.is_none() && first_entries(xdp, index).is_empty();
-        self.outside_units > 0 && begins_empty && !laid.hidden && laid.shape.may_lie_outside()
+        let asked = xdp.maps[index as usize].place;
+        self.outside_units > 0 && asked != Some(XdpMemory::Chip) && stays(xdp, index, &laid.shape).is_none()
     }
 
-    /// Takes memory for a map: on the chip while it fits, else outside. None if there is too little.
+    /// Takes memory for a map where somebody says that it lies, otherwise on the chip while it fits, else outside. None if there is too
+    /// little.
     pub fn take(&mut self, xdp: &Xdp, index: u32, laid: &LaidMap) -> Option<Place> {
         let count = laid.value_pages();
-        if let Some(first) = self.on_chip.take(count) {
+        let asked = xdp.maps[index as usize].place;
+        let on_chip = (asked != Some(XdpMemory::Outside)).then(|| self.on_chip.take(count)).flatten();
+        if let Some(first) = on_chip {
             return Some(Place { outside: false, first, count });
         }
         let count = laid.outside_units();
@@ -92,6 +96,20 @@ impl Values {
         let memory = if place.outside { &mut self.outside } else { &mut self.on_chip };
         memory.give_back(place.first, place.count);
     }
+}
+
+/// Why a map stays on the chip, whatever memory there is; none of those that may lie outside. A map that begins with entries stays: a load
+/// writes them there.
+pub(super) fn stays(xdp: &Xdp, index: u32, shape: &MapShape) -> Option<&'static str> {
+    let map = &xdp.maps[index as usize];
+    if entry::is_host_kept(map.kind) {
+        return Some("a map that only the host changes");
+    }
+    if !shape.may_lie_outside() {
+        return Some("a map of this kind");
+    }
+    let begins_empty = map.contents.is_none() && first_entries(xdp, index).is_empty();
+    (!begins_empty).then_some("a map that begins with entries")
 }
 
 /// Makes a map's values in external memory zero, whoever had it before.

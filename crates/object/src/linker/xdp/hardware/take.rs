@@ -9,7 +9,7 @@ use crate::linker::xdp::maps;
 use crate::linker::xdp::values::{Place, UNIT_SEARCH_ROWS};
 use crate::object::Object;
 use crate::xdp::layout::{LARGE_BYTES, OUTSIDE_UNIT_BYTES, VALUE_PAGE_BYTES, value_unit};
-use crate::xdp::{LaidMap, Layout, Xdp, XdpMap};
+use crate::xdp::{LaidMap, Layout, Xdp, XdpMap, XdpMemory};
 use sluice_formats::xdp::map::MapShape;
 use sluice_formats::xdp::target::{OUTSIDE_SEARCH, PAGE_ROWS};
 
@@ -202,7 +202,8 @@ impl Hardware {
     ) -> Result<Searched, LinkError> {
         let map = &xdp.maps[index as usize];
         let rows = laid.shape.search_rows(false);
-        if let Some(first) = self.search.take(rows) {
+        let on_chip = (rows == 0 || map.place != Some(XdpMemory::Outside)).then(|| self.search.take(rows)).flatten();
+        if let Some(first) = on_chip {
             return Ok(Searched { first, rows, seed: 0, outside: None });
         }
         if self.values.may_lie_outside(xdp, index, laid) {
@@ -210,6 +211,19 @@ impl Hardware {
             if let Some(place) = self.values.take_search(rows.div_ceil(UNIT_SEARCH_ROWS)) {
                 let first = OUTSIDE_SEARCH + place.first * UNIT_SEARCH_ROWS;
                 return Ok(Searched { first, rows, seed: 0, outside: Some(place) });
+            }
+            if map.place == Some(XdpMemory::Outside) {
+                let (units, all) = (rows.div_ceil(UNIT_SEARCH_ROWS), self.outside_units());
+                let asked = Asked {
+                    resource: format!("units of 64 KiB of external memory for search rows of map `{}`", map.name),
+                    asked: units.into(),
+                    left: self.values.outside.longest().min(units - 1).into(),
+                    free: self.values.outside.free().into(),
+                    all,
+                    amount: &|held| held.values_of(true),
+                    fit: Fit::default(),
+                };
+                self.room(at, object, asked)?;
             }
         }
         let (left, all) = (self.search.longest(), self.engine.search as u32);
