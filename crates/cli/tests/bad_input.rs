@@ -111,7 +111,10 @@ fn usage_errors_say_what_is_allowed() {
     refused(&f.sluice(&["run", "--config", NIC, "--in", "host0=a.pcap"]), &["host0", "port"]);
     refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--out", "x"]), &["port0=FILE"]);
     refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--replace", "red=x@200%"]), &["200%", "100%"]);
-    refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--target", "huge"]), &["huge", "default or tiny"]);
+    refused(
+        &f.sluice(&["run", "--config", NIC, "--in", "a", "--target", "huge"]),
+        &["huge", "default, tiny, far, tiny_far"],
+    );
     refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--device", "board"]), &["model", "rtl", "both"]);
     refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--gbps", "0"]), &["0.001 to 1000"]);
     refused(&f.sluice(&["generate", "--vlan", "0", "-o", "x.pcap"]), &["1..=4094"]);

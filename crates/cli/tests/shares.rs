@@ -98,6 +98,6 @@ fn where_maps_lie_is_shown_for_a_target_with_external_memory() {
     // Without external memory nothing can lie there.
     f.write("nic.toml", nic("default"));
     let refused = f.sluice(&["object", "shares", "--config", "nic.toml"]);
-    assert!(refused.code != 0 && refused.err.contains("nic.toml:8:"), "{}", refused.err);
+    assert!(refused.code != 0 && refused.err.contains("nic.toml:9:"), "{}", refused.err);
     assert!(refused.err.contains("E0809") && refused.err.contains("no external memory"), "{}", refused.err);
 }

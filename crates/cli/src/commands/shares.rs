@@ -179,7 +179,7 @@ fn text(target: &Target, all: &[Of], maps: Result<bool, &str>, linker: &Linker) 
 }
 
 fn placed(all: &[Of]) -> Table {
-    let mut table = Table::new(["tenant", "map", "values", "bytes", "search rows", "rows"]).left(3);
+    let mut table = Table::new(["tenant", "map", "values", "bytes", "search rows", "rows"]).left(1).left(2).left(4);
     for (one, (map, place)) in all.iter().flat_map(|one| one.maps.iter().map(move |map| (one, map))) {
         let (memory, rows) = place.search.map_or(("-", 0), |(memory, rows)| (memory.name(), rows));
         let values = place.values.name().to_owned();
