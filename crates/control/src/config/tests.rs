@@ -328,7 +328,7 @@ fn what_is_said_of_where_a_map_lies_reaches_the_object_and_mistakes_are_answered
     for (target, places, code, words) in [
         ("tiny_far", "stations = \"there\"", "E0304", "map_places.stations: found `there`, allowed: chip or outside"),
         ("tiny_far", "station = \"chip\"", "E0471", "`map_places` in nic.toml): found `station`, allowed: "),
-        ("tiny_far", "ports = \"outside\"", "E0809", "found a map that only the host changes, which stays on the chip"),
+        ("tiny_far", "ports = \"outside\"", "E0809", "found a map of this kind, which stays on the chip"),
         ("default", "stations = \"outside\"", "E0809", "found target default, which has no external memory"),
     ] {
         let error = parse(&text(target, places)).unwrap_err();
