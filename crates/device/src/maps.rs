@@ -80,6 +80,12 @@ pub trait Maps {
     /// `BPF_MAP_DELETE_ELEM` of bpf(2).
     fn delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError>;
 
+    /// `BPF_MAP_LOOKUP_AND_DELETE_ELEM` of bpf(2), of queues and stacks: the element that goes.
+    fn pop(&mut self, module: u8, map: MapId) -> Result<Vec<u8>, DeviceError>;
+
+    /// All elements of a queue or stack, the oldest first. While packets run they are those of no one moment.
+    fn elements(&mut self, module: u8, map: MapId) -> Result<Vec<Vec<u8>>, DeviceError>;
+
     /// `BPF_MAP_GET_NEXT_KEY` of bpf(2); without a key the first one, at the end none.
     fn next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError>;
 

@@ -313,6 +313,14 @@ impl Maps for XdpEngine {
         self.module_mut(module)?.runtime.maps.user_delete(map, key).map_err(failed("delete", map))
     }
 
+    fn pop(&mut self, module: u8, map: MapId) -> Result<Vec<u8>, DeviceError> {
+        self.module_mut(module)?.runtime.maps.user_pop(map).map_err(failed("pop", map))
+    }
+
+    fn elements(&mut self, module: u8, map: MapId) -> Result<Vec<Vec<u8>>, DeviceError> {
+        self.module(module)?.runtime.maps.elements(map).map_err(failed("elements", map))
+    }
+
     fn next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
         self.module(module)?.runtime.maps.next_key(map, key).map_err(failed("next key", map))
     }

@@ -264,13 +264,15 @@ pub enum MapType {
     Devmap = 14,
     Cpumap = 16,
     Xskmap = 17,
+    Queue = 22,
+    Stack = 23,
     DevmapHash = 25,
     Ringbuf = 27,
 }
 
 impl MapType {
     /// All that exist here.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Hash,
         Self::Array,
         Self::ProgArray,
@@ -285,6 +287,8 @@ impl MapType {
         Self::Devmap,
         Self::Cpumap,
         Self::Xskmap,
+        Self::Queue,
+        Self::Stack,
         Self::DevmapHash,
         Self::Ringbuf,
     ];
@@ -311,6 +315,8 @@ impl MapType {
             Self::Devmap => "devmap",
             Self::Cpumap => "cpumap",
             Self::Xskmap => "xskmap",
+            Self::Queue => "queue",
+            Self::Stack => "stack",
             Self::DevmapHash => "devmap_hash",
             Self::Ringbuf => "ringbuf",
         }
@@ -324,6 +330,11 @@ impl MapType {
     /// Whether programs tell the host through it, and it holds no entries that the host reads.
     pub fn takes_events(self) -> bool {
         matches!(self, Self::Ringbuf | Self::PerfEventArray)
+    }
+
+    /// Whether it holds elements one behind the other, without keys.
+    pub fn is_queue(self) -> bool {
+        matches!(self, Self::Queue | Self::Stack)
     }
 
     /// One value a CPU.

@@ -260,6 +260,11 @@ fn first_entries(maps: &[MapSpec], files: &[(String, String)]) -> Result<Vec<Xdp
                 what: format!("maps of this kind are not read: {}", file::explain(e)),
             })
         };
+        if space.spec(map).is_some_and(|spec| spec.kind.is_queue()) {
+            let elements = space.elements(map).map_err(unread)?;
+            entries.extend(elements.into_iter().map(|value| XdpEntry { map: map.0, key: Vec::new(), value }));
+            continue;
+        }
         while let Some(next) = space.next_held_key(map, key.as_deref()).map_err(unread)? {
             match space.user_lookup(map, &next) {
                 Ok(value) => entries.push(XdpEntry { map: map.0, key: next.clone(), value }),

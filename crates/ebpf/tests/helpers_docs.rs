@@ -12,6 +12,7 @@ fn argument(arg: &Arg) -> String {
         Arg::Key => "key".into(),
         Arg::Value => "value".into(),
         Arg::Context => "context".into(),
+        Arg::WriteValue => "written value".into(),
         Arg::Read => "memory".into(),
         Arg::Write => "written memory".into(),
         Arg::WriteExact(bytes) => format!("{bytes} written bytes"),

@@ -33,7 +33,7 @@ impl Code<'_> {
         let Some(helper) = helper::find(id) else { return Step::Ways(Vec::new()) };
         let map = map_argument(&s, helper);
         let (before, next) = (s.regs, pc + 1);
-        self.written(&mut s, helper);
+        self.written(&mut s, helper, map);
         if helper.args.contains(&Arg::Record) {
             // The record is given back: its address stands for nothing any more.
             let record = |v: &Value| matches!(v.base, Base::Record(_));
@@ -68,12 +68,18 @@ impl Code<'_> {
     }
 
     /// Forgets what the helper writes of the stack.
-    fn written(&self, s: &mut State, helper: &Helper) {
+    fn written(&self, s: &mut State, helper: &Helper, map: Option<MapRef>) {
         for (index, arg) in helper.args.iter().enumerate() {
+            let at = s.regs[(1 + index).min(5)];
+            if *arg == Arg::WriteValue {
+                match map.and_then(|map| map.spec(self.image)).map(|spec| spec.value_size) {
+                    Some(bytes) if bytes <= STACK_BYTES => self.store(s, &at, bytes, None),
+                    _ => s.forget_stack(),
+                }
+            }
             if *arg != Arg::Write {
                 continue;
             }
-            let at = s.regs[(1 + index).min(5)];
             let bytes = s.regs[(2 + index).min(5)].as_number().whole.umax;
             let sized = helper.args.get(index + 1) == Some(&Arg::Size);
             match u32::try_from(bytes) {

@@ -160,6 +160,12 @@ impl Summary {
         };
         for map in call.map.map_or_else(Vec::new, MapRef::each) {
             self.map(code, map).calls.push((pc, helper.name));
+            // What is popped or looked at may say what is pushed or popped behind it. Alone each is one step.
+            let reads = matches!(helper.name, "map_pop_elem" | "map_peek_elem");
+            let changes = matches!(helper.name, "map_push_elem" | "map_pop_elem");
+            for write in [false, true].into_iter().filter(|write| if *write { changes } else { reads }) {
+                touches.push(Touch { pc, map, from: 0, to: i64::MAX, write });
+            }
             // An update replaces the whole value; what was read of it before is then modified.
             if helper.name == "map_update_elem" {
                 touches.push(Touch { pc, map, from: 0, to: i64::MAX, write: true });
@@ -169,11 +175,11 @@ impl Summary {
             let sized = || call.args.get(index + 1).map_or(0, |(_, n)| n.as_number().whole.umax);
             let bytes = match arg {
                 Arg::Key => sizes(|s| s.key_size),
-                Arg::Value => sizes(|s| s.value_size),
+                Arg::Value | Arg::WriteValue => sizes(|s| s.value_size),
                 Arg::Read | Arg::Write => sized(),
                 _ => continue,
             };
-            self.argument(code, pc, *arg == Arg::Write, value, bytes, touches);
+            self.argument(code, pc, matches!(arg, Arg::Write | Arg::WriteValue), value, bytes, touches);
         }
     }
 

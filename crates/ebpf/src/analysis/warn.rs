@@ -82,6 +82,7 @@ fn takes_address(arg: Arg) -> bool {
         Arg::Map
             | Arg::Key
             | Arg::Value
+            | Arg::WriteValue
             | Arg::Read
             | Arg::Write
             | Arg::WriteExact(_)

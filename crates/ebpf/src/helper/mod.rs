@@ -14,6 +14,7 @@ pub(crate) mod packet;
 mod perf;
 pub(crate) mod print;
 mod processor;
+mod queue;
 mod redirect;
 mod ringbuf;
 pub mod routes;
@@ -21,6 +22,7 @@ pub(crate) mod tail_call;
 mod text;
 
 pub use held::{Held, MAX_TAIL_CALLS};
+pub use queue::{GIVE_PEEKED, GIVE_POPPED, PEEK, POP, PUSH, pieces};
 
 use crate::FaultReason;
 use crate::map::Class;
@@ -37,6 +39,8 @@ pub enum Arg {
     Value,
     /// The context.
     Context,
+    /// Address of memory that is written, as long as a value of the map argument.
+    WriteValue,
     /// Address of memory that is read; its length is the next argument.
     Read,
     /// Address of memory that is written; its length is the next argument.
@@ -93,6 +97,11 @@ pub fn find(id: i32) -> Option<&'static Helper> {
     ALL.binary_search_by_key(&id, |h| h.id).ok().map(|index| &ALL[index])
 }
 
+/// The same, with what the compiler puts in the place of helpers: by negative numbers, which no program calls.
+pub fn find_any(id: i32) -> Option<&'static Helper> {
+    [&GIVE_POPPED, &GIVE_PEEKED].into_iter().find(|helper| helper.id == id).or_else(|| find(id))
+}
+
 /// All helpers, by rising number.
 pub static ALL: &[Helper] = &[
     map::LOOKUP,
@@ -112,6 +121,9 @@ pub static ALL: &[Helper] = &[
     packet::ADJUST_META,
     packet::ADJUST_TAIL,
     fib::FIB_LOOKUP,
+    queue::PUSH,
+    queue::POP,
+    queue::PEEK,
     lock::LOCK,
     lock::UNLOCK,
     text::STRTOL,

@@ -278,6 +278,9 @@ impl Differential {
     fn entries(&self, map: MapId) -> Vec<Entry> {
         let maps = &self.runtime.maps;
         let mut out: Vec<Entry> = Vec::new();
+        if maps.spec(map).is_some_and(|spec| spec.kind.is_queue()) {
+            return maps.user_lookup(map, &[]).map(|value| vec![(Vec::new(), value)]).unwrap_or_default();
+        }
         let mut key: Option<Vec<u8>> = None;
         while let Ok(Some(next)) = maps.next_key(map, key.as_deref()) {
             if let Ok(value) = maps.user_lookup(map, &next) {

@@ -121,7 +121,15 @@ impl KernelMap {
     }
 
     /// All entries in the kernel's order; keys whose value cannot be read (empty slots) are left out.
+    ///
+    /// A queue or stack shows the element that goes next; all others only by taking them out.
     pub fn entries(&self) -> Result<Vec<Entry>, Errno> {
+        if self.spec.kind.is_queue() {
+            return match self.lookup(&[]) {
+                Err(Errno::NOENT) => Ok(Vec::new()),
+                value => Ok(vec![(Vec::new(), value?)]),
+            };
+        }
         Ok(self.keys()?.into_iter().filter_map(|k| self.lookup(&k).ok().map(|v| (k, v))).collect())
     }
 }

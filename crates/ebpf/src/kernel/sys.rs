@@ -139,7 +139,9 @@ impl Map {
         if key.len() != self.key_bytes {
             return Err(Errno::INVAL);
         }
-        Ok(Element { map_fd: self.fd() as u32, zero: 0, key: address(key), value, flags })
+        // A map without keys takes no address of one.
+        let key = if key.is_empty() { 0 } else { address(key) };
+        Ok(Element { map_fd: self.fd() as u32, zero: 0, key, value, flags })
     }
 
     pub fn lookup(&self, key: &[u8]) -> Result<Vec<u8>> {

@@ -225,7 +225,13 @@ fn no_types(kind: MapType) -> bool {
     kind.holds_maps()
         || matches!(
             kind,
-            MapType::PerfEventArray | MapType::Devmap | MapType::DevmapHash | MapType::Cpumap | MapType::Xskmap
+            MapType::PerfEventArray
+                | MapType::Devmap
+                | MapType::DevmapHash
+                | MapType::Cpumap
+                | MapType::Xskmap
+                | MapType::Queue
+                | MapType::Stack
         )
 }
 

@@ -89,6 +89,14 @@ pub(super) fn check(spec: &MapSpec) -> Result<(), MapError> {
             c.size("value_size", spec.value_size, spec.value_size == 4, "4", Errno::INVAL)?;
             c.only(NUMA_NODE | RDONLY | WRONLY)?;
         }
+        T::Queue | T::Stack => {
+            c.entries()?;
+            c.size("key_size", spec.key_size, spec.key_size == 0, "0", Errno::INVAL)?;
+            c.size("value_size", spec.value_size, spec.value_size != 0, "1 and more", Errno::INVAL)?;
+            c.only(NUMA_NODE | ACCESS)?;
+            let fits = u64::from(spec.value_size) <= KMALLOC_MAX;
+            c.size("value_size", spec.value_size, fits, &format!("at most {KMALLOC_MAX}"), Errno::TOOBIG)?;
+        }
         T::Ringbuf => {
             c.only(NUMA_NODE)?;
             c.size("key_size", spec.key_size, spec.key_size == 0, "0", Errno::INVAL)?;

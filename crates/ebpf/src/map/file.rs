@@ -1,6 +1,6 @@
 //! Map files: the entries a map begins with.
 //!
-//! Text: an entry a line, `KEY VALUE [any|noexist|exist]` in items, `#` begins a comment. A value of a
+//! Text: an entry a line, `KEY VALUE [any|noexist|exist]` in items, `#` begins a comment; of a queue or stack `VALUE [any|exist]`, the oldest element first. A value of a
 //! per-CPU map is one for all CPUs, or one for each with `|` between them. Or JSON, as a dump gives it.
 //! Entries are applied as they are read: of a file only one is in memory beside its text.
 
@@ -142,8 +142,11 @@ fn read_text(
         let entry = line.split('#').next().unwrap_or("");
         let mut words = entry.split_whitespace().map(|word| (column_of(line, word), word));
         let Some(key) = words.next() else { continue };
+        let is_queue = maps.spec(map).is_some_and(|spec| spec.kind.is_queue());
         let at = |column, what: String| MapFileError { line: number + 1, column, what };
-        let Some(value) = words.next() else {
+        // An element of a queue or stack has no key.
+        let value = if is_queue { Some(key) } else { words.next() };
+        let Some(value) = value else {
             return Err(at(entry.trim_end().chars().count() + 1, "found the line's end, allowed: a value".to_owned()));
         };
         let flags = match words.next() {
@@ -156,7 +159,10 @@ fn read_text(
             return Err(at(column, format!("found {}, allowed: the line's end", quoted(word))));
         }
         let (key_column, key) = key;
-        let key = notation::items(key).map_err(|e| at(key_column + e.column() - 1, item_text(&e)))?;
+        let key = match is_queue {
+            true => Vec::new(),
+            false => notation::items(key).map_err(|e| at(key_column + e.column() - 1, item_text(&e)))?,
+        };
         check_size(maps, map, "key", key.len()).map_err(|what| at(key_column, what))?;
         let (column, value) = value;
         let value = value_bytes(maps, map, value, named).map_err(|(offset, what)| at(column + offset, what))?;
@@ -235,7 +241,8 @@ pub fn write(maps: &MapSpace, map: MapId) -> Result<String, Errno> {
         } else {
             vec![hex_item(value)]
         };
-        let _ = writeln!(text, "{} {}", hex_item(key), copies.join("|"));
+        let key = if spec.kind.is_queue() { String::new() } else { hex_item(key) + " " };
+        let _ = writeln!(text, "{key}{}", copies.join("|"));
         Ok(())
     })?;
     Ok(text)

@@ -12,6 +12,7 @@ pub mod notation;
 mod pages;
 pub mod print;
 mod program;
+mod queue;
 mod ring;
 mod slots;
 mod table;
@@ -33,6 +34,7 @@ use crate::image::map_flags::{RDONLY_PROG, WRONLY_PROG};
 use crate::{FaultReason, MapSpec, MapType};
 use keyed::Keyed;
 use pages::{Demand, Pages, Place};
+use queue::Queue;
 use ring::Ring;
 use slots::Slots;
 use sluice_object::xdp::trie::{SPARE_SLOTS, Trie, TrieNode};
@@ -111,6 +113,8 @@ enum Store {
     Trie(Trie),
     /// Ring buffer.
     Ring(Ring),
+    /// Queue or stack.
+    Queue(Queue),
 }
 
 impl MapSpace {
@@ -168,6 +172,9 @@ impl MapSpace {
                 (Store::Trie(Trie::new(spec.key_size, spec.max_entries)), SPARE_SLOTS, true)
             }
             MapType::Ringbuf => (Store::Ring(Ring::new(spec.max_entries)), 0, false),
+            MapType::Queue | MapType::Stack => {
+                (Store::Queue(Queue::new(spec.max_entries, spec.kind == MapType::Stack)), self.cpus, true)
+            }
         };
         let slots = spec.max_entries.saturating_add(asides);
         let devmap = matches!(spec.kind, MapType::Devmap | MapType::DevmapHash);
@@ -176,7 +183,7 @@ impl MapSpace {
             let demand = Demand {
                 slots: u64::from(slots) * u64::from(copies),
                 value_size: spec.value_size,
-                program_reads: spec.flags & WRONLY_PROG == 0,
+                program_reads: spec.flags & WRONLY_PROG == 0 || spec.kind.is_queue(),
                 program_writes: spec.flags & RDONLY_PROG == 0 && !devmap,
                 read_only: spec.flags & RDONLY_PROG != 0 || devmap,
             };

@@ -77,8 +77,11 @@ pub(super) type Each<'a, E> = dyn FnMut(&[u8], &[u8]) -> Result<(), E> + 'a;
 
 impl MapSpace {
     /// All entries, each with its value, in the order of [`MapSpace::next_key`]; `each` may stop by an
-    /// error. Slots of a map that hold nothing are left out.
+    /// error. Slots of a map that hold nothing are left out. Elements of a queue or stack have an empty key, and come as they were pushed.
     pub fn for_each<E: From<Errno>>(&self, map: MapId, each: &mut Each<'_, E>) -> Result<(), E> {
+        if self.spec(map).is_some_and(|spec| spec.kind.is_queue()) {
+            return self.elements(map)?.iter().try_for_each(|value| each(&[], value));
+        }
         let mut key = self.next_key(map, None)?;
         while let Some(this) = key {
             match self.user_lookup(map, &this) {

@@ -28,7 +28,7 @@ impl MapSpace {
             }
             Store::Keyed(keyed) => keyed.lookup(key).map(|slot| m.address(slot, cpu)),
             Store::Trie(trie) => trie.find(key).map(|slot| m.address(slot, cpu)),
-            Store::Ring(_) => None,
+            Store::Ring(_) | Store::Queue(_) => None,
             Store::Slots(slots) => {
                 let [first, _] = slots.get(slots.find(key)?)?;
                 match m.spec.kind {

@@ -67,6 +67,9 @@ impl MapSpace {
     /// All entries that hold something, each with its value, in the order of the keys' positions;
     /// `each` may stop by an error.
     pub fn for_each_held<E: From<Errno>>(&self, map: MapId, each: &mut Each<'_, E>) -> Result<(), E> {
+        if self.spec(map).is_some_and(|spec| spec.kind.is_queue()) {
+            return self.for_each(map, each);
+        }
         let mut key = self.next_held_key(map, None)?;
         while let Some(this) = key {
             match self.user_lookup(map, &this) {

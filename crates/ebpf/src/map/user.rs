@@ -27,6 +27,7 @@ impl MapSpace {
         let memory = self.pages.memory(map.0);
         match &m.store {
             Store::Ring(_) => Err(Errno::NOTSUPP),
+            Store::Queue(queue) => Ok(m.element(memory, queue.next().ok_or(Errno::NOENT)?)),
             Store::Array | Store::Keyed(_) | Store::Trie(_) => {
                 let slot = match &m.store {
                     Store::Keyed(keyed) => keyed.table.find(key),
@@ -103,6 +104,7 @@ impl MapSpace {
                 Ok(())
             }
             MapType::ArrayOfMaps | MapType::HashOfMaps => self.hold(map, key, value, flags),
+            MapType::Queue | MapType::Stack => self.put_element(map, value, flags),
             _ => m.refer(key, value, flags, workers),
         }
     }
@@ -140,7 +142,7 @@ impl MapSpace {
                 }
                 Ok(())
             }
-            (Store::Array, _) => Err(Errno::INVAL),
+            (Store::Array | Store::Queue(_), _) => Err(Errno::INVAL),
         }
     }
 
@@ -157,6 +159,7 @@ impl MapSpace {
             Store::Array => None,
             Store::Trie(trie) => return Ok(trie.next(key)),
             Store::Ring(_) => return Err(Errno::NOTSUPP),
+            Store::Queue(_) => return Err(Errno::INVAL),
         };
         let Some(table) = table else {
             let next = match key.and_then(|key| m.index(key)) {
@@ -243,15 +246,15 @@ impl Map {
         match &self.store {
             Store::Keyed(keyed) => Some(&keyed.table),
             Store::Slots(slots) => slots.keys.as_ref(),
-            Store::Array | Store::Ring(_) | Store::Trie(_) => None,
+            Store::Array | Store::Ring(_) | Store::Trie(_) | Store::Queue(_) => None,
         }
     }
 
-    fn readable(&self) -> Result<(), Errno> {
+    pub(super) fn readable(&self) -> Result<(), Errno> {
         if self.spec.flags & WRONLY != 0 { Err(Errno::PERM) } else { Ok(()) }
     }
 
-    fn writable(&self) -> Result<(), Errno> {
+    pub(super) fn writable(&self) -> Result<(), Errno> {
         if self.spec.flags & RDONLY != 0 || self.spec.frozen { Err(Errno::PERM) } else { Ok(()) }
     }
 

@@ -19,7 +19,7 @@ fn declared(rng: &mut Rng) -> MapSpec {
     };
     let key_usual: &[u32] = match kind {
         MapType::LpmTrie => &[5, 8, 20, 260],
-        MapType::Ringbuf => &[0],
+        MapType::Ringbuf | MapType::Queue | MapType::Stack => &[0],
         MapType::Hash | MapType::LruHash | MapType::PercpuHash | MapType::LruPercpuHash | MapType::HashOfMaps => {
             &[1, 4, 7, 16, 512]
         }
@@ -120,6 +120,11 @@ fn a_declaration_at_each_limit_is_as_in_the_kernel() {
             cases.push(spec(kind, 4, value, 2, 0));
         }
     }
+    for kind in [MapType::Queue, MapType::Stack] {
+        for value in [(4 << 20) - 1, 4 << 20, (4 << 20) + 1] {
+            cases.push(spec(kind, 0, value, 1, 0));
+        }
+    }
     for declared in cases {
         let kernel = KernelMap::create(&declared, None).map(drop).err();
         let ours = MapSpace::new(cpus).create(&declared).err();
@@ -134,6 +139,7 @@ fn an_inner_map_is_of_the_kinds_the_kernel_takes() {
     for kind in MapType::ALL {
         let (key, value, entries) = match kind {
             MapType::Ringbuf => (0, 0, 4096),
+            MapType::Queue | MapType::Stack => (0, 4, 1),
             MapType::LpmTrie => (8, 4, 1),
             _ => (4, 4, 1),
         };

@@ -2,6 +2,7 @@
 
 mod creation;
 mod operations;
+mod queues;
 mod references;
 mod sys;
 

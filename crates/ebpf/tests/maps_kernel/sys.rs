@@ -9,6 +9,7 @@ const LOOKUP: i64 = 1;
 const UPDATE: i64 = 2;
 const DELETE: i64 = 3;
 const NEXT_KEY: i64 = 4;
+const POP: i64 = 21;
 const FREEZE: i64 = 22;
 /// Bytes of `union bpf_attr` that are given.
 const ATTR: usize = 144;
@@ -68,24 +69,24 @@ impl KernelMap {
     /// `BPF_MAP_LOOKUP_ELEM`; `bytes` is the length of the value, all CPUs together.
     pub fn lookup(&self, key: &[u8], bytes: usize) -> Result<Vec<u8>, Errno> {
         let mut value = vec![0u8; bytes];
-        self.element(key.as_ptr() as u64, value.as_mut_ptr() as u64, 0).call(LOOKUP)?;
+        self.element(start(key), value.as_mut_ptr() as u64, 0).call(LOOKUP)?;
         Ok(value)
     }
 
     /// `BPF_MAP_UPDATE_ELEM`.
     pub fn update(&self, key: &[u8], value: &[u8], flags: u64) -> Result<(), Errno> {
-        self.element(key.as_ptr() as u64, value.as_ptr() as u64, flags).call(UPDATE).map(drop)
+        self.element(start(key), value.as_ptr() as u64, flags).call(UPDATE).map(drop)
     }
 
     /// `BPF_MAP_DELETE_ELEM`.
     pub fn delete(&self, key: &[u8]) -> Result<(), Errno> {
-        self.element(key.as_ptr() as u64, 0, 0).call(DELETE).map(drop)
+        self.element(start(key), 0, 0).call(DELETE).map(drop)
     }
 
     /// `BPF_MAP_GET_NEXT_KEY`.
     pub fn next_key(&self, key: Option<&[u8]>, key_size: u32) -> Result<Option<Vec<u8>>, Errno> {
         let mut next = vec![0u8; key_size as usize];
-        let from = key.map_or(0, |key| key.as_ptr() as u64);
+        let from = key.map_or(0, start);
         match self.element(from, next.as_mut_ptr() as u64, 0).call(NEXT_KEY) {
             Ok(_) => Ok(Some(next)),
             Err(Errno::NOENT) => Ok(None),
@@ -93,10 +94,22 @@ impl KernelMap {
         }
     }
 
+    /// `BPF_MAP_LOOKUP_AND_DELETE_ELEM` of a map without keys.
+    pub fn pop(&self, bytes: usize) -> Result<Vec<u8>, Errno> {
+        let mut value = vec![0u8; bytes];
+        self.element(0, value.as_mut_ptr() as u64, 0).call(POP)?;
+        Ok(value)
+    }
+
     /// `BPF_MAP_FREEZE`.
     pub fn freeze(&self) -> Result<(), Errno> {
         Attr::new().u32(0, self.0.as_raw_fd() as u32).call(FREEZE).map(drop)
     }
+}
+
+/// Address of a key; none of a map without keys.
+fn start(key: &[u8]) -> u64 {
+    if key.is_empty() { 0 } else { key.as_ptr() as u64 }
 }
 
 /// CPUs that the kernel has values for, or why these tests cannot run here.
