@@ -139,7 +139,7 @@ package sluice_xdp_rows_pkg;
   localparam int unsigned XdpMapRowBits = 255;
   localparam int unsigned XdpMapRowWords = 8;
 
-  // State of a map with keys: a row of search memory.
+  // State of a map with keys, or of a queue or stack: a row of search memory.
   typedef struct packed {
     logic [31:0] hand;
     logic [31:0] free;
@@ -165,9 +165,9 @@ package sluice_xdp_rows_pkg;
     logic [4:0]  cpu;
     logic [1:0]  flags;
     logic [15:0] map;
-    logic [2:0]  op;
+    logic [3:0]  op;
   } xdp_host_row_t;
-  localparam int unsigned XdpHostRowBits = 83;
+  localparam int unsigned XdpHostRowBits = 84;
   localparam int unsigned XdpHostRowWords = 3;
 
   // How much of external memory becomes zero. Index: the first unit of 64 KiB. A write is answered when it has; read, each row has what memory answered with errors since the reset.
@@ -340,19 +340,24 @@ package sluice_xdp_rows_pkg;
     XdpMapKeyedReferences = 4'd5,
     XdpMapPrograms = 4'd6,
     XdpMapMaps = 4'd7,
-    XdpMapKeyedMaps = 4'd8
+    XdpMapKeyedMaps = 4'd8,
+    XdpMapQueue = 4'd9,
+    XdpMapStack = 4'd10
   } xdp_map_kind_e;
 
   // What is done with a map.
-  typedef enum logic [2:0] {
-    XdpMapOpLookup = 3'd0,
-    XdpMapOpUpdate = 3'd1,
-    XdpMapOpDelete = 3'd2,
-    XdpMapOpReference = 3'd3,
-    XdpMapOpLookupPercpu = 3'd4,
-    XdpMapOpNext = 3'd5,
-    XdpMapOpPut = 3'd6,
-    XdpMapOpProgram = 3'd7
+  typedef enum logic [3:0] {
+    XdpMapOpLookup = 4'd0,
+    XdpMapOpUpdate = 4'd1,
+    XdpMapOpDelete = 4'd2,
+    XdpMapOpReference = 4'd3,
+    XdpMapOpLookupPercpu = 4'd4,
+    XdpMapOpNext = 4'd5,
+    XdpMapOpPut = 4'd6,
+    XdpMapOpProgram = 4'd7,
+    XdpMapOpPush = 4'd8,
+    XdpMapOpPop = 4'd9,
+    XdpMapOpPeek = 4'd10
   } xdp_map_op_e;
 
   // Channel of the trace `xdp_step_trace_row`.

@@ -41,7 +41,7 @@ module sluice_xdp_access
   assign is_lookup = helps && helper == HelperLookup && bundle_i.access.spare && !in_values;
   assign is_lock = helps && helper inside {HelperLock, HelperUnlock};
   assign is_map = helps && !is_lookup && !is_reference && helper inside {HelperLookup, HelperUpdate, HelperDelete, HelperTailCall,
-      HelperRedirectMap, HelperLookupPercpu};
+      HelperRedirectMap, HelperLookupPercpu, HelperPush, HelperPop, HelperPeek};
   assign is_atomic_op = is_atomic(op);
   assign is_store_op = is_store(op);
   assign touches = is_access(op) || is_atomic_op || is_lookup;

@@ -49,6 +49,7 @@ sluice_xdp_maps_host.sv
 sluice_xdp_maps_lru.sv
 sluice_xdp_maps_marks.sv
 sluice_xdp_maps_next.sv
+sluice_xdp_maps_queue.sv
 sluice_xdp_maps_seek.sv
 sluice_xdp_maps_trie.sv
 sluice_xdp_maps_value.sv

@@ -155,6 +155,9 @@ module sluice_xdp_launch
       HelperTailCall: map_call_o.op = XdpMapOpProgram;
       HelperRedirectMap: map_call_o.op = XdpMapOpReference;
       HelperLookupPercpu: map_call_o.op = XdpMapOpLookupPercpu;
+      HelperPush: map_call_o.op = XdpMapOpPush;
+      HelperPop: map_call_o.op = XdpMapOpPop;
+      HelperPeek: map_call_o.op = XdpMapOpPeek;
       default: ;
     endcase
   end

@@ -26,27 +26,31 @@ module sluice_xdp_maps_answer
     input logic [1:0] next_verdict_i,
     input logic       free_i,          // no operation is under way
 
-    input walk_go_e               go_i,
-    input logic     [       63:0] error_i,
-    input logic                   no_entry_i,
-    input logic                   failed_i,
-    input logic                   verdict_valid_i,
-    input logic     [        1:0] verdict_i,
-    input logic                   index_valid_i,
-    input logic                   found_i,
-    input link_t                  next_i,
-    input logic                   loops_i,
-    input logic                   fails_i,
-    input logic                   refuses_i,
-    input logic                   bad_i,            // a row of search memory could not be read
-    input logic                   written_i,
-    input logic                   chain_valid_i,
-    input logic     [ChainBits:0] chain_i,
-    input link_t                  chain_word_i,
-    input logic                   got_i,
-    input logic                   got_first_i,
-    input logic                   got_fault_i,      // external memory has answered with an error
-    input logic     [       31:0] value_i,
+    input walk_go_e                  go_i,
+    input logic        [       63:0] error_i,
+    input logic                      no_entry_i,
+    input logic                      failed_i,
+    input logic                      verdict_valid_i,
+    input logic        [        1:0] verdict_i,
+    input logic                      index_valid_i,
+    input logic                      found_i,
+    input link_t                     next_i,
+    input logic                      loops_i,
+    input logic                      fails_i,
+    input logic                      refuses_i,
+    input logic                      bad_i,            // a row of search memory could not be read
+    input logic                      written_i,
+    // "Bits of signal are not used": of a queue what the context is told.
+    // verilator lint_off UNUSEDSIGNAL
+    input walk_queue_t               queue_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input logic                      chain_valid_i,
+    input logic        [ChainBits:0] chain_i,
+    input link_t                     chain_word_i,
+    input logic                      got_i,
+    input logic                      got_first_i,
+    input logic                      got_fault_i,      // external memory has answered with an error
+    input logic        [       31:0] value_i,
 
     output xdp_map_answer_t        answer_o,
     output logic            [ 7:0] host_error_o,
@@ -72,7 +76,7 @@ module sluice_xdp_maps_answer
   )) ? element_address(
       operation_i
   ) : value_address(
-      operation_i, found_i ? cursor_i.at : cursor_i.slot
+      operation_i, (found_i || queue_i.given) ? cursor_i.at : cursor_i.slot
   );
 
   always_comb begin
@@ -97,6 +101,7 @@ module sluice_xdp_maps_answer
       if (program_looks(operation_i)) answer_q.value <= address;
     end
     if (written_i) host_slot_o <= 24'(cursor_i.slot) + 24'd1;
+    if (queue_i.given) answer_q.value <= {queue_i.why, address[31:0]};
     if (chain_valid_i) begin
       host_chain_o <= 24'(chain_i);
       host_slot_o  <= 24'(chain_word_i);
@@ -109,7 +114,7 @@ module sluice_xdp_maps_answer
     // What an entry holds.
     if (got_i && operation_i.host) begin
       // An empty place of such a map is no entry.
-      if (!(operation_i.map.kind inside {XdpMapArray, XdpMapHash, XdpMapTrie}) && got_first_i && !there) begin
+      if (!(operation_i.map.kind inside {XdpMapArray, XdpMapHash, XdpMapTrie, XdpMapQueue, XdpMapStack}) && got_first_i && !there) begin
         host_error_o <= host_error(ErrorNoEntry);
         host_slot_o  <= '0;
       end

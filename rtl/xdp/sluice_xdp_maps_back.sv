@@ -5,7 +5,7 @@
 /// Rows that lead round, or to more entries than there are, fault.
 ///
 /// One part at a time has the operation, and hands it on: chains (sluice_xdp_maps_hash), what goes of a full LRU map (_lru), tries (_trie), chains from one on (_next),
-/// values (_value). They move one walker (_walker), which reads search memory; _changes writes it. An operation begins, fails and ends in _control; _decide says which way
+/// values, queues and stacks (_value). They move one walker (_walker), which reads search memory; _changes writes it. An operation begins, fails and ends in _control; _decide says which way
 /// it goes, _answer what is said of it.
 ///
 /// Latency: of a lookup in a hash map 6 cycles with the first entry, 2 for each more, and 1 for each further row of the key. Stall behaviour: one operation at a time;
@@ -155,9 +155,8 @@ module sluice_xdp_maps_back
   logic same, last;
   walk_look_t look;
   xdp_map_state_t counts;
-  chain_t victim_chain;
-  link_t chain_word, entry_link;
-  chain_t chain;
+  chain_t victim_chain, chain;
+  link_t chain_word, entry_link, entry_next, hook;
   walk_rows_t rows;
   logic [127:0] rest_key;
 
@@ -202,12 +201,11 @@ module sluice_xdp_maps_back
 
   logic sure, exchanges, deletes, decide_marks, no_entry, failed, verdict_valid, index_valid;
   logic [1:0] verdict;
-  logic [ChainBits:0] from;
-  logic [63:0] decide_error, hash_error, lru_error, next_error;
+  logic [ChainBits:0] from, next_chain;
+  logic [63:0] decide_error, hash_error, lru_error, next_error, value_error;
   walk_write_e decide_write, hash_write, lru_write, value_write;
   map_mark_e decide_mark, value_mark;
   walk_plan_t plan;
-  link_t entry_next;
 
   sluice_xdp_maps_decide #(
       .Processors(Processors),
@@ -272,12 +270,10 @@ module sluice_xdp_maps_back
       .next_o      (entry_next)
   );
 
-  logic write_passed, write_counts, marked_valid, marked_ready;
+  logic write_passed, write_counts, marked_valid, marked_ready, next_came, value_marks;
   logic [63:0] passed;
-  link_t hook;
   row_t marked_row;
   logic [3:0][31:0] marked;
-  logic value_marks;
   sluice_xdp_maps_lru u_lru (
       .clk_i,
       .rst_ni,
@@ -334,8 +330,6 @@ module sluice_xdp_maps_back
       .look_o     (trie_look)
   );
 
-  logic next_came;
-  logic [ChainBits:0] next_chain;
   sluice_xdp_maps_next u_next (
       .clk_i,
       .rst_ni,
@@ -354,6 +348,7 @@ module sluice_xdp_maps_back
       .chain_o      (next_chain)
   );
 
+  walk_queue_t queue;
   logic links, leaves, aside, holds_entry, written, got, got_first;
   assign locks_module_o = operation.map.module_id;
   sluice_xdp_maps_value #(
@@ -367,7 +362,7 @@ module sluice_xdp_maps_back
       .next_i       (found_i),
       .next_map_i   (found_map_i),
       .next_host_i  (found_host_i),
-      .next_reads_i (!found_fault_i && found_i.op inside {XdpMapOpUpdate, XdpMapOpPut}),
+      .next_reads_i (!found_fault_i && found_i.op inside {XdpMapOpUpdate, XdpMapOpPut, XdpMapOpPush}),
       .operation_i  (operation),
       .cursor_i     (cursor),
       .plan_i       (plan),
@@ -386,6 +381,8 @@ module sluice_xdp_maps_back
       .move_o       (value_move),
       .look_o       (value_look),
       .write_o      (value_write),
+      .error_o      (value_error),
+      .queue_o      (queue),
       .mark_valid_o (value_marks),
       .mark_o       (value_mark),
       .mark_slot_o  (value_mark_slot),
@@ -432,6 +429,7 @@ module sluice_xdp_maps_back
       .sure_i        (sure),
       .plan_i        (plan),
       .counts_i      (counts),
+      .queue_i       (queue),
       .next_i        (entry_next),
       .hook_i        (hook),
       .holds_entry_i (holds_entry),
@@ -471,7 +469,7 @@ module sluice_xdp_maps_back
       .next_verdict_i (found_i.value[1:0]),
       .free_i         (free),
       .go_i           (go),
-      .error_i        (decide_error | hash_error | lru_error | next_error),
+      .error_i        (decide_error | hash_error | lru_error | next_error | value_error),
       .no_entry_i     (no_entry),
       .failed_i       (failed),
       .verdict_valid_i(verdict_valid),
@@ -484,6 +482,7 @@ module sluice_xdp_maps_back
       .refuses_i      (refuses),
       .bad_i          (bad),
       .written_i      (written),
+      .queue_i        (queue),
       .chain_valid_i  (next_came),
       .chain_i        (next_chain),
       .chain_word_i   (chain_word),

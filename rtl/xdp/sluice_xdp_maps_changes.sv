@@ -29,6 +29,10 @@ module sluice_xdp_maps_changes
     input walk_plan_t     plan_i,
     // verilator lint_on UNUSEDSIGNAL
     input xdp_map_state_t counts_i,
+    // "Bits of signal are not used": of a queue its state.
+    // verilator lint_off UNUSEDSIGNAL
+    input walk_queue_t    queue_i,
+    // verilator lint_on UNUSEDSIGNAL
     input link_t          next_i,
     input link_t          hook_i,
     input logic           holds_entry_i,
@@ -76,7 +80,7 @@ module sluice_xdp_maps_changes
     if (moves) move_o.rest = rest;
   end
 
-  assign writing = write_q != WriteNone && (sure_i || written_q || plan_i.deletes) &&
+  assign writing = write_q != WriteNone && (sure_i || written_q || plan_i.deletes || operation_i.call.op == XdpMapOpPop) &&
       !(plan_i.exchanges && write_q == WriteEntry && marked_valid_i && holds_entry_i);
   logic [2:0] rests;
   assign rests = rests_of(operation_i.map, operation_i.wide);
@@ -131,6 +135,11 @@ module sluice_xdp_maps_changes
           search_write_o = '1;
           search_write_row_o = rows_i.state;
           search_o = counts_i;
+        end
+        WriteQueue: begin
+          search_write_o = '1;
+          search_write_row_o = rows_i.state;
+          search_o = queue_i.state;
         end
         WriteEntry: search_write_o = '1;
         WriteFree:  search_write_o = 4'b0001;

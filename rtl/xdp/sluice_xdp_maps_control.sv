@@ -95,21 +95,22 @@ module sluice_xdp_maps_control
   assign takes_o = found_valid_i && found_ready_o;
 
   // Of a lookup by key or prefix nothing is to be decided before its chain's beginning, or its trie's root, is read; of a reference by
-  // index with plain flags nothing but whether there is such an entry. A change begins with the map's state.
-  logic trie, changes, quick, refers;
+  // index with plain flags nothing but whether there is such an entry. A change, and an operation on a queue, begins with the map's state.
+  logic trie, changes, quick, refers, queues;
   assign trie = found_map_i.kind == XdpMapTrie;
   assign changes = found_i.op inside {XdpMapOpUpdate, XdpMapOpDelete} && is_keyed(found_map_i.kind);
-  assign quick = (found_i.op == XdpMapOpLookup && (is_keyed(found_map_i.kind) || trie)) || changes;
+  assign queues = is_queue_op(found_i.op);
+  assign quick = queues || (found_i.op == XdpMapOpLookup && (is_keyed(found_map_i.kind) || trie)) || changes;
   assign refers = found_i.op == XdpMapOpReference && found_map_i.kind inside {XdpMapDevices, XdpMapReferences} && found_i.value[63:2] == '0;
   assign next_index_o = (refers || found_i.op == XdpMapOpProgram) && found_key_i[0][31:0] < found_map_i.entries;
   assign next_looks_o = between_o && found_valid_i && quick && !found_fault_i && !host_waits_i;
-  assign next_state_o = trie || changes;
+  assign next_state_o = trie || changes || queues;
 
   walk_go_e own;
   always_comb begin
     own = GoStay;
     if (takes_o) begin
-      if (quick) own = changes ? GoBucket : trie ? GoRootRow : GoBucketRow;
+      if (quick) own = queues ? GoQueue : changes ? GoBucket : trie ? GoRootRow : GoBucketRow;
       if (next_index_o) own = GoGet;
       if (found_fault_i) own = GoAnswer;
     end

@@ -96,23 +96,24 @@ module sluice_xdp_maps_front
   assign keyed = is_keyed(map_i.kind);
   always_comb begin
     allowed = map_i.valid && 32'(call_q.map) < Maps && (host_q || map_i.module_id == call_q.module_id[5:0]) &&
-        map_i.key_bytes != '0 && 32'(map_i.key_bytes) <= 8 * KeyWords && 32'(map_i.value_bytes) <= 512 &&
-        map_i.value_bytes != '0 && (!indexed || map_i.key_bytes == 7'd4);
+        (map_i.key_bytes != '0) != is_queue(map_i.kind) && 32'(map_i.key_bytes) <= 8 * KeyWords &&
+        32'(map_i.value_bytes) <= 512 && map_i.value_bytes != '0 && (!indexed || map_i.key_bytes == 7'd4);
     case (call_q.op)
       XdpMapOpLookup: allowed = allowed && map_i.kind <= XdpMapKeyedMaps;
       XdpMapOpUpdate, XdpMapOpDelete:
-      allowed = allowed && map_i.kind != XdpMapTrie && (host_q || map_i.kind <= XdpMapHash);
+      allowed = allowed && map_i.kind != XdpMapTrie && !is_queue(map_i.kind) && (host_q || map_i.kind <= XdpMapHash);
       XdpMapOpReference:
       allowed = allowed && map_i.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
       XdpMapOpProgram: allowed = allowed && map_i.kind == XdpMapPrograms;
       XdpMapOpLookupPercpu: allowed = allowed && map_i.per_cpu;
       XdpMapOpNext: allowed = allowed && host_q && keyed;
       XdpMapOpPut: allowed = allowed && host_q;
+      XdpMapOpPush, XdpMapOpPop, XdpMapOpPeek: allowed = allowed && is_queue(map_i.kind);
       default: allowed = 1'b0;
     endcase
   end
-  // A reference's index is in the call, and a walk of the host may begin without key.
-  assign reads = !(call_q.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut}) && !(call_q.op == XdpMapOpNext && !call_q.flags[0]);
+  // A reference's index is in the call, elements have no key, and a walk of the host may begin without key.
+  assign reads = !(call_q.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut, XdpMapOpPush, XdpMapOpPop, XdpMapOpPeek}) && !(call_q.op == XdpMapOpNext && !call_q.flags[0]);
 
   // Whether it may is known too late for those who wait, and it does not stay.
   assign wants_o = state_q == Begin && reads && block.address[31:28] inside {[4'd4 : 4'd8]};

@@ -1,4 +1,5 @@
-/// The value of an operation: reads that of an update, writes it and zeros into other copies of a new entry, gets what an entry holds.
+/// The value of an operation: reads that of an update or a push, writes it and zeros into other copies of a new entry, gets what an entry holds, copies an element of a
+/// queue or stack to its context's slot.
 ///
 /// The block of an update is read from the cycle on in which the operation is taken; what has a word has all (`sure_o`). A spin lock keeps its word.
 /// While a value is being written nobody else reaches values.
@@ -43,23 +44,25 @@ module sluice_xdp_maps_value
     input logic             links_i,       // a new entry's link is being written
     input logic             leaves_i,      // one row at most is left to be written
 
-    output walk_go_e    go_o,
-    output walk_move_t  move_o,
-    output walk_look_t  look_o,
-    output walk_write_e write_o,
-    output logic        mark_valid_o,
-    output map_mark_e   mark_o,
-    output logic        mark_slot_o,    // the bits are those of the slot that is taken
-    output logic        aside_o,        // the slot set aside is there, and is exchanged for the entry's
-    output logic        holds_entry_o,  // what an exchange's entry waits for: the bits of the slot that goes
-    output logic        refusable_o,
-    output logic        sure_o,
-    output logic        fault_o,        // the value may not be read
-    output logic        drained_o,
-    output logic        written_o,      // the value's last word
-    output logic        got_o,          // a word of what an entry holds
-    output logic        got_first_o,
-    output logic        locks_o,
+    output walk_go_e           go_o,
+    output walk_move_t         move_o,
+    output walk_look_t         look_o,
+    output walk_write_e        write_o,
+    output logic        [63:0] error_o,
+    output walk_queue_t        queue_o,
+    output logic               mark_valid_o,
+    output map_mark_e          mark_o,
+    output logic               mark_slot_o,    // the bits are those of the slot that is taken
+    output logic               aside_o,        // the slot set aside is there, and is exchanged for the entry's
+    output logic               holds_entry_o,  // what an exchange's entry waits for: the bits of the slot that goes
+    output logic               refusable_o,
+    output logic               sure_o,
+    output logic               fault_o,        // the value may not be read
+    output logic               drained_o,
+    output logic               written_o,      // the value's last word
+    output logic               got_o,          // a word of what an entry holds
+    output logic               got_first_o,
+    output logic               locks_o,
 
     // The value of an update, from packet memory, values or the host's data.
     output logic                   read_valid_o,
@@ -86,7 +89,7 @@ module sluice_xdp_maps_value
   // Words of the host's data before the value.
   localparam int unsigned HostValue = KeyWords;
 
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     Rest,
     AsideRow,  // the slot that a change writes
     Zero,      // other copies of a new entry are zero
@@ -94,7 +97,10 @@ module sluice_xdp_maps_value
     Mark,      // the slot that an exchange took
     Links,     // waits until its rows are written, but for the last
     Get,
-    GetWait
+    GetWait,
+    Give,      // a word of an element that a context gets
+    GiveWait,
+    GivePut    // to its own slot
   } state_e;
 
   state_e state_q, state_next;
@@ -103,10 +109,10 @@ module sluice_xdp_maps_value
   slot_t zero_copy_q;  // slots of the copies before it
   logic put_ready, put_last, last_word, own_request_valid;
   logic word_valid, word_ready, word_last;
-  logic [63:0] word;
+  logic [63:0] word, given_q;
 
   assign sure_o = word_valid;
-  assign looks_o = state_q == AsideRow;
+  assign looks_o = state_q == AsideRow || queue_looks;
   assign drained_o = word_valid && word_last;
   assign aside_o = state_q == AsideRow;
   assign holds_entry_o = state_q inside {Value, Mark};
@@ -119,14 +125,39 @@ module sluice_xdp_maps_value
   slot_t aside;
   assign aside = slot_in(slot_t'(search_i[operation_i.processor[1:0]]), Outside);
 
+  // ---------------------------------------------------------------------------------------------------------------
+  // Queues and stacks.
+
+  logic queue_looks;
+  walk_go_e queue_go;
+  walk_move_t queue_move;
+  walk_write_e queue_write;
+  sluice_xdp_maps_queue u_queue (
+      .clk_i,
+      .rst_ni,
+      .hold_i,
+      .looks_o    (queue_looks),
+      .operation_i(operation_i),
+      .search_i,
+      .go_i,
+      .go_o       (queue_go),
+      .error_o,
+      .move_o     (queue_move),
+      .write_o    (queue_write),
+      .given_i    (state_q == GivePut && put_last),
+      .queue_o
+  );
+
+  // ---------------------------------------------------------------------------------------------------------------
+
   walk_go_e ended;
   assign ended = leaves_i ? GoAnswer : GoLinks;
 
   always_comb begin
     state_next = state_q;
-    go_o = GoStay;
-    move_o = '0;
-    write_o = WriteNone;
+    go_o = queue_go;
+    move_o = queue_move;
+    write_o = queue_write;
     case (state_q)
       AsideRow: begin
         move_o.slot_valid = 1'b1;
@@ -150,6 +181,14 @@ module sluice_xdp_maps_value
           if (!operation_i.host || last_word) go_o = GoAnswer;
         end
       end
+      Give: if (queue_o.nothing || (put_ready && own_request_valid)) state_next = queue_o.nothing ? GivePut : GiveWait;
+      GiveWait: if (done_valid_i) state_next = GivePut;
+      GivePut: begin
+        if (put_ready) begin
+          state_next = Give;
+          if (last_word) go_o = GoAnswer;
+        end
+      end
       default: ;
     endcase
   end
@@ -165,6 +204,7 @@ module sluice_xdp_maps_value
         GoValue: state_q <= Value;
         GoLinks: state_q <= Links;
         GoGet:   state_q <= Get;
+        GoGive:  state_q <= Give;
         default: state_q <= Rest;
       endcase
     end
@@ -174,7 +214,8 @@ module sluice_xdp_maps_value
       zero_q <= zero_q + ProcessorBits'(1);
       zero_copy_q <= zero_copy_q + slot_t'(operation_i.map.slots);
     end
-    if (got_o && operation_i.host) word_q <= word_q + 7'd1;
+    if ((got_o && operation_i.host) || (state_q == GivePut && put_ready)) word_q <= word_q + 7'd1;
+    if (state_q == GiveWait && done_valid_i) given_q <= done_value_i;
     if (takes_i) begin
       word_q      <= '0;
       zero_q      <= '0;
@@ -247,7 +288,7 @@ module sluice_xdp_maps_value
       .request_valid_o(reader_request_valid),
       .request_ready_i(request_ready_i && !own_request_valid),
       .request_o      (reader_request),
-      .done_valid_i   (done_valid_i && state_q != GetWait),
+      .done_valid_i   (done_valid_i && !(state_q inside {GetWait, GiveWait})),
       .done_fault_i,
       .done_value_i,
       .host_valid_o,
@@ -262,21 +303,22 @@ module sluice_xdp_maps_value
   slot_t put_slot;
   logic [31:0] put_place_q, put_number;
   logic outside;
-  logic put_known_q, put_zero_q, put_known;
+  logic put_known_q, put_zero_q, put_own_q, put_known;
   logic [7:0] lock_word;
   logic [5:0] words;  // of a value, less 1
   assign words = 6'((operation_i.map.value_bytes - 10'd1) >> 3);
   assign lock_word = operation_i.map.lock - 8'd1;
   always_comb begin
     put_slot = cursor_i.slot;
-    if (found_i) put_slot = cursor_i.at;
+    if (found_i || state_q inside {GiveWait, GivePut}) put_slot = cursor_i.at;
     if (state_q == AsideRow) put_slot = aside;
   end
   always_ff @(posedge clk_i)
     if (!hold_i) begin
       put_place_q <= (outside ? {operation_i.map.base, 16'd0} : {4'd0, operation_i.map.base, 12'd0}) + (put_number << operation_i.map.shift);
-      put_known_q <= !(takes_i || begins_i || (state_q == Zero && put_last && word_valid));
+      put_known_q <= !(takes_i || begins_i || queue_looks || (state_q == Zero && put_last && word_valid));
       put_zero_q <= state_q == Zero;
+      put_own_q <= state_q inside {GiveWait, GivePut};
     end
   // An array outside has more elements than slots have numbers.
   assign outside = Outside && operation_i.map.outside;
@@ -284,20 +326,22 @@ module sluice_xdp_maps_value
     put_number = {8'd0, put_slot + ((state_q == Zero) ? zero_copy_q : operation_i.copy)};
     if (Outside && is_wide(operation_i)) put_number = operation_i.key[0][31:0];
   end
-  assign put_known = put_known_q && put_zero_q == (state_q == Zero) && !hold_i;
+  assign put_known = put_known_q && put_zero_q == (state_q == Zero) &&
+      put_own_q == (state_q inside {GiveWait, GivePut}) && !hold_i;
   assign put_ready = put_known && request_ready_i;
   assign last_word = word_q[5:0] == words;
   assign put_last = last_word && put_ready;
   // What an entry holds comes when nobody waits for room.
   assign own_request_valid = put_known &&
-      ((state_q == Get && (!Outside || settled_i)) || (state_q inside {Zero, Value} && word_valid));
+      (((state_q == Get || (state_q == Give && !queue_o.nothing)) && (!Outside || settled_i)) || state_q == GivePut || (state_q inside {Zero, Value} && word_valid));
   always_comb begin
     own_request = '0;
-    own_request.kind = (state_q == Get) ? RequestGet : RequestPut;
+    own_request.kind = (state_q inside {Get, Give}) ? RequestGet : RequestPut;
     own_request.address = put_place_q + {22'd0, word_q, 3'd0};
     own_request.bytes = 4'd8;
     own_request.outside = outside;
     own_request.data = (state_q == Zero) ? '0 : word;
+    if (state_q == GivePut) own_request.data = queue_o.nothing ? '0 : given_q;
     // A spin lock keeps its word.
     if (state_q == Value && operation_i.map.lock != '0 && word_q == lock_word[7:1]) begin
       own_request.bytes = 4'd4;
@@ -310,7 +354,7 @@ module sluice_xdp_maps_value
   assign request_valid_o = own_request_valid || reader_request_valid;
   assign request_o = own_request_valid ? own_request : reader_request;
 
-  assign host_write_o = got_o && operation_i.host && operation_i.call.op == XdpMapOpLookup;
+  assign host_write_o = got_o && operation_i.host && operation_i.call.op inside {XdpMapOpLookup, XdpMapOpPop, XdpMapOpPeek};
   assign host_write_word_o = 7'(HostValue) + word_q;
   assign host_o = done_value_i;
 

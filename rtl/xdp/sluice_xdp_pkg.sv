@@ -154,6 +154,7 @@ package sluice_xdp_pkg;
   localparam logic [15:0] HelperRedirectMap = 16'd51;
   localparam logic [15:0] HelperAdjustMeta = 16'd54;
   localparam logic [15:0] HelperAdjustTail = 16'd65;
+  localparam logic [15:0] HelperPush = 16'd87;
   localparam logic [15:0] HelperLock = 16'd93;
   localparam logic [15:0] HelperUnlock = 16'd94;
   localparam logic [15:0] HelperJiffies = 16'd118;
@@ -165,6 +166,9 @@ package sluice_xdp_pkg;
   localparam logic [15:0] HelperLoadBytes = 16'd189;
   localparam logic [15:0] HelperStoreBytes = 16'd190;
   localparam logic [15:0] HelperLookupPercpu = 16'd195;
+  // What begins a pop or peek; the compiler's copy of the element follows.
+  localparam logic [15:0] HelperPop = 16'd344;
+  localparam logic [15:0] HelperPeek = 16'd345;
 
   // Most tail calls of a packet (Linux: MAX_TAIL_CALL_CNT).
   localparam logic [5:0] MostTailCalls = 6'd33;
@@ -437,6 +441,11 @@ package sluice_xdp_pkg;
 
   function automatic logic is_keyed(logic [3:0] kind);
     return kind inside {XdpMapHash, XdpMapKeyedReferences, XdpMapKeyedMaps};
+  endfunction
+
+  // Elements without keys.
+  function automatic logic is_queue(logic [3:0] kind);
+    return kind inside {XdpMapQueue, XdpMapStack};
   endfunction
 
   // The lowest bytes of a word, as an enable and as its bits.

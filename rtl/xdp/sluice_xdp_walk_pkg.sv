@@ -46,6 +46,8 @@ package sluice_xdp_walk_pkg;
     GoValue,      // a value that is written
     GoLinks,      // rows that are written
     GoGet,        // what an entry holds
+    GoQueue,      // a queue or stack, of which the state comes
+    GoGive,       // an element, to the context's own slot
     GoFound,
     GoMiss,
     GoFail,       // an error number
@@ -117,7 +119,8 @@ package sluice_xdp_walk_pkg;
     WriteCounts,
     WriteLink,
     WriteEntry,
-    WriteFree     // the slot that is given back, before the one given back last
+    WriteFree,    // the slot that is given back, before the one given back last
+    WriteQueue    // state of a queue or stack
   } walk_write_e;
 
   // What a change of a map with keys comes to.
@@ -129,6 +132,14 @@ package sluice_xdp_walk_pkg;
     logic takes_free;
     logic no_slot;
   } walk_plan_t;
+
+  // What an operation on a queue or stack comes to.
+  typedef struct packed {
+    xdp_map_state_t state;    // that is written
+    logic           nothing;  // there is no element for the context: its slot becomes zero
+    logic [31:0]    why;      // the number that it is told
+    logic           given;    // the element lies in its slot
+  } walk_queue_t;
 
   // Flags of an update. Those that no kind takes are bad. The host's 3 is 2 that touches nothing.
   typedef struct packed {
@@ -173,7 +184,11 @@ package sluice_xdp_walk_pkg;
   endfunction
 
   function automatic logic writes_value(walk_operation_t operation);
-    return operation.call.op inside {XdpMapOpUpdate, XdpMapOpPut};
+    return operation.call.op inside {XdpMapOpUpdate, XdpMapOpPut, XdpMapOpPush};
+  endfunction
+
+  function automatic logic is_queue_op(xdp_map_op_e op);
+    return op inside {XdpMapOpPush, XdpMapOpPop, XdpMapOpPeek};
   endfunction
 
   // Programs may not change what is constant.

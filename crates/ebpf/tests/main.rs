@@ -12,6 +12,7 @@ mod helpers_callbacks;
 mod helpers_docs;
 mod helpers_fib;
 mod helpers_packet;
+mod helpers_queues;
 mod helpers_results;
 mod kernel_oracle;
 mod kernel_programs;

@@ -134,7 +134,7 @@ pub fn stages(image: &Image, program: &Program, passes: Passes) -> Vec<Stage> {
 
 fn staged(image: &Image, program: &Program, passes: Passes, profile: Option<&Profile>) -> Vec<Stage> {
     let regions = analysis::analyze(image, program);
-    let maps = Maps { sizes: sizes(image, &regions), arrays: arrays(image) };
+    let maps = Maps { sizes: sizes(image, &regions), arrays: arrays(image), elements: pass::queues::elements(image, &regions) };
     run(program, regions, maps, passes, profile)
 }
 
@@ -191,6 +191,7 @@ fn attempt(
     if passes.has(Pass::Starts) {
         pass::starts::starts(&mut steps, &regions);
     }
+    pass::queues::queues(&mut steps, &maps.elements);
     let mut code = pass::traces::traces(program, &steps, regions, passes.has(Pass::Predict).then_some(profile));
     code.maps = maps;
     let mut stages = vec![Stage { name: "traces", code: code.clone() }];

@@ -139,7 +139,7 @@ impl Found {
 
 /// Memory that a helper may read and write.
 fn helper_spaces(id: i32) -> (Spaces, Spaces) {
-    let Some(helper) = helper::find(id) else { return (ANY, ANY) };
+    let Some(helper) = helper::find_any(id) else { return (ANY, ANY) };
     let (mut loads, mut stores) = (0, 0);
     for arg in helper.args {
         match arg {

@@ -418,6 +418,10 @@ fn write(
             args[0] = handle.map_or(args[0], |_| constant());
             args[1] = before.second(op);
             args[2] = third.map_or(args[2], u64::from);
+            if let (None, Some(own)) = (index, helper::find_any(id)) {
+                cpu.registers[0] = (own.run)(cpu, args)?;
+                return Ok(Way::Next);
+            }
             if cpu.call_helper(index, id, args)? {
                 return Ok(Way::Program);
             }

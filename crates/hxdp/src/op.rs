@@ -299,7 +299,7 @@ impl Op {
             Self::Atomic { op, base, src, .. } => 1 << base | of(src) | Registers::from(op == AtomicOp::Cmpxchg),
             Self::Helper { .. } if self.is_barrier() => ALL,
             Self::Helper { id, handle, second, third } => {
-                let args = sluice_ebpf::helper::find(id).map_or(5, |helper| helper.args.len());
+                let args = sluice_ebpf::helper::find_any(id).map_or(5, |helper| helper.args.len());
                 let given = handle.map_or(0, |_| 1 << 1) | second.map_or(0, |_| 1 << 2) | third.map_or(0, |_| 1 << 3);
                 ((1 << args) - 1) << 1 & !given | second.map_or(0, |(base, _)| 1 << base)
             }
@@ -452,20 +452,20 @@ impl Op {
     pub fn is_alone(&self) -> bool {
         match self {
             Self::Atomic { op: AtomicOp::Cmpxchg, .. } | Self::Call { .. } => true,
-            Self::Helper { id, .. } => sluice_ebpf::helper::find(*id).is_none_or(|helper| helper.args.len() > 2),
+            Self::Helper { id, .. } => sluice_ebpf::helper::find_any(*id).is_none_or(|helper| helper.args.len() > 2),
             _ => false,
         }
     }
 
     /// Whether functions or other programs see what registers hold then: nothing moves across it.
     pub fn is_barrier(&self) -> bool {
-        use sluice_ebpf::helper::{Arg, find};
+        use sluice_ebpf::helper::{Arg, find_any};
         match self {
             Self::Call { .. } => true,
             Self::Helper { id, .. } => {
                 *id == TAIL_CALL
                     || routes::is_called(*id)
-                    || find(*id).is_none_or(|helper| helper.args.contains(&Arg::Callback))
+                    || find_any(*id).is_none_or(|helper| helper.args.contains(&Arg::Callback))
             }
             _ => false,
         }
@@ -512,6 +512,10 @@ impl Op {
 
 /// Number of the helper `map_lookup_elem`.
 pub const LOOKUP: i32 = 1;
+/// Number of the helper `map_push_elem`.
+pub const PUSH: i32 = sluice_ebpf::helper::PUSH.id;
+/// Numbers of what begins a `map_pop_elem` and a `map_peek_elem`.
+pub const GIVEN: [i32; 2] = [sluice_ebpf::helper::GIVE_POPPED.id, sluice_ebpf::helper::GIVE_PEEKED.id];
 /// Number of the helper `xdp_adjust_head`.
 pub const ADJUST_HEAD: i32 = 44;
 /// Number of the helper `redirect`.

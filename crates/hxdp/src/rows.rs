@@ -4,7 +4,7 @@ use crate::encode::lane;
 use crate::events::{self, Events};
 use crate::frames::{MOST_FRAMES, calls_tails_in_functions, frames};
 use crate::loops::{self, LOOP};
-use crate::op::{LOOKUP, Op, REDIRECT, REDIRECT_MAP, START, TAIL_CALL};
+use crate::op::{GIVEN, LOOKUP, Op, PUSH, REDIRECT, REDIRECT_MAP, START, TAIL_CALL};
 use crate::{Bundle, Bundles, CompileError, Compiled, Target, compile, routes};
 use sluice_ebpf::helper;
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
@@ -40,8 +40,8 @@ const CLOCKS: [i32; 3] = [125, 160, 208];
 /// `ktime_get_ns`.
 const TIME: i32 = 5;
 /// Those that have a map: `map_lookup_elem`, `map_update_elem`, `map_delete_elem`, `tail_call`, `redirect_map`,
-/// `map_lookup_percpu_elem`.
-pub const MAP_HELPERS: [i32; 6] = [LOOKUP, 2, 3, TAIL_CALL, REDIRECT_MAP, 195];
+/// `map_lookup_percpu_elem`, `map_push_elem`, and what begins a `map_pop_elem` and a `map_peek_elem`.
+pub const MAP_HELPERS: [i32; 9] = [LOOKUP, 2, 3, TAIL_CALL, REDIRECT_MAP, 195, PUSH, GIVEN[0], GIVEN[1]];
 /// `spin_lock` and `spin_unlock`: a packet that holds a lock does not wait for its flow.
 pub(crate) const LOCKS: [i32; 2] = [93, 94];
 /// Whether a call that names a map of this kind is done by the unit of values: a lookup in an array, and a reference in a devmap or a map of
@@ -293,7 +293,12 @@ impl Row<'_> {
             && helper::find(id).is_some_and(|helper| helper.args.len() > 2)
         {
             let last = &mut row.lanes[LANES - 1];
-            (last.a, last.b) = if id == TAIL_CALL { (1, 4) } else { (3, 4) };
+            (last.a, last.b) = match id {
+                TAIL_CALL => (1, 4),
+                // Value and flags stand where an update has them.
+                PUSH => (2, 3),
+                _ => (3, 4),
+            };
             // In the place of the fourth, which the helper has not.
             if let Op::Helper { third: Some(third), .. } = step.op {
                 (last.immediate, last.imm) = (true, third.into());

@@ -59,6 +59,8 @@ impl Serial {
 struct Slots {
     uses: BTreeSet<u32>,
     changes: BTreeSet<u32>,
+    /// Pops and peeks of elements of a known size.
+    copies: BTreeSet<u32>,
 }
 
 impl Slots {
@@ -71,7 +73,7 @@ impl Slots {
             if map.spec(image).is_some_and(|spec| spec.kind.is_per_cpu()) {
                 continue;
             }
-            let changed = |name: &str| matches!(name, "map_update_elem" | "map_delete_elem");
+            let changed = |name: &str| matches!(name, "map_update_elem" | "map_delete_elem" | "map_push_elem" | "map_pop_elem");
             let calls: BTreeSet<u32> =
                 used.calls.iter().filter(|(_, name)| changed(name)).map(|(slot, _)| *slot).collect();
             if calls.is_empty() && !used.writes.iter().any(|slot| left.contains(slot)) {
@@ -85,16 +87,22 @@ impl Slots {
             uses.extend(used.reads.iter().copied().chain(calls));
         }
         uses.extend(&changes);
-        Self { uses, changes }
+        Self { uses, changes, copies: code.maps.elements.keys().copied().collect() }
+    }
+
+    /// Whether others see it: of a pop or peek the copy of the element is the context's own.
+    fn shares(&self, step: &Step) -> bool {
+        matches!(step.op, Op::Helper { .. }) || !self.copies.contains(&step.slot)
     }
 
     fn is_use(&self, step: &Step) -> bool {
         reaches(step.op)
+            && self.shares(step)
             && (self.uses.contains(&step.slot) || matches!(step.op, Op::Helper { id, .. } if LOCKS.contains(&id)))
     }
 
     fn is_change(&self, step: &Step) -> bool {
-        reaches(step.op) && self.changes.contains(&step.slot)
+        reaches(step.op) && self.shares(step) && self.changes.contains(&step.slot)
     }
 }
 

@@ -162,7 +162,7 @@ fn is_product(op: AluOp) -> bool {
 }
 
 fn arguments(helper: i32) -> usize {
-    sluice_ebpf::helper::find(helper).map_or(5, |helper| helper.args.len())
+    sluice_ebpf::helper::find_any(helper).map_or(5, |helper| helper.args.len())
 }
 
 /// Row and lane of each instruction of a trace.

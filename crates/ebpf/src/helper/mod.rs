@@ -97,7 +97,7 @@ pub fn find(id: i32) -> Option<&'static Helper> {
     ALL.binary_search_by_key(&id, |h| h.id).ok().map(|index| &ALL[index])
 }
 
-/// The same, with what the compiler puts in the place of helpers: by negative numbers, which no program calls.
+/// The same, with what the compiler puts in the place of helpers: by numbers that no program calls.
 pub fn find_any(id: i32) -> Option<&'static Helper> {
     [&GIVE_POPPED, &GIVE_PEEKED].into_iter().find(|helper| helper.id == id).or_else(|| find(id))
 }

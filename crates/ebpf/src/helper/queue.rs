@@ -39,9 +39,12 @@ pub const PEEK: Helper = Helper {
     run: peek,
 };
 
+/// Numbers of what only the compiler uses: above all that the kernel has.
+const OWN: i32 = 256;
+
 /// What stands before the copy of an element in a compiled `map_pop_elem`: it gives the address where the element lies, and above it the error number. No program can call it.
 pub const GIVE_POPPED: Helper = Helper {
-    id: -POP.id,
+    id: OWN + POP.id,
     name: "map_pop_elem",
     args: &[Arg::Map],
     ret: Ret::Number,
@@ -52,7 +55,7 @@ pub const GIVE_POPPED: Helper = Helper {
 
 /// The same of `map_peek_elem`.
 pub const GIVE_PEEKED: Helper =
-    Helper { id: -PEEK.id, name: "map_peek_elem", run: give_peeked, ..GIVE_POPPED };
+    Helper { id: OWN + PEEK.id, name: "map_peek_elem", run: give_peeked, ..GIVE_POPPED };
 
 /// Pieces in which an element is copied: offset and bytes.
 pub fn pieces(size: u32) -> impl Iterator<Item = (u32, u8)> {

@@ -161,12 +161,16 @@ codes! {
         Maps "maps" = 7,
         /// By key, as `maps`.
         KeyedMaps "keyed_maps" = 8,
+        /// Elements, the oldest of which goes first. Without keys.
+        Queue "queue" = 9,
+        /// The same, the youngest goes first.
+        Stack "stack" = 10,
     }
 }
 
 codes! {
     /// What is done with a map.
-    XdpMapOp, "xdp_map_op", "XdpMapOp", 3 {
+    XdpMapOp, "xdp_map_op", "XdpMapOp", 4 {
         /// Finds a value.
         Lookup "lookup" = 0,
         /// Makes or changes an entry.
@@ -183,6 +187,12 @@ codes! {
         Put "put" = 6,
         /// Finds the program that an entry stands for.
         Program "program" = 7,
+        /// Puts an element into a queue or stack.
+        Push "push" = 8,
+        /// Takes one out: to the slot of the context, or to the host.
+        Pop "pop" = 9,
+        /// The same, and it stays.
+        Peek "peek" = 10,
     }
 }
 

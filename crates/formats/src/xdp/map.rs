@@ -86,6 +86,11 @@ impl XdpMapKind {
         matches!(self, Self::Hash | Self::KeyedReferences | Self::KeyedMaps)
     }
 
+    /// Whether it has elements without keys.
+    pub fn is_queue(self) -> bool {
+        matches!(self, Self::Queue | Self::Stack)
+    }
+
     /// Whether an entry names an interface.
     pub fn names_interfaces(self) -> bool {
         matches!(self, Self::Devices | Self::KeyedReferences)
@@ -96,7 +101,7 @@ impl MapShape {
     /// Whether the engine can have such a map at all.
     pub fn check(&self) -> Result<(), MapLimit> {
         let (key, value) = (self.key_bytes as usize, self.value_bytes as usize);
-        if key == 0 || key > KEY_BYTES {
+        if (key == 0) != self.kind.is_queue() || key > KEY_BYTES {
             return Err(MapLimit::Key(self.key_bytes));
         }
         if value == 0 || value > VALUE_BYTES {
@@ -119,9 +124,9 @@ impl MapShape {
         matches!(self.kind, XdpMapKind::Array | XdpMapKind::Hash | XdpMapKind::Trie)
     }
 
-    /// Whether entries are found by search memory; those of other kinds are by index.
+    /// Whether search memory says where entries are; those of other kinds are found by index.
     pub fn searched(&self) -> bool {
-        self.has_chains() || self.kind == XdpMapKind::Trie
+        self.has_chains() || self.kind == XdpMapKind::Trie || self.kind.is_queue()
     }
 
     /// Whether its entries lie in chains.
@@ -141,7 +146,12 @@ impl MapShape {
 
     /// Slots of one copy.
     pub fn slots(&self) -> u32 {
-        let spare = if self.kind == XdpMapKind::Trie { TRIE_SPARE } else { self.asides() };
+        let spare = match self.kind {
+            XdpMapKind::Trie => TRIE_SPARE,
+            // Behind its ring one a context, for what was popped.
+            XdpMapKind::Queue | XdpMapKind::Stack => self.contexts,
+            _ => self.asides(),
+        };
         self.entries.saturating_add(spare)
     }
 
@@ -195,7 +205,12 @@ impl MapShape {
         let buckets = if self.has_chains() { aligned(1u32 << (self.bucket_bits() - 2)) } else { 0 };
         let clock = if self.lru { aligned(self.slots().div_ceil(64)) } else { 0 };
         // A trie of n entries has n - 1 forks at most.
-        let entries = if self.kind == XdpMapKind::Trie { 2 * self.entries } else { self.slots() };
+        let entries = match self.kind {
+            XdpMapKind::Trie => 2 * self.entries,
+            // Its state alone.
+            XdpMapKind::Queue | XdpMapKind::Stack => 0,
+            _ => self.slots(),
+        };
         let entry = asides + buckets + clock;
         [asides, asides + buckets, entry, entry + (entries << self.entry_shift())]
     }
@@ -307,6 +322,11 @@ impl MapShape {
         (0..).zip(rows).chain(entries).collect()
     }
 
+    /// The same of a queue or stack with so many elements, which lie in its first slots.
+    pub fn filled(&self, elements: u32) -> Vec<(u32, XdpSearchRow)> {
+        vec![(0, XdpSearchRow { words: [elements, elements % self.entries.max(1), 0, 0] })]
+    }
+
     /// Number of a key's chain, as sluice_xdp_hash computes it.
     pub fn chain(&self, key: &[u8], seed: u32) -> u32 {
         let mut sum = 0u64;
@@ -398,6 +418,18 @@ mod tests {
         let entry = &rows[rows.len() - 2..];
         assert_eq!(entry[0].1.words, [0, small.chain(&[7; 13], 9), 0x0707_0707, 0x0707_0707]);
         assert_eq!(small.key(&[entry[0].1, entry[1].1]), [7; 13]);
+    }
+
+    #[test]
+    fn a_queue_has_a_row_of_state_and_a_slot_more_for_each_context() {
+        let queue = shape(XdpMapKind::Queue, 0, 5);
+        assert_eq!((queue.check(), queue.search_rows(false), queue.slots()), (Ok(()), 1, 13));
+        assert_eq!((queue.empty().len(), queue.empty()[0].words), (1, [0; 4]));
+        assert_eq!(queue.filled(5), [(0, XdpSearchRow { words: [5, 0, 0, 0] })]);
+        assert_eq!(queue.filled(2)[0].1.words, [2, 2, 0, 0]);
+        assert_eq!(queue.value_memory(), 13 * 16);
+        assert_eq!(shape(XdpMapKind::Stack, 4, 5).check(), Err(MapLimit::Key(4)));
+        assert_eq!(shape(XdpMapKind::Hash, 0, 5).check(), Err(MapLimit::Key(0)));
     }
 
     #[test]

@@ -207,16 +207,16 @@ row! {
 }
 
 row! {
-    /// State of a map with keys: a row of search memory.
+    /// State of a map with keys, or of a queue or stack: a row of search memory.
     #[derive(Copy, Hash)]
     XdpMapState, "xdp_map_state" {
         /// Entries that are in.
         count: u32 = 32,
-        /// The first slot that was never used.
+        /// The first slot that was never used; of a queue or stack that of the next push.
         fresh: u32 = 32,
         /// The slot that was given back last, and 1; 0 is none.
         free: u32 = 32,
-        /// Where the hand of an LRU map stands; of a trie its root, and 1.
+        /// Where the hand of an LRU map stands; of a trie its root, and 1; of a queue or stack the slot of the oldest element.
         hand: u32 = 32,
     }
 }
@@ -235,7 +235,7 @@ row! {
     #[derive(Copy, Hash)]
     XdpHostRow, "xdp_host_row" {
         /// What to do (`xdp_map_op`).
-        op: u8 = 3,
+        op: u8 = 4,
         /// Number of the map.
         map: u16 = 16,
         /// Flags of an update: 0 any, 1 only a new one, 2 only one that is there, 3 the same for a further copy, which is no use of the entry.

@@ -1,6 +1,6 @@
 //! Operations of the map engine: what each takes of its two halves (docs/design/hxdp-core.md, "Maps").
 
-use crate::op::LOOKUP;
+use crate::op::{GIVEN, LOOKUP, PUSH};
 use sluice_ebpf::{MapSpec, MapType};
 
 /// What is done with a map.
@@ -12,6 +12,10 @@ pub enum What {
     Update,
     /// Takes an entry out.
     Delete,
+    /// Writes an element of a queue or stack.
+    Push,
+    /// Copies one to the context's own slot.
+    Give,
     /// Reads an entry by index, without a key in memory: `redirect_map`, `tail_call`.
     Reference,
 }
@@ -39,6 +43,8 @@ impl Search {
         let what = match helper {
             2 => What::Update,
             3 => What::Delete,
+            PUSH => What::Push,
+            id if GIVEN.contains(&id) => What::Give,
             1 | 195 => What::Lookup,
             _ => What::Reference,
         };
@@ -55,7 +61,7 @@ impl Search {
         let trie = map.kind == MapType::LpmTrie;
         Self {
             what,
-            keyed: !indexed.contains(&map.kind) && !trie,
+            keyed: !indexed.contains(&map.kind) && !trie && !map.kind.is_queue(),
             trie,
             key: words(map.key_size).max(1),
             value: words(map.value_size).max(1),
@@ -87,6 +93,12 @@ pub struct MapEngine {
     pub change: u64,
     /// The same of a delete.
     pub delete: u64,
+    /// A push, besides a cycle for each word of its value.
+    pub push: u64,
+    /// A pop or peek, and each word of its value.
+    pub give: u64,
+    /// As above.
+    pub give_word: u64,
     /// Cycles in the second half that no operation takes less than.
     pub least: u64,
 }
@@ -104,6 +116,9 @@ impl Default for MapEngine {
             trie: 12,
             change: 1,
             delete: 3,
+            push: 5,
+            give: 4,
+            give_word: 7,
             least: 1,
         }
     }
@@ -114,7 +129,7 @@ impl MapEngine {
     pub fn front(&self, search: Search) -> u64 {
         let hash = if search.keyed { self.hash } else { 0 };
         match search.what {
-            What::Reference => self.call + hash,
+            What::Reference | What::Push | What::Give => self.call + hash,
             _ => self.call + self.key + u64::from(search.key - 1) * self.key_word + hash,
         }
     }
@@ -131,12 +146,14 @@ impl MapEngine {
             What::Update if search.keyed => found + self.change + u64::from(search.value),
             What::Update => found + u64::from(search.value),
             What::Delete => found + self.delete,
+            What::Push => self.push + u64::from(search.value),
+            What::Give => self.give + u64::from(search.value) * self.give_word,
         };
         cycles.max(self.least)
     }
 
     /// Cycles at the end of an operation in which nobody else reaches values: while an update writes its value.
     pub fn locked(&self, search: Search) -> u64 {
-        if search.what == What::Update { u64::from(search.value) } else { 0 }
+        if matches!(search.what, What::Update | What::Push) { u64::from(search.value) } else { 0 }
     }
 }

@@ -7,7 +7,7 @@ use super::Code;
 use super::entries::Entries;
 use crate::Op;
 use crate::alu::alu;
-use crate::op::{NAMES, OWN, REDIRECT_MAP, Registers, START};
+use crate::op::{NAMES, OWN, PUSH, REDIRECT_MAP, Registers, START};
 use sluice_ebpf::insn::{AluOp, Operand, WideValue};
 
 /// What a register is known to hold.
@@ -222,7 +222,8 @@ impl Facts {
                     _ => None,
                 };
                 let second = match self.of(2) {
-                    Some(Fact::Sum(of, more)) if reads(2) => i16::try_from(more).ok().map(|more| (of, more)),
+                    // The engine takes a push's value from where others have their third argument: it is a register.
+                    Some(Fact::Sum(of, more)) if reads(2) && id != PUSH => i16::try_from(more).ok().map(|more| (of, more)),
                     _ => None,
                 };
                 // The last lane, which reads it, has room for a number.

@@ -24,6 +24,7 @@ pub mod packs;
 pub mod pairs;
 pub mod plain;
 pub mod predict;
+pub mod queues;
 pub mod quiet;
 pub mod rename;
 pub mod rotates;
@@ -57,6 +58,8 @@ pub struct Maps {
     pub sizes: BTreeMap<u32, (u32, u32)>,
     /// Arrays of values, per-CPU ones too, by the map's index.
     pub arrays: BTreeMap<u32, elements::Array>,
+    /// Bytes of an element of the queue or stack that a helper pops or looks at, by its slot.
+    pub elements: BTreeMap<u32, u32>,
 }
 
 /// A program between passes.

@@ -111,7 +111,8 @@ fn helper_reads(code: &Code, label: u32, step: &Step) -> Read {
             // What is written may be read too, as by fib_lookup.
             Arg::Read | Arg::Write => length(),
             Arg::WriteExact(bytes) => Some(u64::from(*bytes)),
-            Arg::Map | Arg::Context | Arg::Number | Arg::Size => continue,
+            // An element is written whole.
+            Arg::Map | Arg::Context | Arg::Number | Arg::Size | Arg::WriteValue => continue,
             _ => None,
         };
         read = join(read, argument(code, label, value, bytes));

@@ -54,6 +54,10 @@ fn blocks(steps: &[Step], functions: &BTreeSet<u32>) -> BTreeMap<u32, Trace> {
         }
         let Some(next) = steps.get(index + 1) else { break };
         let ends = step.op.ends();
+        // What stands in the place of one instruction stays together.
+        if next.slot == step.slot {
+            continue;
+        }
         if ends || step.op.branch().is_some() || leaders.contains(&next.slot) || trace.steps.len() >= LONGEST {
             if !ends {
                 trace.next = Some(next.slot);

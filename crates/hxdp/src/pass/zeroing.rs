@@ -8,7 +8,7 @@ use crate::Op;
 use crate::effect::{Effect, STACK};
 use crate::op::TAIL_CALL;
 use sluice_ebpf::analysis::Regions;
-use sluice_ebpf::helper::{Arg, find};
+use sluice_ebpf::helper::{Arg, find_any};
 use sluice_ebpf::insn::Operand;
 
 /// Bytes of the own frame that may not be zero, lowest first.
@@ -34,8 +34,8 @@ fn pass(step: &crate::Step, regions: &Regions, written: &mut Written) {
             own(base, off, bytes).into_iter().flatten().for_each(|b| written[b / 64] |= 1 << (b % 64));
         }
         Op::Helper { id, .. } => {
-            let reads_only = |arg: &Arg| !matches!(arg, Arg::Write | Arg::WriteExact(_) | Arg::Callback);
-            if !find(id).is_some_and(|helper| id == TAIL_CALL || helper.args.iter().all(reads_only)) {
+            let reads_only = |arg: &Arg| !matches!(arg, Arg::Write | Arg::WriteValue | Arg::WriteExact(_) | Arg::Callback);
+            if !find_any(id).is_some_and(|helper| id == TAIL_CALL || helper.args.iter().all(reads_only)) {
                 *written = [u64::MAX; 8];
             }
         }

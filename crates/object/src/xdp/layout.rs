@@ -50,6 +50,8 @@ fn kind_of(kind: u32) -> Option<(XdpMapKind, bool, bool)> {
         13 => (XdpMapKind::KeyedMaps, false, false),
         14 => (XdpMapKind::Devices, false, false),
         16 | 17 => (XdpMapKind::References, false, false),
+        22 => (XdpMapKind::Queue, false, false),
+        23 => (XdpMapKind::Stack, false, false),
         25 => (XdpMapKind::KeyedReferences, false, false),
         _ => return None,
     })
@@ -155,7 +157,7 @@ fn laid(map: &XdpMap, engine: &Engine) -> Option<LaidMap> {
     let hidden = entry::is_host_kept(map.kind);
     let read_only = shape.constant || hidden || shape.kind.names_interfaces();
     let size = map.value_size as u16;
-    let readable = if map.flags & WRONLY_PROG == 0 && !hidden { size } else { 0 };
+    let readable = if (map.flags & WRONLY_PROG == 0 || shape.kind.is_queue()) && !hidden { size } else { 0 };
     let writable = if read_only { 0 } else { size };
     Some(LaidMap { shape, read_only, hidden, page: 0, shift: shape.shift(), readable, writable })
 }

@@ -42,7 +42,11 @@ pub(super) fn check(map: &XdpMap, laid: &LaidMap) -> Result<(), Wrong> {
         }
     }
     let indexed = !laid.shape.searched();
-    let key = if laid.shape.kind == XdpMapKind::Trie { 5 } else { 1 };
+    let key = match laid.shape.kind {
+        XdpMapKind::Trie => 5,
+        kind if kind.is_queue() => 0,
+        _ => 1,
+    };
     if (indexed && map.key_size != 4) || map.key_size < key || map.max_entries == 0 {
         let found = format!("{} bytes, {} entries", map.key_size, map.max_entries);
         let allowed = if indexed {
@@ -105,6 +109,7 @@ fn contents(xdp: &Xdp, index: u32, laid: &LaidMap, seed: u32, referents: &Refere
         bytes[..first.len()].copy_from_slice(first);
     }
     let mut keys: Vec<Vec<u8>> = Vec::new();
+    let mut pushed = 0;
     for (key, mut value) in entry::first_entries(xdp, index) {
         if entry::is_host_kept(map.kind) {
             value = referents.kept(map, &key, &value)?;
@@ -131,6 +136,13 @@ fn contents(xdp: &Xdp, index: u32, laid: &LaidMap, seed: u32, referents: &Refere
                     return Err(("index of an entry that it begins with", key.to_string(), allowed));
                 }
                 key
+            }
+            kind if kind.is_queue() => {
+                pushed += 1;
+                if pushed > map.max_entries {
+                    return Err(("elements that it begins with", pushed.to_string(), map.max_entries.to_string()));
+                }
+                pushed - 1
             }
             XdpMapKind::Trie => trie.update(&key, 0).map_err(|refusal| prefix_wrong(map, &key, refusal))?,
             _ => {
@@ -160,7 +172,11 @@ fn contents(xdp: &Xdp, index: u32, laid: &LaidMap, seed: u32, referents: &Refere
         let all = sent_to(named, &xdp.interfaces, referents.target);
         bytes[(slot as usize) << laid.shift] = all;
     }
-    let search = if shape.kind == XdpMapKind::Trie { trie.rows(shape) } else { shape.holding(&keys, seed) };
+    let search = match shape.kind {
+        XdpMapKind::Trie => trie.rows(shape),
+        kind if kind.is_queue() => shape.filled(pushed),
+        _ => shape.holding(&keys, seed),
+    };
     Ok((bytes, search))
 }
 
