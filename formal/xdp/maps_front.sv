@@ -131,7 +131,7 @@ module maps_front
   logic [KeyWords-1:0][63:0] read_q, key;
   logic [2:0] words_q;
   logic in_call;
-  assign in_call = call_q.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut} || (call_q.op == XdpMapOpNext && !call_q.flags[0]);
+  assign in_call = call_q.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut, XdpMapOpPush, XdpMapOpPop, XdpMapOpPeek} || (call_q.op == XdpMapOpNext && !call_q.flags[0]);
   assign key = in_call ? (KeyWords * 64)'(call_q.key[31:0]) : read_q;
   always_ff @(posedge clk_i) begin
     if (take) begin
@@ -143,19 +143,22 @@ module maps_front
     end
   end
 
-  logic owned, fits, keyed, has;
+  logic owned, fits, keyed, queue, has;
   assign owned = row.valid && 32'(call_q.map) < 4 && (host_q || row.module_id == call_q.module_id[5:0]);
-  assign fits  = row.key_bytes inside {[7'd1 : 7'd64]} && row.value_bytes inside {[10'd1 : 10'd512]};
+  assign queue = row.kind inside {XdpMapQueue, XdpMapStack};
+  assign fits  = (queue ? row.key_bytes == '0 : row.key_bytes inside {[7'd1 : 7'd64]}) && row.value_bytes inside {[10'd1 : 10'd512]};
   assign keyed = row.kind inside {XdpMapHash, XdpMapKeyedReferences, XdpMapKeyedMaps};
   always_comb begin
     case (call_q.op)
       XdpMapOpLookup: has = row.kind <= XdpMapKeyedMaps;
-      XdpMapOpUpdate, XdpMapOpDelete: has = host_q ? row.kind != XdpMapTrie : row.kind inside {XdpMapArray, XdpMapHash};
+      XdpMapOpUpdate, XdpMapOpDelete:
+      has = host_q ? row.kind != XdpMapTrie && !queue : row.kind inside {XdpMapArray, XdpMapHash};
       XdpMapOpReference: has = row.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
       XdpMapOpProgram: has = row.kind == XdpMapPrograms;
       XdpMapOpLookupPercpu: has = row.per_cpu;
       XdpMapOpNext: has = host_q && keyed;
       XdpMapOpPut: has = host_q;
+      XdpMapOpPush, XdpMapOpPop, XdpMapOpPeek: has = queue;
       default: has = 1'b0;
     endcase
   end

@@ -134,7 +134,11 @@ pub fn stages(image: &Image, program: &Program, passes: Passes) -> Vec<Stage> {
 
 fn staged(image: &Image, program: &Program, passes: Passes, profile: Option<&Profile>) -> Vec<Stage> {
     let regions = analysis::analyze(image, program);
-    let maps = Maps { sizes: sizes(image, &regions), arrays: arrays(image), elements: pass::queues::elements(image, &regions) };
+    let maps = Maps {
+        sizes: sizes(image, &regions),
+        arrays: arrays(image),
+        elements: pass::queues::elements(image, &regions),
+    };
     run(program, regions, maps, passes, profile)
 }
 

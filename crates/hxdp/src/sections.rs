@@ -73,7 +73,8 @@ impl Slots {
             if map.spec(image).is_some_and(|spec| spec.kind.is_per_cpu()) {
                 continue;
             }
-            let changed = |name: &str| matches!(name, "map_update_elem" | "map_delete_elem" | "map_push_elem" | "map_pop_elem");
+            let changed =
+                |name: &str| matches!(name, "map_update_elem" | "map_delete_elem" | "map_push_elem" | "map_pop_elem");
             let calls: BTreeSet<u32> =
                 used.calls.iter().filter(|(_, name)| changed(name)).map(|(slot, _)| *slot).collect();
             if calls.is_empty() && !used.writes.iter().any(|slot| left.contains(slot)) {

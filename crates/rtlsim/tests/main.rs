@@ -65,6 +65,7 @@ mod xdp_clock;
 mod xdp_conformance;
 mod xdp_core;
 mod xdp_device;
+mod xdp_elements;
 mod xdp_endurance;
 mod xdp_equality;
 mod xdp_events;

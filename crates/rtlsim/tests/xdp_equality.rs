@@ -62,8 +62,15 @@ fn parts(test: &str, target: &'static Target, wanted: u32, part: impl Fn(u64, u3
 
 /// What the host does with one of the random programs' maps; model and engine answer alike.
 fn host(engine: &mut Engine, pair: &mut Pair, rng: &mut Rng, compared: &mut Compared) {
-    // The array, the hash map and the per-CPU array of such a program, with an index beyond the arrays now and then.
-    let map = rng.index(3);
+    // The array, the hash map and the per-CPU array of such a program, with an index beyond the arrays now and then; its queue and its stack.
+    let map = rng.index(5);
+    if map > 2 {
+        let (value, flags) = (rng.bytes(12), [0, 0, 0, 1, 2][rng.index(5)]);
+        let op = [XdpMapOp::Push, XdpMapOp::Push, XdpMapOp::Pop, XdpMapOp::Peek][rng.index(4)];
+        compared.host += 1;
+        compared.errors += u32::from(pair.host(engine, op, map, &[], &value, flags) != 0);
+        return;
+    }
     let key = (rng.below([2, 7, 5][map]) as u32).to_le_bytes();
     let value = rng.bytes([24, 16, 16][map]);
     let flags = [0, 0, 0, 1, 2][rng.index(5)];

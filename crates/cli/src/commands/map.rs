@@ -82,6 +82,26 @@ enum Command {
         #[arg(required = true, allow_negative_numbers = true)]
         words: Vec<String>,
     },
+    /// Puts an element into a queue or stack
+    #[command(visible_alias = "enqueue")]
+    Push {
+        /// Name
+        map: String,
+        /// `value BYTES [any|exist]`, or items; with `exist` the oldest element of a full map goes
+        #[arg(required = true, allow_negative_numbers = true)]
+        words: Vec<String>,
+    },
+    /// Takes an element out of a queue or stack
+    #[command(visible_alias = "dequeue")]
+    Pop {
+        /// Name
+        map: Vec<String>,
+    },
+    /// The element of a queue or stack that a pop would take
+    Peek {
+        /// Name
+        map: Vec<String>,
+    },
     /// Removes an entry
     Delete {
         /// Name
@@ -98,9 +118,16 @@ impl Command {
         let mut command = self.clone();
         match &mut command {
             Command::List => {}
-            Command::Dump { map } if map.len() == 2 && map[0] == NAME => drop(map.remove(0)),
-            Command::Dump { .. } => {}
-            Command::Get { map, words } | Command::Set { map, words } | Command::Delete { map, words } => {
+            Command::Dump { map } | Command::Pop { map } | Command::Peek { map }
+                if map.len() == 2 && map[0] == NAME =>
+            {
+                drop(map.remove(0))
+            }
+            Command::Dump { .. } | Command::Pop { .. } | Command::Peek { .. } => {}
+            Command::Push { map, words }
+            | Command::Get { map, words }
+            | Command::Set { map, words }
+            | Command::Delete { map, words } => {
                 if map == NAME && words.len() > 1 {
                     *map = words.remove(0);
                 }
@@ -149,6 +176,28 @@ impl MapArgs {
                 maps.update(&map, &key, &value, flags)?.map_err(|e| refused(&map, "set", &key, e))?;
                 self.done(out)?;
             }
+            Command::Push { map, words } => {
+                let map = self.find_queue(&mut *maps, map)?;
+                let (value, flags) = self.element(&mut *maps, &map, words)?;
+                maps.update(&map, &[], &value, flags)?.map_err(|e| refused(&map, "push", &[], e))?;
+                self.done(out)?;
+            }
+            Command::Pop { map } | Command::Peek { map } => {
+                let [name] = map.as_slice() else {
+                    return Err(Failure::input("E0436", "expected the name of one map"));
+                };
+                let map = self.find_queue(&mut *maps, name)?;
+                let pops = matches!(self.command, Command::Pop { .. });
+                let (what, found) = match pops {
+                    true => ("pop", maps.pop(&map)?),
+                    false => ("peek", maps.lookup(&map, &[])?),
+                };
+                let value = found.map_err(|e| refused(&map, what, &[], e))?;
+                match self.json {
+                    true => out.json(&print::json_entry(&map.spec, &[], &value))?,
+                    false => out.text(&print::plain_entry(&map.spec, &[], &value))?,
+                }
+            }
             Command::Delete { map, words } => {
                 let map = self.find(&mut *maps, map)?;
                 let key = self.key(&mut *maps, &map, words)?;
@@ -189,6 +238,34 @@ impl MapArgs {
                 let there: Vec<String> = all.iter().map(|m| format!("`{}`", m.spec.name)).collect();
                 Err(Failure::input("E0490", format!("there is no map `{name}`, there are {}", there.join(", "))))
             }
+        }
+    }
+
+    /// The same, if it is a queue or stack.
+    fn find_queue(&self, maps: &mut dyn MapAccess, name: &str) -> Result<MapInfo, Failure> {
+        let map = self.find(maps, name)?;
+        if map.spec.kind.is_queue() {
+            return Ok(map);
+        }
+        let kind = map.spec.kind.name();
+        Err(Failure::input("E0490", format!("map `{name}` is a {kind}, expected a queue or stack")))
+    }
+
+    /// An element that is pushed, and its flags.
+    fn element(&self, maps: &mut dyn MapAccess, map: &MapInfo, words: &[String]) -> Result<(Vec<u8>, u64), Failure> {
+        let bad = |e: notation::NotationError| Failure::input(e.code(), e);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let cpus = maps.cpus()?;
+        if let [items, rest @ ..] = words.as_slice()
+            && items.contains(':')
+        {
+            let value = sized("value", notation::items(items).map_err(bad)?, map.spec.value_size)?;
+            return Ok((value, Words::parse(rest, &map.spec, cpus).map_err(bad)?.flags));
+        }
+        let read = Words::parse(&words, &map.spec, cpus).map_err(bad)?;
+        match (read.key, read.value, read.inner) {
+            (None, Some(value), None) => Ok((value, read.flags)),
+            _ => Err(Failure::input("E0436", "expected `value BYTES [any|exist]`")),
         }
     }
 

@@ -32,7 +32,10 @@ pub trait MapAccess {
     /// Removes an entry.
     fn delete(&mut self, map: &MapInfo, key: &[u8]) -> Result<Result<(), Errno>, Failure>;
 
-    /// All entries.
+    /// Takes an element out of a queue or stack.
+    fn pop(&mut self, map: &MapInfo) -> Result<Result<Vec<u8>, Errno>, Failure>;
+
+    /// All entries; elements of a queue or stack have an empty key, the oldest is the first.
     fn dump(&mut self, map: &MapInfo) -> Result<Vec<Entry>, Failure>;
 
     /// Values of each entry of a per-CPU map.

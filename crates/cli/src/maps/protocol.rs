@@ -46,7 +46,14 @@ pub enum Request {
         /// Hexadecimal.
         key: String,
     },
-    /// Entries, as many as an answer holds.
+    /// Takes an element out of a queue or stack.
+    Pop {
+        /// Tenant.
+        tenant: String,
+        /// Map.
+        id: u32,
+    },
+    /// Entries, as many as an answer holds; all elements of a queue or stack.
     Dump {
         /// Tenant.
         tenant: String,

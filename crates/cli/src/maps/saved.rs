@@ -56,6 +56,14 @@ impl MapAccess for Saved {
         Ok(done)
     }
 
+    fn pop(&mut self, map: &MapInfo) -> Result<Result<Vec<u8>, Errno>, Failure> {
+        let done = self.space.user_pop(MapId(map.id));
+        if done.is_ok() {
+            self.save()?;
+        }
+        Ok(done)
+    }
+
     fn dump(&mut self, map: &MapInfo) -> Result<Vec<Entry>, Failure> {
         Ok(state::entries(&self.space, MapId(map.id)))
     }

@@ -190,6 +190,14 @@ impl MapAccess for Socket {
         }
     }
 
+    fn pop(&mut self, map: &MapInfo) -> Result<Result<Vec<u8>, Errno>, Failure> {
+        match self.ask(&Request::Pop { tenant: map.tenant.clone(), id: map.id })? {
+            Reply::Value(value) => self.bytes(&value).map(Ok),
+            Reply::Errno(number) => Ok(Err(Errno(number))),
+            other => Err(self.unexpected(&other)),
+        }
+    }
+
     fn delete(&mut self, map: &MapInfo, key: &[u8]) -> Result<Result<(), Errno>, Failure> {
         match self.ask(&Request::Delete { tenant: map.tenant.clone(), id: map.id, key: to_hex(key) })? {
             Reply::Done => Ok(Ok(())),

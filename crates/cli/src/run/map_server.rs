@@ -106,6 +106,9 @@ impl Drop for MapServer {
     }
 }
 
+/// Most bytes of a queue's elements in an answer, which is a line.
+const MOST_ELEMENT_BYTES: usize = 4 << 20;
+
 fn answer(line: &[u8], device: &mut dyn Device, tenants: &[(u8, String)]) -> Reply {
     match serde_json::from_slice::<Request>(line) {
         Ok(request) => serve(request, device, tenants).unwrap_or_else(|reply| reply),
@@ -136,11 +139,35 @@ fn serve(request: Request, device: &mut dyn Device, tenants: &[(u8, String)]) ->
             maps.delete(module(&tenant)?, MapId(id), &key).map_err(refused)?;
             Reply::Done
         }
+        Request::Pop { tenant, id } => Reply::Value(to_hex(&maps.pop(module(&tenant)?, MapId(id)).map_err(refused)?)),
         Request::Dump { tenant, id, after, order } => {
+            if is_queue(maps, module(&tenant)?, MapId(id)).map_err(refused)? {
+                return elements(maps, module(&tenant)?, MapId(id));
+            }
             let after = after.map(|key| bytes(&key, "key")).transpose()?;
             page(maps, module(&tenant)?, MapId(id), after, order).map_err(refused)?
         }
     })
+}
+
+/// Whether a map is a queue or stack.
+fn is_queue(maps: &mut dyn Maps, module: u8, id: MapId) -> Result<bool, DeviceError> {
+    let all = maps.list(module)?;
+    let spec = all.iter().find(|map| map.id == id).and_then(|map| map_spec(&map.declared).ok());
+    Ok(spec.is_some_and(|spec| spec.kind.is_queue()))
+}
+
+/// All elements of a queue or stack: without keys no second answer could go on.
+fn elements(maps: &mut dyn Maps, module: u8, id: MapId) -> Result<Reply, Reply> {
+    let all = maps.elements(module, id).map_err(refused)?;
+    let bytes: usize = all.iter().map(Vec::len).sum();
+    if bytes > MOST_ELEMENT_BYTES {
+        return Err(Reply::Refused(format!(
+            "the elements have {bytes} bytes, a dump has {MOST_ELEMENT_BYTES} at most"
+        )));
+    }
+    let entries = all.iter().map(|value| (String::new(), to_hex(value))).collect();
+    Ok(Reply::Page { entries, order: 0, behind: None })
 }
 
 /// Entries behind a key. Packets wait meanwhile: there are not more of them than an answer holds.

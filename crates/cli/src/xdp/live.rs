@@ -205,6 +205,12 @@ fn state_of(device: &mut dyn Device, module: u8) -> Result<State, Failure> {
     for map in host.list(module).map_err(failed)? {
         let spec = tenant::map_spec(&map.declared).map_err(|e| Failure::difference(e.code(), e))?;
         let mut state = MapState { id: map.id.0, spec, entries: Vec::new() };
+        if state.spec.kind.is_queue() {
+            let elements = host.elements(module, map.id).unwrap_or_default();
+            state.entries.extend(elements.iter().map(|value| Entry { key: String::new(), value: to_hex(value) }));
+            maps.push(state);
+            continue;
+        }
         let mut key: Option<Vec<u8>> = None;
         while has_entries(state.spec.kind) {
             // A map that user space may not list has no entries to keep.

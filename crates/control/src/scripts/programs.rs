@@ -115,7 +115,7 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
         }
         Written::Map(name) => by_name(&name).map(Value::Map).ok_or_else(|| no_map(&maps, &name)),
         written => {
-            let is_expected = matches!(given.operation, MapOperation::Expect(_));
+            let is_expected = matches!(given.operation, MapOperation::Expect(_) | MapOperation::Pop(_));
             if is_expected && written.bytes().is_none() && !spec.kind.is_per_cpu() {
                 let allowed = format!("the value itself: `{}` has one for all processors", given.map);
                 return Err(ScriptFailure::value("value", format!("`{text}`"), allowed));
@@ -152,9 +152,13 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
             };
             host.update(module, *id, &key, &value, flags).map_err(answered("set"))
         }
-        MapOperation::Expect(expected) => {
+        MapOperation::Expect(expected) | MapOperation::Pop(expected) => {
             let wanted = expected.as_deref().map(value_of).transpose()?;
-            let found = match host.lookup(module, *id, &key) {
+            let found = match &given.operation {
+                MapOperation::Pop(_) => host.pop(module, *id),
+                _ => host.lookup(module, *id, &key),
+            };
+            let found = match found {
                 Ok(value) => Some(value),
                 Err(DeviceError::Map { errno, .. }) if errno == Errno::NOENT.0 => None,
                 Err(error) => return Err(answered("expect")(error)),

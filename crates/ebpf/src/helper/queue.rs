@@ -54,8 +54,7 @@ pub const GIVE_POPPED: Helper = Helper {
 };
 
 /// The same of `map_peek_elem`.
-pub const GIVE_PEEKED: Helper =
-    Helper { id: OWN + PEEK.id, name: "map_peek_elem", run: give_peeked, ..GIVE_POPPED };
+pub const GIVE_PEEKED: Helper = Helper { id: OWN + PEEK.id, name: "map_peek_elem", run: give_peeked, ..GIVE_POPPED };
 
 /// Pieces in which an element is copied: offset and bytes.
 pub fn pieces(size: u32) -> impl Iterator<Item = (u32, u8)> {

@@ -110,6 +110,18 @@ impl Differential {
         self.agree(map, "delete", key, there, here)
     }
 
+    /// Takes an element out of a queue or stack on both sides from the user side.
+    pub fn pop(&mut self, map: usize) -> Result<Result<Vec<u8>, Errno>, Difference> {
+        let id = self.id(map);
+        let there = self.kernel.maps[map].pop();
+        let here = self.runtime.maps.user_pop(id);
+        if there != here {
+            let name = &self.image.maps[map].name;
+            return Err(Difference(format!("pop of `{name}`: kernel {there:02x?}, here {here:02x?}\n")));
+        }
+        Ok(here)
+    }
+
     /// Puts map `inner` into a map of maps, on both sides.
     pub fn set_inner(&mut self, map: usize, key: &[u8], inner: usize) -> Result<Result<(), Errno>, Difference> {
         let (id, value) = (self.id(map), self.id(inner));

@@ -106,6 +106,11 @@ impl KernelMap {
         self.map.delete(key)
     }
 
+    /// Takes an element out of a queue or stack.
+    pub fn pop(&self) -> Result<Vec<u8>, Errno> {
+        self.map.pop()
+    }
+
     /// The key behind this one, or the first one; `None` at the end.
     pub fn next_key(&self, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, Errno> {
         self.map.next_key(key)

@@ -168,6 +168,16 @@ impl Map {
         unsafe { bpf(3, &mut attr) }.map(drop)
     }
 
+    /// Of a map without keys.
+    pub fn pop(&self) -> Result<Vec<u8>> {
+        let mut value = vec![0u8; self.value_bytes.max(8)];
+        let mut attr = self.element(&[], address_mut(&mut value), 0)?;
+        // SAFETY: the map has no keys, the value has at least the map's size.
+        unsafe { bpf(21, &mut attr) }?;
+        value.truncate(self.value_bytes);
+        Ok(value)
+    }
+
     pub fn next_key(&self, key: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
         let mut next = vec![0u8; self.key_bytes.max(8)];
         let mut attr = match key {

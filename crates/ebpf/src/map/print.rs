@@ -36,6 +36,11 @@ pub fn plain_entry(spec: &MapSpec, key: &[u8], value: &[u8]) -> String {
         }
         return text;
     }
+    if spec.kind.is_queue() {
+        let gap = if value.len() > 16 { '\n' } else { ' ' };
+        let _ = writeln!(text, "value:{gap}{}", hex_lines(value));
+        return text;
+    }
     let long = key.len() > 16 || value.len() > 16;
     let gap = if long { '\n' } else { ' ' };
     let end = if key.len() + value.len() <= 24 && !long { "  " } else { "\n" };

@@ -116,10 +116,8 @@ impl MapSpace {
             false => (queue.next(), Errno::NOENT),
         };
         let own = m.spec.max_entries + cpu.min(self.cpus - 1);
-        let value = slot.map_or_else(
-            || vec![0; m.spec.value_size as usize],
-            |slot| m.element(self.pages.memory(map.0), slot),
-        );
+        let value =
+            slot.map_or_else(|| vec![0; m.spec.value_size as usize], |slot| m.element(self.pages.memory(map.0), slot));
         let (at, address) = (m.offset(own, 0), m.address(own, 0));
         self.pages.bytes_mut(map.0, at, value.len()).copy_from_slice(&value);
         Some(Given { address, error: slot.is_none().then_some(error) })
@@ -208,7 +206,8 @@ mod tests {
         let first = maps.give_element(map, 0, true).unwrap().address;
         let other = maps.give_element(map, 1, true).unwrap().address;
         (3..=9u64).for_each(|n| maps.push(map, &n.to_le_bytes(), EXIST).unwrap());
-        let number = |maps: &MapSpace, at: u32| u64::from_le_bytes(maps.read(at.into(), 8).unwrap().try_into().unwrap());
+        let number =
+            |maps: &MapSpace, at: u32| u64::from_le_bytes(maps.read(at.into(), 8).unwrap().try_into().unwrap());
         assert_eq!((number(&maps, first), number(&maps, other)), (1, 2));
         assert_eq!(maps.give_element(map, 0, false).unwrap().address, first);
         assert_eq!((number(&maps, first), number(&maps, other)), (8, 2));

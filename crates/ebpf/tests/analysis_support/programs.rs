@@ -203,6 +203,26 @@ impl Writer<'_> {
         }
     }
 
+    /// Pushes to a queue or stack, pops or looks: from and to the stack, the packet, or a value.
+    fn element(&mut self) {
+        let (map, helper) = (3 + self.rng.below(2) as i32, [87, 87, 88, 88, 89][self.rng.index(5)]);
+        match self.rng.below(6) {
+            0 => put!(self, 0x61, 2, 6, 0, 0),
+            1 => {
+                put!(self, 0x18, 2, 6, 0, 0);
+                put!(self, 0, 0, 0, 0, 4 * self.rng.below(4) as i32);
+            }
+            _ => {
+                put!(self, 0xbf, 2, 10, 0, 0);
+                put!(self, 0x07, 2, 0, 0, -(12 + self.rng.below(50) as i32));
+            }
+        }
+        put!(self, 0xb7, 3, 0, 0, [0, 0, 0, 2, 2, 1, 4][self.rng.index(7)]);
+        put!(self, 0x18, 1, 5, 0, map);
+        put!(self, 0, 0, 0, 0, 0);
+        put!(self, 0x85, 0, 0, 0, helper);
+    }
+
     fn branch(&mut self) {
         let (a, b, imm) = (self.scratch(), self.scratch(), self.number());
         let code = [0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0xa, 0xb, 0xc, 0xd][self.rng.index(11)] << 4;
@@ -268,7 +288,7 @@ impl Writer<'_> {
     fn body(&mut self, statements: u32) {
         self.depth += 1;
         for _ in 0..statements {
-            match self.rng.below(24) {
+            match self.rng.below(26) {
                 0..8 => self.alu(),
                 8..12 => self.stack(),
                 12..14 => self.packet(),
@@ -281,6 +301,7 @@ impl Writer<'_> {
                     let (a, b) = (7 + self.rng.below(3) as u8, self.rng.below(11) as u8);
                     put!(self, if self.rng.chance(1, 2) { 0xbf } else { 0xbc }, a, b, 0, 0);
                 }
+                24 => self.element(),
                 23 => {
                     // Arithmetic on what may be an address.
                     let (a, b) = (7 + self.rng.below(3) as u8, self.rng.below(10) as u8);
@@ -294,7 +315,7 @@ impl Writer<'_> {
     }
 }
 
-/// An image of one program with some functions, three maps and a data section.
+/// An image of one program with some functions, three maps, a queue and a stack.
 pub fn random(rng: &mut Rng, statements: u32) -> Image {
     let functions = rng.index(4);
     let mut insns = Vec::new();
@@ -330,6 +351,8 @@ pub fn random(rng: &mut Rng, statements: u32) -> Image {
         map("values", MapType::Array, 24, 1),
         map("hash", MapType::Hash, 16, 4),
         map("percpu", MapType::PercpuArray, 16, 4),
+        MapSpec::new("queue", MapType::Queue, 0, 12, 3),
+        MapSpec::new("stack", MapType::Stack, 0, 12, 2),
     ];
     Image { programs: vec![program], maps, ..Image::default() }
 }

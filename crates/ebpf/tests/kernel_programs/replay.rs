@@ -69,6 +69,11 @@ impl Replay {
                 let Some(index) = differential.map(map) else { return Ok(()) };
                 differential.delete(index, key).map(drop)
             }
+            Step::Pop { map } => {
+                let (differential, _) = self.running();
+                let Some(index) = differential.map(map) else { return Ok(()) };
+                differential.pop(index).map(drop)
+            }
             Step::Routes(file) => Err(Difference(format!("the kernel is not given the routes of {}", file.display()))),
         }
     }

@@ -22,6 +22,8 @@ pub enum Step {
     },
     /// An entry is deleted.
     Delete { map: String, key: Vec<u8> },
+    /// An element is taken out of a queue or stack.
+    Pop { map: String },
     /// The maps are looked at.
     Look,
     /// A packet comes in, without the tenant's tag.
@@ -81,6 +83,7 @@ pub fn steps(path: &Path) -> Vec<Vec<Step>> {
                         Step::Set { map: map.map.clone(), key: bytes(&map.key), value, inner, flags }
                     }
                     MapOperation::Delete => Step::Delete { map: map.map.clone(), key: bytes(&map.key) },
+                    MapOperation::Pop(_) => Step::Pop { map: map.map.clone() },
                     MapOperation::Expect(_) => Step::Look,
                 };
                 (&map.tenant, step)

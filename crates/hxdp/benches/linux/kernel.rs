@@ -130,7 +130,7 @@ fn ready(path: &Path) -> Result<Ready, String> {
                 found.update(&key, &value, flags).map_err(|e| format!("entry of {map}: {e:?}"))?;
             }
             Step::Packet { ifindex, frame } => frames.push((ifindex, frame)),
-            Step::Restore | Step::Look | Step::Delete { .. } | Step::Routes(_) => {}
+            Step::Restore | Step::Look | Step::Pop { .. } | Step::Delete { .. } | Step::Routes(_) => {}
         }
     }
     let (kernel, image, entry) = made.ok_or("no program")?;

@@ -223,7 +223,9 @@ impl Facts {
                 };
                 let second = match self.of(2) {
                     // The engine takes a push's value from where others have their third argument: it is a register.
-                    Some(Fact::Sum(of, more)) if reads(2) && id != PUSH => i16::try_from(more).ok().map(|more| (of, more)),
+                    Some(Fact::Sum(of, more)) if reads(2) && id != PUSH => {
+                        i16::try_from(more).ok().map(|more| (of, more))
+                    }
                     _ => None,
                 };
                 // The last lane, which reads it, has room for a number.

@@ -34,7 +34,8 @@ fn pass(step: &crate::Step, regions: &Regions, written: &mut Written) {
             own(base, off, bytes).into_iter().flatten().for_each(|b| written[b / 64] |= 1 << (b % 64));
         }
         Op::Helper { id, .. } => {
-            let reads_only = |arg: &Arg| !matches!(arg, Arg::Write | Arg::WriteValue | Arg::WriteExact(_) | Arg::Callback);
+            let reads_only =
+                |arg: &Arg| !matches!(arg, Arg::Write | Arg::WriteValue | Arg::WriteExact(_) | Arg::Callback);
             if !find_any(id).is_some_and(|helper| id == TAIL_CALL || helper.args.iter().all(reads_only)) {
                 *written = [u64::MAX; 8];
             }

@@ -255,6 +255,14 @@ impl Replay {
                 });
                 Ok(())
             }
+            Step::Pop { map } => {
+                let Some(index) = twins.image.map(map) else { return Ok(()) };
+                twins.each(|runtime, installed| {
+                    let id = runtime.map(installed, index).unwrap();
+                    let _ = runtime.maps.user_pop(id);
+                });
+                Ok(())
+            }
             Step::Routes(file) => {
                 let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
                 let routes = Routes::parse(&text).map_err(|e| e.to_string())?;

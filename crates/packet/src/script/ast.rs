@@ -340,7 +340,7 @@ pub struct MapStatement {
     pub tenant: String,
     /// The map.
     pub map: String,
-    /// The key.
+    /// The key; of a queue or stack items of no bytes.
     pub key: String,
     /// What is done.
     pub operation: MapOperation,
@@ -360,6 +360,8 @@ pub enum MapOperation {
     Delete,
     /// Expects this value, or that there is no entry.
     Expect(Option<String>),
+    /// Takes an element out of a queue or stack, and expects this value, or that there is none.
+    Pop(Option<String>),
 }
 
 /// Whether an entry that is written may be there or missing.

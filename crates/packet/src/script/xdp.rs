@@ -56,17 +56,24 @@ pub(super) fn load(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Co
     }))
 }
 
+/// Items of no bytes: the key of a map that has none.
+const NO_BYTES: &str = "zero:0";
+
 pub(super) fn map(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<Command> {
     let (tenant, map) = tenant_and_map(parser, words)?;
-    let operation = words.need("set, delete or expect")?;
-    if !["set", "delete", "expect"].contains(&operation.text) {
-        return Err((operation.span, operation.unexpected("set, delete or expect")));
-    }
-    let key = words.need("a key as in u32:1 or ip:10.0.0.1,be16:80")?.text.to_string();
+    const ALLOWED: &str = "set, delete or expect; of a queue or stack push, pop or peek";
+    let operation = words.need(ALLOWED)?;
+    let key = match operation.text {
+        "set" | "delete" | "expect" => words.need("a key as in u32:1 or ip:10.0.0.1,be16:80")?.text.to_string(),
+        // Elements have no key.
+        "push" | "pop" | "peek" => NO_BYTES.to_owned(),
+        _ => return Err((operation.span, operation.unexpected(ALLOWED))),
+    };
     let mut value = || words.need("a value as in u64:7 or hex:00ff").map(|value| value.text.to_string());
     let operation = match operation.text {
         "delete" => MapOperation::Delete,
-        "set" => {
+        "pop" => MapOperation::Pop(Some(value()?).filter(|value| value != "none")),
+        "set" | "push" => {
             let value = value()?;
             let only = match words.next() {
                 None => MapOnly::Any,

@@ -143,7 +143,7 @@ fn scripted(nic: &mut Nic<RtlNic>, script: &FilePath) -> Result<Vec<(u8, Vec<u8>
                 maps.update(module, found.id, &key, &value, flags).map_err(|e| e.to_string())?;
             }
             Step::Packet { ifindex, frame } => frames.push((ifindex as u8 - 1, with_tag(frame, TENANT))),
-            Step::Restore | Step::Look | Step::Delete { .. } | Step::Routes(_) => {}
+            Step::Restore | Step::Look | Step::Pop { .. } | Step::Delete { .. } | Step::Routes(_) => {}
         }
     }
     Ok(frames)

@@ -73,6 +73,23 @@ impl Maps for RtlNic {
         self.host_mut().shadow(module)?.user_delete(map, key).map_err(failed("delete", map))
     }
 
+    fn pop(&mut self, module: u8, map: MapId) -> Result<Vec<u8>, DeviceError> {
+        let held = self.held(module, map, "pop")?;
+        if held.laid.shape.kind.is_queue() {
+            return self.engine_pop(module, &held)?.map_err(failed("pop", map));
+        }
+        // Other kinds have it not: this only says so.
+        self.host_mut().shadow(module)?.user_pop(map).map_err(failed("pop", map))
+    }
+
+    fn elements(&mut self, module: u8, map: MapId) -> Result<Vec<Vec<u8>>, DeviceError> {
+        let held = self.held(module, map, "elements")?;
+        if held.laid.shape.kind.is_queue() {
+            return self.engine_elements(module, &held)?.map_err(failed("elements", map));
+        }
+        self.host_mut().shadow(module)?.elements(map).map_err(failed("elements", map))
+    }
+
     fn next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {
         let held = self.held(module, map, "next key")?;
         if held.laid.shape.has_chains() && !Self::host_keeps(&held) {

@@ -21,6 +21,8 @@ pub(crate) enum MapOp {
     Update(MapId, Vec<u8>, Vec<u8>, u64),
     Delete(MapId, Vec<u8>),
     NextKey(MapId, Option<Vec<u8>>),
+    Pop(MapId),
+    Elements(MapId),
     Routes(String),
 }
 
@@ -29,6 +31,7 @@ pub(crate) enum MapOp {
 pub(crate) enum MapAnswer {
     List(Vec<Map>),
     Bytes(Option<Vec<u8>>),
+    Elements(Vec<Vec<u8>>),
     Done,
 }
 
@@ -42,6 +45,8 @@ impl MapOp {
             Self::Update(map, key, value, flags) => maps.update(module, *map, key, value, *flags).map(done),
             Self::Delete(map, key) => maps.delete(module, *map, key).map(done),
             Self::NextKey(map, key) => maps.next_key(module, *map, key.as_deref()).map(bytes),
+            Self::Pop(map) => maps.pop(module, *map).map(Some).map(bytes),
+            Self::Elements(map) => maps.elements(module, *map).map(MapAnswer::Elements),
             Self::Routes(text) => maps.set_routes(module, text).map(done),
         }
     }
@@ -128,6 +133,10 @@ pub(crate) fn compare_all(rtl: &mut RtlNic, follower: &mut Follower) -> Result<(
         let Ok(maps) = rtl.host().list(module) else { continue };
         for Map { id, declared } in maps {
             let Some(placed) = rtl.host().placed(module, id)? else { continue };
+            if placed.laid.shape.kind.is_queue() {
+                compare_elements(rtl, follower, module, (id, &declared))?;
+                continue;
+            }
             let by_key = placed.laid.shape.searched() || RtlNic::host_keeps(&placed);
             match by_key {
                 true => compare_entries(rtl, follower, module, &placed, (id, &declared))?,
@@ -137,6 +146,24 @@ pub(crate) fn compare_all(rtl: &mut RtlNic, follower: &mut Follower) -> Result<(
         }
     }
     Ok(())
+}
+
+/// The elements of a queue or stack are the model's, in their order.
+fn compare_elements(
+    rtl: &mut RtlNic,
+    follower: &mut Follower,
+    module: u8,
+    (id, declared): (MapId, &XdpMap),
+) -> Result<(), Halt> {
+    let found = rtl.elements(module, id);
+    follower.follow(rtl.take_tapped())?;
+    let Some(model) = follower.maps() else { return Ok(()) };
+    let expected = model.elements(module, id);
+    if found == expected {
+        return Ok(());
+    }
+    let model = format!("module {module}, map `{}`: {expected:02x?}", declared.name);
+    Err(different(rtl, Mismatch { packet: None, at: "elements of a map", model, device: format!("{found:02x?}") }))
 }
 
 /// Every value of a map by index is the model's. The device's are read in one piece: an operation of the map engine for each entry and copy
@@ -283,6 +310,17 @@ impl Maps for Comparison {
 
     fn delete(&mut self, module: u8, map: MapId, key: &[u8]) -> Result<(), DeviceError> {
         self.map(module, MapOp::Delete(map, key.to_vec())).map(drop)
+    }
+
+    fn pop(&mut self, module: u8, map: MapId) -> Result<Vec<u8>, DeviceError> {
+        Ok(self.map_bytes(module, MapOp::Pop(map))?.unwrap_or_default())
+    }
+
+    fn elements(&mut self, module: u8, map: MapId) -> Result<Vec<Vec<u8>>, DeviceError> {
+        match self.map(module, MapOp::Elements(map))? {
+            MapAnswer::Elements(elements) => Ok(elements),
+            _ => Ok(Vec::new()),
+        }
     }
 
     fn next_key(&mut self, module: u8, map: MapId, key: Option<&[u8]>) -> Result<Option<Vec<u8>>, DeviceError> {

@@ -9,7 +9,7 @@ use sluice_ebpf::{Errno, MapType};
 use sluice_formats::row::Row;
 use sluice_formats::xdp::codes::{XdpMapKind, XdpMapOp};
 use sluice_formats::xdp::map::{MapPlacement, search_row};
-use sluice_formats::xdp::rows::{XdpHostRow, XdpMapRow, XdpSearchRow, XdpValueRow};
+use sluice_formats::xdp::rows::{XdpHostRow, XdpMapRow, XdpMapState, XdpSearchRow, XdpValueRow};
 use sluice_formats::xdp::target::KEY_BYTES;
 use sluice_formats::{Node, Table};
 use sluice_object::xdp::entry;
@@ -83,6 +83,9 @@ impl RtlNic {
         if key.len() != map.spec.key_size as usize {
             return Ok(Err(Errno::INVAL));
         }
+        if map.laid.shape.kind.is_queue() {
+            return self.element(module, map, (XdpMapOp::Peek, &[], 0));
+        }
         let (mut all, size) = (Vec::new(), map.spec.value_size as usize);
         for cpu in 0..map.laid.shape.copies() {
             let with = XdpHostRow { cpu: cpu as u8, ..self.asked(module, map, XdpMapOp::Lookup)? };
@@ -126,6 +129,9 @@ impl RtlNic {
         let mut flags = flags as u8;
         match shape.kind {
             XdpMapKind::Trie => return self.trie_update(module, id, map, (key, value, flags.into())),
+            kind if kind.is_queue() => {
+                return Ok(self.element(module, map, (XdpMapOp::Push, value, flags))?.map(drop));
+            }
             XdpMapKind::Devices | XdpMapKind::KeyedReferences => {
                 // The shadow says what an interface may be; a devmap's hash looks at no flag but for new ones.
                 let mut probe = sluice_ebpf::MapSpace::new(1);
@@ -169,6 +175,50 @@ impl RtlNic {
         done.map(drop).map_err(|errno| DeviceError::Unavailable(format!("destinations of a devmap: {errno:?}")))
     }
 
+    /// An operation on a queue or stack: an element goes in, or comes out of what the engine answers.
+    fn element(
+        &mut self,
+        module: u8,
+        map: &Placed,
+        (op, value, flags): (XdpMapOp, &[u8], u8),
+    ) -> Result<Result<Vec<u8>, Errno>, DeviceError> {
+        let with = XdpHostRow { flags, ..self.asked(module, map, op)? };
+        if let Err(errno) = answer(self.operate(with, &[], value)?) {
+            return Ok(Err(errno));
+        }
+        let (first, size) = ((KEY_BYTES / ROW_BYTES) as u32, map.spec.value_size as usize);
+        let rows = self.read_rows(Node::Xdp, Table::XdpHostData, first..first + size.div_ceil(ROW_BYTES) as u32)?;
+        Ok(Ok(rows.iter().flatten().flat_map(|word| word.to_le_bytes()).take(size).collect()))
+    }
+
+    /// Takes an element out of a queue or stack.
+    pub(crate) fn engine_pop(&mut self, module: u8, map: &Placed) -> Result<Result<Vec<u8>, Errno>, DeviceError> {
+        if map.spec.flags & (RDONLY | WRONLY) != 0 || map.spec.frozen {
+            return Ok(Err(Errno::PERM));
+        }
+        self.element(module, map, (XdpMapOp::Pop, &[], 0))
+    }
+
+    /// The elements of a queue or stack, the oldest first.
+    pub(crate) fn engine_elements(
+        &mut self,
+        module: u8,
+        map: &Placed,
+    ) -> Result<Result<Vec<Vec<u8>>, Errno>, DeviceError> {
+        if map.spec.flags & WRONLY != 0 {
+            return Ok(Err(Errno::PERM));
+        }
+        let (_, row) = self.host().engine_map(module, map)?;
+        let (search, shape) = (placement(module, &row).search, map.laid.shape);
+        let rows = self.read_rows(Node::Xdp, Table::XdpSearch, search..search + 1)?;
+        let state = rows.first().map(|words| XdpMapState::unpack(words)).transpose();
+        let state = state.map_err(|e| DeviceError::Unavailable(e.to_string()))?.unwrap_or_default();
+        let bytes = self.value_bytes(map, 0, (shape.entries as usize) << shape.shift())?;
+        let slots = (0..state.count.min(shape.entries)).map(|behind| (state.hand + behind) % shape.entries);
+        let element = |slot: u32| bytes[(slot << shape.shift()) as usize..][..shape.value_bytes as usize].to_vec();
+        Ok(Ok(slots.map(element).collect()))
+    }
+
     /// Takes an entry out.
     pub(crate) fn engine_delete(
         &mut self,
@@ -184,6 +234,7 @@ impl RtlNic {
             return Ok(Err(Errno::INVAL));
         }
         let done = match map.laid.shape.kind {
+            kind if kind.is_queue() => Err(Errno::INVAL),
             XdpMapKind::Trie => return self.trie_delete(module, id, map, key),
             XdpMapKind::Devices => {
                 let zero = vec![0; map.spec.value_size as usize];

@@ -297,6 +297,7 @@ impl Pair {
         let maps = &mut self.runtime.maps;
         let size = value.len().next_multiple_of(8);
         let copies = if self.maps[index].0.per_cpu { self.maps[index].0.contexts } else { 1 };
+        let mut expected_value = None;
         let expected = match op {
             XdpMapOp::Update => {
                 // The same value for all processors.
@@ -305,6 +306,9 @@ impl Pair {
                 maps.user_update(map, key, &all, flags.into())
             }
             XdpMapOp::Delete => maps.user_delete(map, key),
+            XdpMapOp::Push => maps.user_update(map, key, value, flags.into()),
+            XdpMapOp::Pop => maps.user_pop(map).map(|element| expected_value = Some(element)),
+            XdpMapOp::Peek => maps.user_lookup(map, key).map(|element| expected_value = Some(element)),
             _ => maps.user_lookup(map, key).map(drop),
         };
         let expected = expected.map_or_else(|e| (-(e.result() as i64)) as u8, |()| 0);
@@ -319,6 +323,9 @@ impl Pair {
             for cpu in 1..copies {
                 error |= engine.map(op, number, key, value, 3 * u8::from(self.maps[index].0.searched()), cpu as u8).0;
             }
+        }
+        if let Some(element) = expected_value {
+            assert_eq!(engine.host_value(element.len()), element, "{op:?} of map {index}");
         }
         assert_eq!(error, expected, "{op:?} of map {index}, key {key:02x?}, flags {flags}");
         error
@@ -364,10 +371,20 @@ impl Pair {
                     assert_eq!(value, expected, "map {index}, slot {slot}, outside\n{}", self.listing());
                 }
             }
+            let map = self.runtime.map(self.installed, index).expect("a map");
+            if shape.kind.is_queue() {
+                let words = engine.read(Table::XdpSearch, placement.search);
+                let slots = (0..words[0]).map(|behind| (words[3] + behind) % shape.entries);
+                let element =
+                    |slot: u32| memory[(slot << shape.shift()) as usize..][..shape.value_bytes as usize].to_vec();
+                let found: Vec<Vec<u8>> = slots.map(element).collect();
+                assert_eq!(words[1], (words[3] + words[0]) % shape.entries, "map {index}: where the next one goes");
+                let expected = self.runtime.maps.elements(map).expect("elements");
+                assert_eq!(found, expected, "map {index}\n{}", self.listing());
+            }
             if shape.kind != XdpMapKind::Hash {
                 continue;
             }
-            let map = self.runtime.map(self.installed, index).expect("a map");
             let (mut key, mut expected) = (None::<Vec<u8>>, BTreeMap::new());
             while let Ok(Some(next)) = self.runtime.maps.next_key(map, key.as_deref()) {
                 expected.insert(next.clone(), self.runtime.maps.user_lookup(map, &next).expect("an entry"));
