@@ -512,10 +512,6 @@ impl Op {
 
 /// Number of the helper `map_lookup_elem`.
 pub const LOOKUP: i32 = 1;
-/// Number of the helper `map_push_elem`.
-pub const PUSH: i32 = sluice_ebpf::helper::PUSH.id;
-/// Numbers of what begins a `map_pop_elem` and a `map_peek_elem`.
-pub const GIVEN: [i32; 2] = [sluice_ebpf::helper::GIVE_POPPED.id, sluice_ebpf::helper::GIVE_PEEKED.id];
 /// Number of the helper `xdp_adjust_head`.
 pub const ADJUST_HEAD: i32 = 44;
 /// Number of the helper `redirect`.

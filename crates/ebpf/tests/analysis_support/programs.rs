@@ -169,9 +169,9 @@ impl Writer<'_> {
                     put!(self, 0x62, 2, 0, 0, key);
                 }
                 1 => {
-                    // In a value of an array.
+                    // In a value of an array, where nobody writes anything else: which of both the engine reads is not told.
                     put!(self, 0x18, 2, 6, 0, 0);
-                    put!(self, 0, 0, 0, 0, 4 * self.rng.below(6) as i32);
+                    put!(self, 0, 0, 0, 0, 24 + 4 * key);
                     put!(self, 0x62, 2, 0, 0, key);
                 }
                 _ => {
@@ -208,7 +208,8 @@ impl Writer<'_> {
         let (map, helper) = (3 + self.rng.below(2) as i32, [87, 87, 88, 88, 89][self.rng.index(5)]);
         match self.rng.below(6) {
             0 => put!(self, 0x61, 2, 6, 0, 0),
-            1 => {
+            // What is pushed from a value others may write meanwhile: which of both goes in is not told.
+            1 if helper != 87 => {
                 put!(self, 0x18, 2, 6, 0, 0);
                 put!(self, 0, 0, 0, 0, 4 * self.rng.below(4) as i32);
             }
@@ -348,7 +349,7 @@ pub fn random(rng: &mut Rng, statements: u32) -> Image {
         ..Program::default()
     };
     let maps = vec![
-        map("values", MapType::Array, 24, 1),
+        map("values", MapType::Array, 48, 1),
         map("hash", MapType::Hash, 16, 4),
         map("percpu", MapType::PercpuArray, 16, 4),
         MapSpec::new("queue", MapType::Queue, 0, 12, 3),

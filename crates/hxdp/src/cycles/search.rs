@@ -1,6 +1,7 @@
 //! Operations of the map engine: what each takes of its two halves (docs/design/hxdp-core.md, "Maps").
 
-use crate::op::{GIVEN, LOOKUP, PUSH};
+use crate::op::LOOKUP;
+use crate::pass::queues::{GIVEN, PUSH};
 use sluice_ebpf::{MapSpec, MapType};
 
 /// What is done with a map.

@@ -5,9 +5,10 @@
 
 use super::Code;
 use super::entries::Entries;
+use super::queues::PUSH;
 use crate::Op;
 use crate::alu::alu;
-use crate::op::{NAMES, OWN, PUSH, REDIRECT_MAP, Registers, START};
+use crate::op::{NAMES, OWN, REDIRECT_MAP, Registers, START};
 use sluice_ebpf::insn::{AluOp, Operand, WideValue};
 
 /// What a register is known to hold.

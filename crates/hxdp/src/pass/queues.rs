@@ -4,7 +4,6 @@
 //! the program's memory; the number in r0. All of them have the call's slot. Needs: `decode`, the region analysis for the element's size; passes that ask it about a
 //! slot's registers come before. Leaves alone: calls with maps that are not known, or whose elements differ in size.
 
-use crate::op::GIVEN;
 use crate::{Op, Step};
 use sluice_ebpf::analysis::Regions;
 use sluice_ebpf::helper::{self, PEEK, POP};
@@ -13,6 +12,10 @@ use sluice_ebpf::{Image, MapSpec};
 use sluice_formats::xdp::target::VALUE_BYTES;
 use std::collections::BTreeMap;
 
+/// Number of the helper `map_push_elem`.
+pub const PUSH: i32 = helper::PUSH.id;
+/// Numbers of what begins a `map_pop_elem` and a `map_peek_elem`.
+pub const GIVEN: [i32; 2] = [helper::GIVE_POPPED.id, helper::GIVE_PEEKED.id];
 /// Where the element lies, and a piece of it: registers that programs have not.
 const FROM: u8 = 11;
 const PIECE: u8 = 12;

@@ -43,10 +43,10 @@ pub fn calls(image: &Image) -> bool {
     image.programs[0].insns.iter().any(|i| (i.op, i.src) == (0x85, 1))
 }
 
-/// The program forgets r1 behind each lookup: it holds the map's handle there, whose number is each device's own.
+/// The program forgets r1 behind each lookup, push, pop and peek: it holds the map's handle there, whose number is each device's own.
 pub fn forgetting(mut image: Image) -> Image {
     let program = &mut image.programs[0];
-    let is_lookup = |i: &Insn| (i.op, i.src, i.imm) == (0x85, 0, 1);
+    let is_lookup = |i: &Insn| (i.op, i.src) == (0x85, 0) && [1, 87, 88, 89].contains(&i.imm);
     // Where each instruction comes to stand, the end too.
     let mut places = vec![0];
     for insn in &program.insns {
