@@ -39,6 +39,8 @@ module maps_front
   logic [ChainBits-1:0] found_chain;
   logic [SlotNumberBits-1:0] found_copy;
   logic unused_wants, unused_reads;
+  // The call that is inside.
+  xdp_map_call_t call_q;
 
   sluice_xdp_maps_front #(
       .Maps      (4),
@@ -48,7 +50,9 @@ module maps_front
       .rst_ni,
       .call_valid_i,
       .call_ready_o   (call_ready),
-      .call_i,
+      .call_map_i     (call_i.map[1:0]),
+      // It is there behind its take, until it goes on.
+      .call_i         (call_q),
       .context_i,
       .host_i,
       .busy_i,
@@ -86,9 +90,8 @@ module maps_front
   always_ff @(posedge clk_i) init_q <= 1'b0;
   always_comb assume (rst_ni == !init_q);
 
-  // The call that is inside, and the row that its map's number gave.
+  // Whether there is one, and the row that its map's number gave.
   logic inside_q, looked_q, take;
-  xdp_map_call_t call_q;
   xdp_map_row_t row_q, row;
   logic context_q, host_q;
   assign take = call_valid_i && call_ready;
@@ -218,7 +221,7 @@ module maps_front
   assign state = u_dut.state_q;
   StateIsThatOfTheCall_A :
   assert property (@(posedge clk_i) !rst_ni || (state <= Found && (state == Idle) == !inside_q && (!(looked_q && inside_q) || state == Begin) &&
-      (state == Idle || (u_dut.call_q == call_q && u_dut.context_q == context_q && u_dut.host_q == host_q)) &&
+      (state == Idle || (u_dut.context_q == context_q && u_dut.host_q == host_q)) &&
       (state inside {Idle, Begin} || u_dut.map_q == row_q) && (begun_q == (state == Key)) &&
       (!(state inside {Key, Hash}) || (owned && fits && has && !u_dut.fault_q)) && (state != Hash || u_dut.hash_left_q <= 3'd2) && (state != Key || u_dut.hash_left_q == 3'd2) &&
       (state != Found || u_dut.fault_q || (owned && fits && has)) && (state inside {Idle, Begin} || row_q.per_cpu || u_dut.copy_q == '0)));

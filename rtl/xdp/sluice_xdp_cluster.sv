@@ -287,17 +287,24 @@ module sluice_xdp_cluster
   );
 
   // Who has a program leaves the section there; who has none has left it.
-  logic core_left_valid;
+  logic core_left_valid, core_leaves_valid;
   // "Bits of signal are not used": slots are numbered as for the largest memory.
   // verilator lint_off UNUSEDSIGNAL
-  logic [7:0] core_left_slot;
+  logic [7:0] core_left_slot, core_leaves_slot;
   // verilator lint_on UNUSEDSIGNAL
   always_ff @(posedge clk_i) begin
     section_left_o <= '0;
     if (core_left_valid) section_left_o[core_left_slot[SlotBits-1:0]] <= 1'b1;
+    if (core_leaves_valid) section_left_o[core_leaves_slot[SlotBits-1:0]] <= 1'b1;
     if (slot_valid_o && !slot_data.has_program) section_left_o[slot_o] <= 1'b1;
     if (!rst_ni) section_left_o <= '0;
   end
+
+  logic asks, asks_ready;
+  xdp_request_t asked;
+  logic [ContextBits-1:0] asked_context;
+  logic [CodeBits-1:0] asked_row;
+  logic [63:0] asked_late;
 
   sluice_xdp_core #(
       .Contexts(Contexts),
@@ -306,36 +313,38 @@ module sluice_xdp_cluster
   ) u_core (
       .clk_i,
       .rst_ni,
-      .hold_i        (hold),
+      .hold_i           (hold),
       .now_i,
-      .start_valid_i (start_valid),
-      .start_ready_o (start_ready),
-      .start_i       (start),
+      .start_valid_i    (start_valid),
+      .start_ready_o    (start_ready),
+      .start_i          (start),
       .flow_waits_i,
-      .left_valid_o  (core_left_valid),
-      .left_slot_o   (core_left_slot),
+      .left_valid_o     (core_left_valid),
+      .left_slot_o      (core_left_slot),
+      .leaves_valid_o   (core_leaves_valid),
+      .leaves_slot_o    (core_leaves_slot),
       .fetch_valid_o,
       .fetch_row_o,
       .code_i,
       .page_i,
-      .read_valid_o  (core_read),
-      .read_place_o  (core_read_place),
-      .read_data_i   (read_data),
-      .write_valid_o (core_write),
-      .write_place_o (core_write_place),
-      .write_enable_o(core_write_enable),
-      .write_data_o  (core_write_data),
+      .read_valid_o     (core_read),
+      .read_place_o     (core_read_place),
+      .read_data_i      (read_data),
+      .write_valid_o    (core_write),
+      .write_place_o    (core_write_place),
+      .write_enable_o   (core_write_enable),
+      .write_data_o     (core_write_data),
       .call_valid_o,
       .call_o,
       .return_valid_i,
       .return_i,
-      .request_valid_o,
-      .request_ready_i,
-      .request_o,
-      .request_context_o,
-      .request_row_o,
+      .request_valid_o  (asks),
+      .request_ready_i  (asks_ready),
+      .request_o        (asked),
+      .request_context_o(asked_context),
+      .request_row_o    (asked_row),
       .start_context_o,
-      .late_o,
+      .late_o           (asked_late),
       .done_valid_i,
       .done_context_i,
       .done_fault_i,
@@ -344,8 +353,8 @@ module sluice_xdp_cluster
       .lock_ready_o,
       .lock_context_i,
       .lock_i,
-      .free_valid_o  (lock_free_o),
-      .free_context_o(lock_free_context_o),
+      .free_valid_o     (lock_free_o),
+      .free_context_o   (lock_free_context_o),
       .map_call_valid_o,
       .map_call_o,
       .map_context_o,
@@ -357,9 +366,29 @@ module sluice_xdp_cluster
       .pass_o,
       .abandon_valid_o,
       .abandon_o,
-      .end_valid_o   (end_valid),
-      .end_o         (finished),
-      .idle_o        (idle)
+      .end_valid_o      (end_valid),
+      .end_o            (finished),
+      .idle_o           (idle)
+  );
+
+  sluice_xdp_requests #(
+      .Contexts(Contexts),
+      .Queue   (!Outside)
+  ) u_requests (
+      .clk_i,
+      .rst_ni,
+      .valid_i  (asks),
+      .ready_o  (asks_ready),
+      .request_i(asked),
+      .context_i(asked_context),
+      .row_i    (asked_row),
+      .late_i   (asked_late),
+      .valid_o  (request_valid_o),
+      .ready_i  (request_ready_i),
+      .request_o,
+      .context_o(request_context_o),
+      .row_o    (request_row_o),
+      .late_o
   );
 
   sluice_xdp_unload #(

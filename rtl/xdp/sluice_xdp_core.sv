@@ -1,16 +1,7 @@
 /// One core: executes bundles of several contexts in turns (docs/design/hxdp-core.md).
 ///
-/// A context has one bundle under way. Its next one may be picked `Interval` = 5 cycles later:
-///
-/// | cycle | stage | what |
-/// | --- | --- | --- |
-/// | 0 | pick | a context, or a packet for a free one |
-/// | 1 | fetch | its row is asked of the instruction memory |
-/// | 2 | read | the row is there; registers |
-/// | 3 | first | addresses, first part of arithmetic |
-/// | 4 | second | results; what is allowed, which branch is taken, who is squashed |
-/// | 5 | memory | loads read, stores write, the next row is known |
-/// | 6 | write | results and loads into registers |
+/// A context has one bundle under way. Its next one may be picked 5 cycles later. Bundles go through pick, fetch, read, first, second, memory and write, a cycle each; what is
+/// done where stands in the design page's table.
 ///
 /// Each stage is a module, sluice_xdp_stage_*, whose outputs are registers; sluice_xdp_stages_pkg has what travels between them. What contexts keep is in
 /// sluice_xdp_contexts, what units answer in sluice_xdp_units. A packet's first bundle is picked when a context takes it.
@@ -49,10 +40,12 @@ module sluice_xdp_core
     input  logic                   start_valid_i,
     output logic                   start_ready_o,
     input  xdp_start_t             start_i,
-    // Slots whose flow's section is another packet's; one that has left it.
+    // Slots whose flow's section is another packet's; one that has left it with its end, and one that leaves it with a bundle.
     input  logic       [Slots-1:0] flow_waits_i,
     output logic                   left_valid_o,
     output logic       [      7:0] left_slot_o,
+    output logic                   leaves_valid_o,
+    output logic       [      7:0] leaves_slot_o,
 
     output logic                         fetch_valid_o,
     output logic          [CodeBits-1:0] fetch_row_o,
@@ -147,7 +140,7 @@ module sluice_xdp_core
   logic [StampBits-1:0] stamp;
 
   // What units answer.
-  logic unit_done, unit_late, unit_again, late_wants;
+  logic unit_done, unit_late, unit_woken, unit_again, late_wants;
   context_t unit_context, late_context, helper_context;
   logic muldiv_ready, muldiv_takes, helper_busy;
   xdp_return_t helper_return;
@@ -179,17 +172,15 @@ module sluice_xdp_core
       .second_valid_i  (first.valid),
       .second_context_i(first_context),
       .memory_valid_i  (second.valid),
-      .memory_stops_i  (decided.stops),
-      .memory_ends_i   (decided.ends),
-      .memory_held_i   (decided.held),
+      .decided_i       (decided),
       .flow_waits_i,
       .memory_context_i(second_context),
       .done_valid_i    (unit_done),
       .done_late_i     (unit_late),
+      .done_woken_i    (unit_woken),
       .done_again_i    (unit_again),
       .done_context_i  (unit_context),
-      .late_valid_i    (late.valid),
-      .late_ends_i     (late.ends),
+      .late_i          (late),
       .late_context_i  (late_context),
       .bundle_o        (picked),
       .context_o       (picked_context),
@@ -248,6 +239,8 @@ module sluice_xdp_core
       .a_i         (a),
       .b_i         (b),
       .flow_waits_i(flow_waits_i[read_fixed.slot[$clog2(Slots)-1:0]]),
+      .leaves_o    (leaves_valid_o),
+      .leaves_slot_o,
       .fixed_i     (read_fixed),
       .caller_i    (caller),
       .written_i   (written),
@@ -377,10 +370,10 @@ module sluice_xdp_core
       .rst_ni,
       .bundle_i         (second),
       .context_i        (second_context),
-      .launches_i       (decided.launches),
+      .next_i           (first),
+      .decided_i        (decided),
       .muldiv_takes_i   (muldiv_takes),
       .helper_takes_i   (call_valid_o),
-      .helped_i         (decided.helped),
       .waits_i          (waits),
       .keeps_i          (keep.kept_valid),
       .ends_i           (finish_busy),
@@ -405,6 +398,7 @@ module sluice_xdp_core
       .lock_i,
       .done_valid_o     (unit_done),
       .done_late_o      (unit_late),
+      .done_woken_o     (unit_woken),
       .done_again_o     (unit_again),
       .done_context_o   (unit_context),
       .first_context_i  (read_context),

@@ -40,6 +40,7 @@ sluice_xdp_locks.sv
 sluice_xdp_maps.sv
 sluice_xdp_maps_answer.sv
 sluice_xdp_maps_back.sv
+sluice_xdp_maps_calls.sv
 sluice_xdp_maps_changes.sv
 sluice_xdp_maps_control.sv
 sluice_xdp_maps_decide.sv
@@ -70,6 +71,7 @@ sluice_xdp_queues.sv
 sluice_xdp_reader.sv
 sluice_xdp_region.sv
 sluice_xdp_registers.sv
+sluice_xdp_requests.sv
 sluice_xdp_room.sv
 sluice_xdp_search.sv
 sluice_xdp_sender.sv

@@ -1,7 +1,7 @@
 /// Ends packets: what a program said of its packet, where and as what it faulted; gives back what it held.
 ///
 /// A fault ends it as aborted. Of a late result that faults the bundle that launched it is told. A packet may end with a late result
-/// (`late_i`), in a cycle in which nobody else does or leaves his section; `busy_o` says that somebody may.
+/// (`late_i`), in a cycle in which nobody else does; `busy_o` says that somebody may.
 ///
 /// Latency: 1 cycle. Throughput: an end a cycle. Never stalls.
 module sluice_xdp_finish
@@ -60,7 +60,7 @@ module sluice_xdp_finish
   // What a packet has said whose end is a late result's.
   logic late_ends;
   xdp_ending_t ending, ends;
-  assign busy_o = decided_i.ends || (bundle_i.valid && bundle_i.leaves && !decided_i.held);
+  assign busy_o = decided_i.ends;
   assign late_ends = late_i.valid && late_i.ends;
   assign ends = '{
           slot: fixed_i.slot,

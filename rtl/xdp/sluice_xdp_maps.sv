@@ -96,25 +96,14 @@ module sluice_xdp_maps
 
   localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1;
   localparam int unsigned Contexts = Processors / Cores;
+  localparam int unsigned ContextBits = (Contexts > 1) ? $clog2(Contexts) : 1;
   typedef logic [CoreBits-1:0] core_t;
 
   logic [Cores-1:0]
-      queue_ready,
-      queue_valid,
-      call_ready,
-      turn,
-      looks,
-      finds,
-      found_ready,
-      faults,
-      hosts,
-      wants,
-      reads,
-      front_read,
-      front_request;
+      queue_valid, call_ready, turn, looks, finds, found_ready, faults, hosts, wants, reads, front_read, front_request;
   logic [Cores-1:0] asks_back, unused_grant;
-  xdp_map_call_t [Cores-1:0] queued, found_calls;
-  logic [Cores-1:0][ProcessorBits-1:0] queued_context, found_contexts;
+  xdp_map_call_t [Cores-1:0] found_calls;
+  logic [Cores-1:0][ProcessorBits-1:0] found_contexts;
   logic [Cores-1:0][MapBits-1:0] look_index;
   xdp_map_row_t [Cores-1:0] map, found_maps;
   logic [Cores-1:0][KeyWords-1:0][63:0] found_keys;
@@ -165,23 +154,27 @@ module sluice_xdp_maps
   // First halves, one a core.
 
   for (genvar c = 0; c < int'(Cores); c++) begin : gen_core
-    logic [$clog2(Contexts+1)-1:0] unused_level;
     xdp_map_row_t unused_map;
+    xdp_map_call_t asked;
     logic waits;
+    logic [ContextBits-1:0] queued_context;
+    logic [MapBits-1:0] queued_map;
 
-    sluice_fifo #(
-        .Width($bits(xdp_map_call_t) + ProcessorBits),
-        .Depth(Contexts)
+    sluice_xdp_maps_calls #(
+        .Contexts(Contexts),
+        .MapBits (MapBits)
     ) u_calls (
         .clk_i,
         .rst_ni,
-        .valid_i(call_valid_i[c]),
-        .ready_o(queue_ready[c]),
-        .data_i ({call_context_i[c], call_i[c]}),
-        .valid_o(queue_valid[c]),
-        .ready_i(call_ready[c] && !turn[c]),
-        .data_o ({queued_context[c], queued[c]}),
-        .level_o(unused_level)
+        .valid_i     (call_valid_i[c]),
+        .from_i      (call_context_i[c][ContextBits-1:0]),
+        .call_i      (call_i[c]),
+        .next_valid_o(queue_valid[c]),
+        .next_ready_i(call_ready[c] && !turn[c]),
+        .next_o      (queued_context),
+        .map_o       (queued_map),
+        .context_i   (found_contexts[c][ContextBits-1:0]),
+        .asked_o     (asked)
     );
 
     // It waits for the second half, for one that reads, and for one before it that wants to.
@@ -195,8 +188,9 @@ module sluice_xdp_maps
         .rst_ni,
         .call_valid_i   (queue_valid[c] || turn[c]),
         .call_ready_o   (call_ready[c]),
-        .call_i         (turn[c] ? host_call : queued[c]),
-        .context_i      (queued_context[c]),
+        .call_map_i     (turn[c] ? host_call.map[MapBits-1:0] : queued_map),
+        .call_i         (hosts[c] ? host_call : asked),
+        .context_i      (ProcessorBits'(Contexts * c) | ProcessorBits'(queued_context)),
         .host_i         (turn[c]),
         .busy_i         (waits),
         .wants_o        (wants[c]),
@@ -477,10 +471,5 @@ module sluice_xdp_maps
     if (!rst_ni) context_last_q <= 1'b1;
     else if (call_ready[0] && (queue_valid[0] || host_turn)) context_last_q <= !host_turn;
   end
-
-`ifndef SYNTHESIS
-  CallsHaveRoom_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) (call_valid_i & ~queue_ready) == '0);
-`endif
 
 endmodule

@@ -1,12 +1,13 @@
 /// First half of the map engine: takes an operation, looks up its map, reads its key and hashes it (docs/design/hxdp-core.md, "Maps").
 ///
-/// `call_valid_i` with `call_ready_o` takes an operation of a context or of the host. `found_valid_o` offers it with its key and the number of its
+/// `call_valid_i` with `call_ready_o` takes an operation of a context or of the host. What is asked, `call_i`, is there from the next cycle on until
+/// the operation goes on; its map's number, `call_map_i`, when it is taken. `found_valid_o` offers it with its key and the number of its
 /// chain, until `found_ready_i`. What may not be done, or has no readable key, comes with `fault`.
 ///
 /// `busy_i` says that another operation is still under way: a key in a map's value waits for it (`wants_o`). `reads_o` is high from then on until the
 /// operation is taken.
 ///
-/// Latency: 3 cycles to the request for the key's first word, and 4 behind its last word to what was found. Throughput: one operation at a time; the
+/// Latency: 3 cycles to the request for the key's first word, and behind its last word to what was found 4, with one word 3, without a hash 1. Throughput: one operation at a time; the
 /// next is taken in the cycle in which this one is. Stall behaviour: holds what it found until taken.
 module sluice_xdp_maps_front
   import sluice_pkg::*;
@@ -23,6 +24,7 @@ module sluice_xdp_maps_front
 
     input  logic                              call_valid_i,
     output logic                              call_ready_o,
+    input  logic          [      MapBits-1:0] call_map_i,
     input  xdp_map_call_t                     call_i,
     input  logic          [ProcessorBits-1:0] context_i,
     input  logic                              host_i,
@@ -73,7 +75,6 @@ module sluice_xdp_maps_front
   } state_e;
 
   state_e state_q;
-  xdp_map_call_t call_q;
   logic [ProcessorBits-1:0] context_q, copy_of;
   logic host_q, fault_q, indexed, allowed, reads, keyed;
   xdp_map_row_t map_q;
@@ -89,16 +90,16 @@ module sluice_xdp_maps_front
   // The next one is taken in the cycle in which this one is.
   assign call_ready_o = state_q == Idle || (state_q == Found && found_ready_i);
   assign map_valid_o = call_ready_o && call_valid_i;
-  assign map_index_o = call_i.map[MapBits-1:0];
+  assign map_index_o = call_map_i;
 
   // What its kind allows. The row is there from the cycle behind its number on, until the next one's.
   assign indexed = is_indexed(map_i.kind);
   assign keyed = is_keyed(map_i.kind);
   always_comb begin
-    allowed = map_i.valid && 32'(call_q.map) < Maps && (host_q || map_i.module_id == call_q.module_id[5:0]) &&
+    allowed = map_i.valid && 32'(call_i.map) < Maps && (host_q || map_i.module_id == call_i.module_id[5:0]) &&
         (map_i.key_bytes != '0) != is_queue(map_i.kind) && 32'(map_i.key_bytes) <= 8 * KeyWords &&
         32'(map_i.value_bytes) <= 512 && map_i.value_bytes != '0 && (!indexed || map_i.key_bytes == 7'd4);
-    case (call_q.op)
+    case (call_i.op)
       XdpMapOpLookup: allowed = allowed && map_i.kind <= XdpMapKeyedMaps;
       XdpMapOpUpdate, XdpMapOpDelete:
       allowed = allowed && map_i.kind != XdpMapTrie && !is_queue(map_i.kind) && (host_q || map_i.kind <= XdpMapHash);
@@ -113,7 +114,7 @@ module sluice_xdp_maps_front
     endcase
   end
   // A reference's index is in the call, elements have no key, and a walk of the host may begin without key.
-  assign reads = !(call_q.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut, XdpMapOpPush, XdpMapOpPop, XdpMapOpPeek}) && !(call_q.op == XdpMapOpNext && !call_q.flags[0]);
+  assign reads = !(call_i.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut, XdpMapOpPush, XdpMapOpPop, XdpMapOpPeek}) && !(call_i.op == XdpMapOpNext && !call_i.flags[0]);
 
   // Whether it may is known too late for those who wait, and it does not stay.
   assign wants_o = state_q == Begin && reads && block.address[31:28] inside {[4'd4 : 4'd8]};
@@ -123,19 +124,19 @@ module sluice_xdp_maps_front
     else if (reader_start && wants_o) reads_o <= 1'b1;
   end
   assign block = '{
-          address: host_q ? '0 : call_q.key,
+          address: host_q ? '0 : call_i.key,
           bytes: 10'(map_i.key_bytes),
           host: host_q,
-          module_id: call_q.module_id,
-          regions: call_q.regions,
-          bounds: call_q.bounds,
-          base: call_q.base,
-          written: call_q.written,
-          depth: call_q.depth
+          module_id: call_i.module_id,
+          regions: call_i.regions,
+          bounds: call_i.bounds,
+          base: call_i.base,
+          written: call_i.written,
+          depth: call_i.depth
       };
 
   // A copy of another processor: its number, as the kernel takes it, has 32 bits.
-  assign copy_of = (call_q.op == XdpMapOpLookupPercpu || host_q) ? call_q.value[ProcessorBits-1:0] : context_q;
+  assign copy_of = (call_i.op == XdpMapOpLookupPercpu || host_q) ? call_i.value[ProcessorBits-1:0] : context_q;
   always_comb begin
     copy = '0;
     for (int unsigned i = 0; i < ProcessorBits; i++) begin
@@ -150,7 +151,7 @@ module sluice_xdp_maps_front
       case (state_q)
         Idle: if (call_valid_i) state_q <= Begin;
         Begin: begin
-          if (!allowed || !reads) state_q <= (allowed && call_q.op == XdpMapOpReference && keyed) ? Hash : Found;
+          if (!allowed || !reads) state_q <= (allowed && call_i.op == XdpMapOpReference && keyed) ? Hash : Found;
           else if (reader_start) state_q <= Key;
         end
         Key: begin
@@ -165,7 +166,6 @@ module sluice_xdp_maps_front
 
   always_ff @(posedge clk_i) begin
     if (call_ready_o) begin
-      call_q    <= call_i;
       context_q <= context_i;
       host_q    <= host_i;
     end
@@ -175,15 +175,16 @@ module sluice_xdp_maps_front
       copy_q      <= map_i.per_cpu ? copy : '0;
       word_q      <= '0;
       key_q       <= '0;
-      hash_left_q <= 3'd2;
+      hash_left_q <= reads ? 3'd2 : 3'd1;
       // The index is the key.
-      if (!reads) key_q[0] <= 64'(call_q.key[31:0]);
+      if (!reads) key_q[0] <= 64'(call_i.key[31:0]);
     end
     if (state_q == Key) begin
       if (reader_fault) fault_q <= 1'b1;
       if (word_valid) begin
         key_q[word_q] <= word;
         word_q        <= word_q + 3'd1;
+        if (word_last && word_q == '0) hash_left_q <= 3'd1;
       end
     end
     if (state_q == Hash) hash_left_q <= hash_left_q - 3'd1;
@@ -224,12 +225,12 @@ module sluice_xdp_maps_front
       .first_i(word_q == '0 || hash_index_key),
       .index_i(hash_index_key ? '0 : word_q),
       .seed_i (map_i.seed),
-      .word_i (hash_index_key ? 64'(call_q.key[31:0]) : word),
+      .word_i (hash_index_key ? 64'(call_i.key[31:0]) : word),
       .hash_o (hash)
   );
 
   assign found_valid_o = state_q == Found;
-  assign found_o = call_q;
+  assign found_o = call_i;
   assign found_context_o = context_q;
   assign found_host_o = host_q;
   assign found_fault_o = fault_q;

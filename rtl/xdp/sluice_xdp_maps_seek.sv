@@ -3,7 +3,7 @@
 /// `take_i` with `idle_o` takes an operation with its key; search memory is free then. In cycles with `hold_i` the memory is another's, and nothing moves. Nobody
 /// changes rows of the map meanwhile: `busy_o` and `state_o` say which map that is, until its answer is taken.
 ///
-/// Latency: of a lookup in a hash map 5 cycles with the first entry, 2 for each more, and 1 for each further row of the key; 2 to a trie's root and 4 for each
+/// Latency: of a lookup in a hash map 4 cycles with the first entry, 2 for each more, and 1 for each further row of the key; 2 to a trie's root and 3 for each
 /// node; as many more as cycles are another's. Stall behaviour: one operation at a time; its answer is offered until it is taken.
 module sluice_xdp_maps_seek
   import sluice_xdp_rows_pkg::*;
@@ -53,7 +53,7 @@ module sluice_xdp_maps_seek
   logic [ProcessorBits-1:0] context_q;
   walk_operation_t operation_q;
   logic fault_q, trie;
-  logic [31:0] value_q;
+  logic [31:0] found, value_q;
   steps_t spent_q;
 
   assign trie = map_i.kind == XdpMapTrie;
@@ -176,6 +176,7 @@ module sluice_xdp_maps_seek
   // ---------------------------------------------------------------------------------------------------------------
   // The operation, and what is said of it.
 
+  assign found = 32'(value_address(operation_q, cursor.at));
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q <= Idle;
@@ -187,12 +188,11 @@ module sluice_xdp_maps_seek
           if (!hold_i && go == GoFound) state_q <= Found;
           if (!hold_i && go inside {GoMiss, GoAnswer}) state_q <= Answer;
         end
-        Found:   state_q <= Answer;
-        Answer:  if (answer_ready_i) state_q <= Idle;
+        Found, Answer: state_q <= answer_ready_i ? Idle : Answer;
         default: ;
       endcase
     end
-    if (state_q == Found) value_q <= 32'(value_address(operation_q, cursor.at));
+    if (state_q == Found) value_q <= found;
     if (loops && !hold_i) fault_q <= 1'b1;
     if (spent_q != '1) spent_q <= spent_q + steps_t'(1);
     if (take_i) begin
@@ -209,11 +209,11 @@ module sluice_xdp_maps_seek
     end
   end
 
-  assign answer_valid_o   = state_q == Answer;
+  assign answer_valid_o   = state_q inside {Found, Answer};
   assign answer_context_o = context_q;
   always_comb begin
     answer_o = '0;
-    answer_o.value = 64'(value_q);
+    answer_o.value = 64'((state_q == Found) ? found : value_q);
     answer_o.fault = fault_q;
     answer_o.steps = spent_q;
   end

@@ -110,7 +110,7 @@ module sluice_xdp_maps_walker
   row_t walk_row;
 
   // The entry that a chain's beginning or an entry, as it comes, leads to.
-  assign walk = first_i ? chain_word_o : entry_link_o;
+  assign walk = first_i ? chain_word_o : (look_i.row == LookNode) ? link_t'(look_i.entry) : entry_link_o;
   assign walk_row = row_at(
       operation_i.map.entry, operation_i.wide
   ) - (row_t'(1) << operation_i.map.entry_shift) + row_t'({3'd0, walk} << operation_i.map.entry_shift);
@@ -144,7 +144,7 @@ module sluice_xdp_maps_walker
   assign search_read_o = next_looks_i || look_i.valid;
   always_comb begin
     case (look_i.row)
-      LookWalk: search_row_o = walk_row;
+      LookWalk, LookNode: search_row_o = walk_row;
       LookBucket: search_row_o = rows_o.bucket;
       LookMark: search_row_o = rows_o.mark;
       LookAside: search_row_o = rows_o.aside;

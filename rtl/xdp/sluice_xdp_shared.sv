@@ -6,7 +6,8 @@
 /// Values in external memory (`Cfg.outside`) answer at the same port when nobody else does; one that has waited gets a cycle in which nobody asks. While a
 /// value is written, others of its module wait; without external memory all do.
 ///
-/// Latency: values have a request a cycle later. Throughput: a request a cycle. Stall behaviour: who is not taken asks again.
+/// Latency: none to values; with external memory they have a request a cycle later. Throughput: a request a cycle. Stall behaviour: requests hold until taken; with
+/// external memory who is not taken asks again.
 module sluice_xdp_shared
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -99,13 +100,13 @@ module sluice_xdp_shared
   core_t asks_core, late_core_q;
   logic asks_any, asks_engine, engine_ready, values_valid, values_ready, map_locks, map_request_valid;
   xdp_request_t map_request;
-  // What values have a cycle later.
-  logic asked_q;
+  // What values have.
+  logic asked;
   logic [1:0] atomic_q;
   // Whom they answer: a context of a core, the map engine, or the helper.
-  logic [ProcessorBits+1:0] asker_q, done_asker;
-  xdp_request_t asked_request_q;
-  logic [63:0] late_q;
+  logic [ProcessorBits+1:0] asker, done_asker;
+  xdp_request_t asked_request;
+  logic [63:0] late;
   logic done_valid, done_engine;
   // Who may not ask: all, or those of the module whose value is being written.
   localparam bit Outside = Cfg.outside != 0;
@@ -164,16 +165,39 @@ module sluice_xdp_shared
     values_request.map = request_i[asks_core].map;
   end
 
-  // Values have it a cycle later, and what belongs to it too. No store comes when the memory is an atomic operation's.
+  logic [ProcessorBits+1:0] whose;
+  assign whose = {
+    !asks_any, !asks_any && !asks_engine, asks_any ? processor_of(asks_core, request_context_i[asks_core]) : '0
+  };
+  // No store comes when the memory is an atomic operation's.
   always_ff @(posedge clk_i) begin
-    asked_q <= values_valid && rst_ni;
     atomic_q <= rst_ni ? {atomic_q[0], values_valid && values_request.kind == RequestAtomic} : '0;
-    asked_request_q <= values_request;
-    asker_q <= {
-      !asks_any, !asks_any && !asks_engine, asks_any ? processor_of(asks_core, request_context_i[asks_core]) : '0
-    };
     late_core_q <= asks_core;
-    late_q <= late_i[late_core_q];
+  end
+  logic [63:0] read_late;
+  assign read_late = late_i[late_core_q];
+
+  // With external memory a request comes from its core without a queue, and values have it, and what belongs to it, a cycle later.
+  if (Outside) begin : gen_later
+    logic asked_q;
+    logic [ProcessorBits+1:0] asker_q;
+    xdp_request_t asked_request_q;
+    logic [63:0] late_q;
+    always_ff @(posedge clk_i) begin
+      asked_q <= values_valid && rst_ni;
+      asked_request_q <= values_request;
+      asker_q <= whose;
+      late_q <= read_late;
+    end
+    assign asked = asked_q;
+    assign asked_request = asked_request_q;
+    assign asker = asker_q;
+    assign late = late_q;
+  end else begin : gen_at_once
+    assign asked = values_valid;
+    assign asked_request = values_request;
+    assign asker = whose;
+    assign late = read_late;
   end
 
   logic asked_valid, asked_unlocks, asked_fault;
@@ -195,11 +219,11 @@ module sluice_xdp_shared
   ) u_values (
       .clk_i,
       .rst_ni,
-      .valid_i          (asked_q),
+      .valid_i          (asked),
       .ready_o          (values_ready),
-      .request_i        (asked_request_q),
-      .context_i        (asker_q),
-      .late_i           (late_q),
+      .request_i        (asked_request),
+      .context_i        (asker),
+      .late_i           (late),
       .done_valid_o     (chip_done_valid),
       .done_context_o   (chip_done_asker),
       .done_fault_o     (chip_done_fault),
@@ -392,7 +416,7 @@ module sluice_xdp_shared
 
 `ifndef SYNTHESIS
   ValuesTakeWhatIsOffered_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !asked_q || values_ready || !(asked_request_q.kind inside {RequestStore, RequestPut}));
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !asked || values_ready || !(asked_request.kind inside {RequestStore, RequestPut}));
 `endif
 
 endmodule

@@ -20,8 +20,10 @@ module sluice_xdp_stage_first
     input logic      [   XdpLanes-1:0][63:0] a_i,
     input logic      [   XdpLanes-1:0][63:0] b_i,
 
-    // Whether its flow's section is another packet's.
-    input logic flow_waits_i,
+    // Whether its flow's section is another packet's; it leaves that. All changes are behind it, so nobody has to wait for its end.
+    input  logic       flow_waits_i,
+    output logic       leaves_o,
+    output logic [7:0] leaves_slot_o,
 
     // What its context has kept, and what its unit has answered.
     input xdp_fixed_t                   fixed_i,
@@ -138,6 +140,9 @@ module sluice_xdp_stage_first
     if (access.op == XdpOpHelper) bytes = 4'd4;
   end
 
+  assign leaves_o = bundle_i.valid && bundle_i.leaves && !(bundle_i.enters && flow_waits_i);
+  assign leaves_slot_o = fixed.slot;
+
   // A late result was a fault: its context's next pass ends the packet.
   logic late_fault;
   assign late_fault = bundle_i.resume && result_i.fault && result_i.late;
@@ -153,7 +158,6 @@ module sluice_xdp_stage_first
     bundle_o.foreign     <= bundle_i.foreign || late_fault;
     bundle_o.late_fault  <= late_fault;
     bundle_o.held        <= bundle_i.enters && flow_waits_i && !late_fault;
-    bundle_o.leaves      <= bundle_i.leaves;
     bundle_o.next_page   <= bundle_i.next_page;
     bundle_o.lanes       <= bundle_i.lanes;
     bundle_o.access_lane <= access_lane;

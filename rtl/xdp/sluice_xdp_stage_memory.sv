@@ -105,6 +105,20 @@ module sluice_xdp_stage_memory
           completes: completes,
           ends: ends,
           stops: parks || ends || held,
+          may_stop:
+          bundle_i.valid
+          && (
+          bundle_i.launch
+          ||
+          bundle_i.fault
+          ||
+          bundle_i.held
+          || (
+          bundle_i.exit && bundle_i.turn.depth == '0
+          ) || (
+          bundle_i.back && bundle_i.workless
+          )
+          ),
           helped: helped,
           out_of_work: out_of_work
       };

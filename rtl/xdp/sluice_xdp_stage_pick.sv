@@ -1,7 +1,10 @@
 /// First stage of a core: whose bundle is next, a context's in turns or a packet's for a free one.
 ///
-/// A context is ready again before it is known whether its bundle stops it; then the memory stage takes it back. One that waits for its flow's section
-/// (`memory_held_i`) is ready again when that is free (`flow_waits_i`, by slot).
+/// A context is ready again before it is known whether its bundle stops it; then the memory stage takes it back. Meanwhile nobody picks one that may be
+/// stopped (`may_stop`): the pick would be lost. One that waits for its flow's section (`held`) is ready again when that is free
+/// (`flow_waits_i`, by slot).
+///
+/// A late result that is sure to be written in the next cycle (`done_woken_i`) makes its context ready at once: its next bundle reads registers behind that.
 ///
 /// Latency: 1 cycle. Throughput: a pick a cycle. With `hold_i` nobody is picked.
 module sluice_xdp_stage_pick
@@ -24,25 +27,30 @@ module sluice_xdp_stage_pick
     output logic [ContextBits-1:0] free_context_o,
 
     // Behind the second stage, and behind the memory stage.
-    input logic                   second_valid_i,
-    input logic [ContextBits-1:0] second_context_i,
-    input logic                   memory_valid_i,
-    input logic                   memory_stops_i,
-    input logic                   memory_ends_i,
-    input logic                   memory_held_i,
-    input logic [ContextBits-1:0] memory_context_i,
+    input logic                           second_valid_i,
+    input logic         [ContextBits-1:0] second_context_i,
+    input logic                           memory_valid_i,
+    // "Bits of signal are not used": whether its context goes on.
+    // verilator lint_off UNUSEDSIGNAL
+    input xdp_decided_t                   decided_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input logic         [ContextBits-1:0] memory_context_i,
 
     // Slots whose packets' sections are others'.
     input logic [Slots-1:0] flow_waits_i,
 
-    // A unit has answered: its result is still to be written, or its bundle has another pass. What comes late is done (`late_valid_i`), and may end its packet.
-    input logic                   done_valid_i,
-    input logic                   done_late_i,
-    input logic                   done_again_i,
-    input logic [ContextBits-1:0] done_context_i,
-    input logic                   late_valid_i,
-    input logic                   late_ends_i,
-    input logic [ContextBits-1:0] late_context_i,
+    // A unit has answered: its result is still to be written, or its bundle has another pass. What comes late is done (`late_i`), and may end its packet,
+    // or its context was ready before.
+    input logic                        done_valid_i,
+    input logic                        done_late_i,
+    input logic                        done_woken_i,
+    input logic                        done_again_i,
+    input logic      [ContextBits-1:0] done_context_i,
+    // "Bits of signal are not used": what becomes of the context.
+    // verilator lint_off UNUSEDSIGNAL
+    input xdp_late_t                   late_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input logic      [ContextBits-1:0] late_context_i,
 
     output xdp_picked_t                   bundle_o,
     output logic        [ContextBits-1:0] context_o,
@@ -60,12 +68,18 @@ module sluice_xdp_stage_pick
   context_t pick_context, behind_context, first_context;
   logic [Contexts-1:0] unused_behind_onehot, unused_first_onehot, unused_free_onehot;
 
+  logic [Contexts-1:0] goes;
+  always_comb begin
+    goes = ready_q;
+    if (decided_i.may_stop) goes[memory_context_i] = 1'b0;
+  end
+
   // In turns: the first ready one behind the last that was picked, else the first of all.
   logic [Contexts-1:0] behind_q;
   sluice_prio_enc #(
       .Width(Contexts)
   ) u_behind (
-      .req_i   (ready_q & behind_q),
+      .req_i   (goes & behind_q),
       .valid_o (behind_valid),
       .index_o (behind_context),
       .onehot_o(unused_behind_onehot)
@@ -73,7 +87,7 @@ module sluice_xdp_stage_pick
   sluice_prio_enc #(
       .Width(Contexts)
   ) u_first (
-      .req_i   (ready_q),
+      .req_i   (goes),
       .valid_o (pick_valid),
       .index_o (first_context),
       .onehot_o(unused_first_onehot)
@@ -102,7 +116,7 @@ module sluice_xdp_stage_pick
     if (!rst_ni) held_q <= '0;
     else begin
       held_q <= held_q & ~wakes;
-      if (memory_held_i) held_q[memory_context_i] <= 1'b1;
+      if (decided_i.held) held_q[memory_context_i] <= 1'b1;
     end
     if (start_take_o) slot_q[free_context_o] <= start_slot_i;
   end
@@ -122,33 +136,34 @@ module sluice_xdp_stage_pick
       // Before it is known whether the bundle stops its context; if so the memory stage takes it back.
       if (second_valid_i) ready_q[second_context_i] <= 1'b1;
       if (memory_valid_i) resume_q[memory_context_i] <= 1'b0;
-      if (memory_stops_i) begin
+      if (decided_i.stops) begin
         ready_q[memory_context_i] <= 1'b0;
-        if (memory_ends_i) used_q[memory_context_i] <= 1'b0;
+        if (decided_i.ends) used_q[memory_context_i] <= 1'b0;
       end
       // What is written late comes first.
-      if (done_valid_i && !done_late_i) begin
+      if (done_valid_i && (!done_late_i || done_woken_i)) begin
         ready_q[done_context_i]  <= 1'b1;
         resume_q[done_context_i] <= done_again_i;
       end
-      if (late_valid_i && !late_ends_i) ready_q[late_context_i] <= 1'b1;
-      if (late_valid_i && late_ends_i) used_q[late_context_i] <= 1'b0;
+      if (late_i.valid && !late_i.ends && !late_i.woken) ready_q[late_context_i] <= 1'b1;
+      if (late_i.valid && late_i.ends) used_q[late_context_i] <= 1'b0;
       for (int unsigned c = 0; c < Contexts; c++) if (wakes[c]) ready_q[c] <= 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) bundle_o.valid <= 1'b0;
-    else
-      bundle_o.valid <= !hold_i && (start_take_o || (pick_valid && !(memory_stops_i && memory_context_i == pick_context)));
+    else bundle_o.valid <= !hold_i && (start_take_o || pick_valid);
     bundle_o.start <= start_take_o;
     context_o      <= start_take_o ? free_context_o : pick_context;
   end
   assign resume_o = resume_q[context_o];
 
 `ifndef SYNTHESIS
+  WhoIsStoppedMayBe_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !decided_i.stops || decided_i.may_stop);
   OnlyUsedContextsEnd_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !memory_ends_i || used_q[memory_context_i]);
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !decided_i.ends || used_q[memory_context_i]);
 `endif
 
 endmodule

@@ -182,7 +182,6 @@ module sluice_xdp_stage_second
     bundle_o.start <= bundle_i.start;
     bundle_o.waited <= bundle_i.resume && lasting;
     bundle_o.held <= bundle_i.held;
-    bundle_o.leaves <= bundle_i.leaves;
     bundle_o.row <= bundle_i.row;
     bundle_o.next_page <= bundle_i.next_page;
     bundle_o.turn <= bundle_i.turn;

@@ -170,7 +170,6 @@ package sluice_xdp_stages_pkg;
     logic foreign;
     logic late_fault;  // a late result was a fault
     logic held;  // its flow's section is another packet's
-    logic leaves;
     logic [6:0] next_page;
     xdp_lane_t [XdpLanes-1:0] lanes;
     logic [XdpLanes-1:0][31:0] low;  // of the second operand
@@ -226,7 +225,6 @@ package sluice_xdp_stages_pkg;
     logic                  start;
     logic                  waited;     // its bundle had waited for a unit
     logic                  held;       // it waits for its flow's section: nothing of it is done
-    logic                  leaves;     // it leaves that section
     logic [CodeBits-1:0]   row;
     logic [6:0]            next_page;
     xdp_turn_t             turn;
@@ -312,6 +310,7 @@ package sluice_xdp_stages_pkg;
     logic completes;    // and altogether
     logic ends;
     logic stops;        // its context is not picked again for now
+    logic may_stop;     // as far as is known of the bundle alone
     logic helped;       // its helper is taken up again
     logic out_of_work;
   } xdp_decided_t;
@@ -341,6 +340,7 @@ package sluice_xdp_stages_pkg;
     logic        writes;
     logic        refers;
     logic        ends;
+    logic        woken;   // its context was ready before
     logic [3:0]  target;
     xdp_result_t result;
   } xdp_late_t;

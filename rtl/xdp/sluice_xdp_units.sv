@@ -1,7 +1,7 @@
 /// What a core's units answer, and when it is written: units that are the core's own, one context at a time in each, and late results.
 ///
 /// A result goes to its context's next pass; or it comes late: into a register, in a cycle in which the last lane writes nothing, or as its packet's end. One that waits for
-/// long says so (`wants_o`): then nobody is picked. A helper is taken up again only when its bundle has had its second pass, which writes
+/// long says so (`wants_o`): then nobody is picked. One that is sure to be written in the next cycle is *woken* with its answer. A helper is taken up again only when its bundle has had its second pass, which writes
 /// what the helper left.
 ///
 /// Latency: an answer is with the stages in the cycle behind it. Throughput: an answer a cycle; others wait in their order: values, maps, helper,
@@ -9,6 +9,7 @@
 module sluice_xdp_units
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_instructions_pkg::*;
   import sluice_xdp_stages_pkg::*;
 #(
     parameter int unsigned Contexts = 8,
@@ -20,17 +21,21 @@ module sluice_xdp_units
     // The memory stage's bundle.
     // "Bits of signal are not used": of a bundle what is multiplied, and which registers it writes.
     // verilator lint_off UNUSEDSIGNAL
-    input xdp_second_t                   bundle_i,
+    input xdp_second_t                    bundle_i,
     // verilator lint_on UNUSEDSIGNAL
-    input logic        [ContextBits-1:0] context_i,
-    input logic                          launches_i,
-    input logic                          muldiv_takes_i,
-    input logic                          helper_takes_i,
-    input logic                          helped_i,
-    input xdp_waits_t                    waits_i,
+    input logic         [ContextBits-1:0] context_i,
+    input logic                           muldiv_takes_i,
+    input logic                           helper_takes_i,
+    // "Bits of signal are not used": whether it launches, and what it was.
+    // verilator lint_off UNUSEDSIGNAL
+    input xdp_decided_t                   decided_i,
+    // The bundle behind it.
+    input xdp_first_t                     next_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input xdp_waits_t                     waits_i,
     // What the bundle writes of what its context keeps, and that its packet ends or leaves its section.
-    input logic                          keeps_i,
-    input logic                          ends_i,
+    input logic                           keeps_i,
+    input logic                           ends_i,
 
     output logic                          muldiv_ready_o,
     output logic                          helper_busy_o,
@@ -62,6 +67,7 @@ module sluice_xdp_units
     // Whose unit has answered: its result is still to be written, or its bundle has another pass.
     output logic                   done_valid_o,
     output logic                   done_late_o,
+    output logic                   done_woken_o,
     output logic                   done_again_o,
     output logic [ContextBits-1:0] done_context_o,
 
@@ -76,7 +82,7 @@ module sluice_xdp_units
 
   localparam int unsigned Lanes = XdpLanes;
   // Cycles that a late result waits before nobody is picked for one.
-  localparam int unsigned LatePatience = 3;
+  localparam int unsigned LatePatience = 7;
 
   typedef logic [ContextBits-1:0] context_t;
 
@@ -114,7 +120,7 @@ module sluice_xdp_units
       if (muldiv_done) muldiv_waits_q <= 1'b1;
       else if (!helper_waits_q && !answered) muldiv_waits_q <= 1'b0;
       if (helper_takes_i) helper_busy_o <= 1'b1;
-      else if (helped_i) helper_busy_o <= 1'b0;
+      else if (decided_i.helped) helper_busy_o <= 1'b0;
       if (return_valid_i) helper_waits_q <= 1'b1;
       else if (!answered) helper_waits_q <= 1'b0;
     end
@@ -174,7 +180,7 @@ module sluice_xdp_units
       .ReadPorts(4)
   ) u_waits (
       .clk_i,
-      .we_i   (launches_i),
+      .we_i   (decided_i.launches),
       .waddr_i(context_i),
       .wdata_i(waits_i),
       .raddr_i({late_context, muldiv_context_q, map_answer_context_i, done_context_i}),
@@ -205,23 +211,31 @@ module sluice_xdp_units
   // ---------------------------------------------------------------------------------------------------------------
   // Those whose result is there, in the order in which it came.
 
-  logic late_valid, late_blocked, unused_late_ready;
-  logic [1:0] late_wait_q;
-  logic [$clog2(Contexts+1)-1:0] unused_late_level;
+  logic late_valid, late_blocked, late_woken, comes_alone, unused_late_ready;
+  logic [2:0] late_wait_q;
+  logic [$clog2(Contexts+1)-1:0] late_level;
+
+  logic next_writes;
+  assign next_writes = next_i.valid && (next_i.turn.pass != PassBundle || writes(next_i.lanes[Lanes-1]));
+
+  // The next one in line, and no bundle that could want the port: of r5 and of a reference no bundle at all.
+  assign comes_alone = 32'(late_level) == 32'd0 || (32'(late_level) == 32'd1 && !late_blocked);
+  assign done_woken_o = done_late_o && !waits.ends && comes_alone &&
+      !next_writes && !(next_i.valid && (waits.target == 4'd5 || waits.refers));
 
   sluice_fifo #(
-      .Width(ContextBits),
+      .Width(ContextBits + 1),
       .Depth(Contexts)
   ) u_late (
       .clk_i,
       .rst_ni,
       .valid_i(done_valid_o && done_late_o),
       .ready_o(unused_late_ready),
-      .data_i (done_context_o),
+      .data_i ({done_woken_o, done_context_o}),
       .valid_o(late_valid),
       .ready_i(!late_blocked),
-      .data_o (late_context),
-      .level_o(unused_late_level)
+      .data_o ({late_woken, late_context}),
+      .level_o(late_level)
   );
 
   // The last lane's port is free, and for r5 the copy of it too; for a reference, what contexts keep; for a packet's end, that of packets.
@@ -237,17 +251,20 @@ module sluice_xdp_units
           writes: !written.ends,
           refers: written.refers,
           ends: written.ends,
+          woken: late_woken,
           target: written.target,
           result: late_result
       };
   assign late_context_o = late_context;
-  assign late_wants_o = late_wait_q == 2'(LatePatience);
+  assign late_wants_o = late_wait_q == 3'(LatePatience);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) late_wait_q <= '0;
-    else late_wait_q <= (late_valid && late_blocked && !late_wants_o) ? late_wait_q + 2'd1 : '0;
+    else late_wait_q <= (late_valid && late_blocked && !late_wants_o) ? late_wait_q + 3'd1 : '0;
   end
 
 `ifndef SYNTHESIS
+  WhoIsWokenIsWrittenAtOnce_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(late_valid && late_woken) || late_o.valid);
   OneFinishedAtATime_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(muldiv_done && muldiv_waits_q));
 `endif

@@ -90,7 +90,8 @@ package sluice_xdp_walk_pkg;
     LookBucket,
     LookMark,
     LookAside,
-    LookState
+    LookState,
+    LookNode     // a trie's node, whose link is given in the entry's place
   } walk_look_e;
 
   // Chain and entry are those of the operation and of the walker, if no others are given.

@@ -109,13 +109,13 @@ fn a_packet_alone_has_the_cycles_that_are_documented_for_what_it_waits_for() {
     // Nobody is before it: queue, packet memory and context have it at once.
     let (packets, queued) = plain.pass(XdpPass::Start);
     assert!(packets == 1 && (5..20).contains(&queued), "{plain:?}");
-    // What docs/design/hxdp-core.md says ("Core"), 1 for a late result, and 5 from the pick to the pass.
+    // What docs/design/hxdp-core.md says ("Core"), and 5 from the pick to the pass.
     let product = of("r1 *= r1\nr1 *= r1\nr1 *= r1\nr0 = r1\nexit\n", 1);
-    assert_eq!((product.pass(XdpPass::Arithmetic), product.pass(XdpPass::Launch)), ((3, 3 * (5 + 1 + 5)), (0, 0)));
+    assert_eq!((product.pass(XdpPass::Arithmetic), product.pass(XdpPass::Launch)), ((3, 3 * (5 + 5)), (0, 0)));
     let quotient = of("r0 = r1\nr0 /= r10\nexit\n", 2);
-    assert_eq!(quotient.pass(XdpPass::Arithmetic), (1, 68 + 1 + 5));
+    assert_eq!(quotient.pass(XdpPass::Arithmetic), (1, 68 + 5));
     let remainder = of("w0 = w1\nw0 %= w10\nexit\n", 3);
-    assert_eq!(remainder.pass(XdpPass::Arithmetic), (1, 36 + 1 + 5));
+    assert_eq!(remainder.pass(XdpPass::Arithmetic), (1, 36 + 5));
     // Of two passes: the launch, which has its 5 too, and that which does the bundle.
     let stack = of("*(u64 *)(r10 -8) = r1\nlock *(u64 *)(r10 -8) += r1\nr0 = *(u64 *)(r10 -8)\nexit\n", 4);
     assert_eq!(stack.pass(XdpPass::Values), (1, 6 + 5));
@@ -140,8 +140,8 @@ fn waits_for_the_map_engine_are_counted() {
     pair.compare(&mut engine);
     let spent = Account::read(&mut engine, MODULE).since(&before);
     let (count, cycles) = spent.pass(XdpPass::Maps);
-    // 10 for the key and 6 for the lookup.
-    assert!(count == 20 && cycles >= 20 * 16, "{spent:?}");
+    // 10 for the key and the lookup, 5 from the pick to the pass; of both contexts' lookups one may wait.
+    assert!(count == 20 && (20 * 15..20 * 18).contains(&cycles), "{spent:?}");
 }
 
 #[test]
