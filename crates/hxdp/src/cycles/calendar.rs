@@ -11,7 +11,8 @@ pub struct Calendar {
 
 impl Calendar {
     /// Whether a cycle is taken.
-    pub fn is_taken(&self, at: u64) -> bool {
+    #[cfg(test)]
+    fn is_taken(&self, at: u64) -> bool {
         self.taken.iter().any(|(from, to)| (*from..*to).contains(&at))
     }
 

@@ -285,7 +285,8 @@ impl Core {
                 if !(issue.late || issue.ends_late) {
                     return Running { ready: at, ..next };
                 }
-                self.late.comes(at + engine.late_write - 1, place);
+                let more = if issue.ends_late { engine.late_end } else { engine.late_write };
+                self.late.comes(at + more - 1, place);
                 Running { ready: u64::MAX, ..next }
             }
             _ => {
@@ -308,9 +309,7 @@ impl Core {
         shared.seeker.forget(at);
         let values = u64::from(issue.at_values());
         let muldiv = self.muldiv_cycles(engine, issue);
-        let busy = (values > 0 && shared.value_port.is_taken(at))
-            || (muldiv > 0 && self.muldiv.free > at)
-            || (issue.helpers + issue.calls > 0 && self.helper.free > at);
+        let busy = (muldiv > 0 && self.muldiv.free > at) || (issue.helpers + issue.calls > 0 && self.helper.free > at);
         if busy {
             return Launched::Busy;
         }
@@ -336,7 +335,10 @@ impl Core {
             let back = engine.maps.back(search);
             let aside =
                 search.only_looks && shared.seeker.first(found, back).0 <= shared.map_engine.first(found, back).0;
-            let unit = if aside { &mut shared.seeker } else { &mut shared.map_engine };
+            let (unit, answer) = match aside {
+                true => (&mut shared.seeker, engine.seek_answer),
+                false => (&mut shared.map_engine, engine.map_answer),
+            };
             let begins = unit.begin(found, back);
             // The first half holds what it found until the second one takes it.
             self.front.free = begins + 1;
@@ -344,7 +346,7 @@ impl Core {
             if locked > 0 {
                 shared.value_port.take(begins + back - locked, locked);
             }
-            until = until.max(Some(begins + back + engine.map_answer));
+            until = until.max(Some(begins + back + answer));
         }
         until.map_or(Launched::Nothing, Launched::Until)
     }

@@ -18,15 +18,17 @@ pub struct Engine {
     pub exit: u64,
     /// What takes longer and gives a register at most is done with its launch. Without, every such bundle has two passes.
     pub late: bool,
-    /// Cycles that a late result takes more than one that a second pass takes.
+    /// Cycles that a late result takes more than one that a second pass takes, if nobody else wants the port.
     pub late_write: u64,
+    /// The same of a packet's end.
+    pub late_end: u64,
     /// Late results have a write port of their own, else they share the last lane's.
     pub late_port: bool,
     /// Cycles that a late result waits for the port before nobody is picked for it.
     pub late_patience: u64,
-    /// From the memory stage of what leaves its flow's section to the first pick of who waits for it.
+    /// From the memory stage of what leaves its flow's section to the first pick of who waits for it, less what is known before.
     pub passes_on: u64,
-    /// From launch to the next pick: loads, stores and atomics of values, lookups in arrays that the call names. All cores share the port.
+    /// From launch to the next pick: loads, stores and atomics of values, lookups in arrays that the call names. All cores share the port, in front of which requests wait.
     pub value_port: u64,
     /// Cycles from one access there to the next.
     pub value_every: u64,
@@ -34,8 +36,10 @@ pub struct Engine {
     pub posted: bool,
     /// The map engine, which all cores share but for its first half.
     pub maps: MapEngine,
-    /// From the map engine's answer to the next pick.
+    /// From the end of a map engine's operation to the next pick.
     pub map_answer: u64,
+    /// The same of a lookup beside another operation.
+    pub seek_answer: u64,
     /// From launch to the next pick, of one operation at a time in a core: multiplication, division of 64 and of 32 bits.
     pub multiply: u64,
     /// Division and remainder of 64 bits.
@@ -127,15 +131,17 @@ impl Default for Engine {
             interval: 5,
             exit: 6,
             late: true,
-            late_write: 1,
+            late_write: 0,
+            late_end: 1,
             late_port: false,
-            late_patience: 3,
-            passes_on: 3,
-            value_port: 5,
+            late_patience: 7,
+            passes_on: 0,
+            value_port: 6,
             value_every: 1,
             posted: false,
             maps: MapEngine::default(),
             map_answer: 1,
+            seek_answer: 0,
             multiply: 5,
             divide: 68,
             divide_half: 36,

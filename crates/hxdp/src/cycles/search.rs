@@ -80,7 +80,7 @@ pub struct MapEngine {
     pub key: u64,
     /// Each 8 bytes of the key behind them.
     pub key_word: u64,
-    /// Its hash besides.
+    /// The hash of one with more than 8 bytes besides; of a shorter one a cycle less.
     pub hash: u64,
     /// Second half: entry of an array, or reference by index.
     pub index: u64,
@@ -107,14 +107,14 @@ pub struct MapEngine {
 impl Default for MapEngine {
     fn default() -> Self {
         Self {
-            call: 3,
+            call: 1,
             key: 3,
             key_word: 1,
             hash: 3,
             index: 5,
             lookup: 4,
             rest: 1,
-            trie: 12,
+            trie: 9,
             change: 1,
             delete: 3,
             push: 5,
@@ -128,7 +128,11 @@ impl Default for MapEngine {
 impl MapEngine {
     /// Of the first half.
     pub fn front(&self, search: Search) -> u64 {
-        let hash = if search.keyed { self.hash } else { 0 };
+        let hash = match search.key {
+            _ if !search.keyed => 0,
+            1 => self.hash.saturating_sub(1),
+            _ => self.hash,
+        };
         match search.what {
             What::Reference | What::Push | What::Give => self.call + hash,
             _ => self.call + self.key + u64::from(search.key - 1) * self.key_word + hash,
