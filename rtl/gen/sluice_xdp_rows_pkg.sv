@@ -170,14 +170,19 @@ package sluice_xdp_rows_pkg;
   localparam int unsigned XdpHostRowBits = 84;
   localparam int unsigned XdpHostRowWords = 3;
 
-  // How much of external memory becomes zero. Index: the first unit of 64 KiB. A write is answered when it has; read, each row has what memory answered with errors since the reset.
+  // How much of external memory becomes zero. Index: the first unit of 64 KiB. A write is answered when it has; read, each row has what memory answered with errors, and did not answer, since the reset.
   typedef struct packed {
+    logic [31:0] lines;
+    logic [31:0] accesses;
+    logic [5:0]  lost;
+    logic [15:0] late_writes;
+    logic [15:0] late;
     logic [15:0] write_errors;
     logic [15:0] read_errors;
     logic [16:0] count;
   } xdp_outside_row_t;
-  localparam int unsigned XdpOutsideRowBits = 49;
-  localparam int unsigned XdpOutsideRowWords = 2;
+  localparam int unsigned XdpOutsideRowBits = 151;
+  localparam int unsigned XdpOutsideRowWords = 5;
 
   // 32 bytes of value memory, the first byte in bits 7:0.
   typedef struct packed {

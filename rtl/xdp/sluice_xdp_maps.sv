@@ -6,7 +6,8 @@
 /// of the program's memory, faults.
 ///
 /// Two operations are under way in search memory: one of any kind, and beside it a program's lookup that changes nothing (sluice_xdp_maps_seek), but never with changes of
-/// the same map. Where rows may lie outside there is no second one. Meanwhile keys of the next ones are read and hashed, one for each core. A key in a map's value is read
+/// the same map. Where rows may lie outside there is a lookup of each context beside it (sluice_xdp_maps_far), and the one of any kind begins when the one before
+/// has written all of its rows. Meanwhile keys of the next ones are read and hashed, one for each core. A key in a map's value is read
 /// while nothing else is under way.
 ///
 /// Configuration: `xdp_map` rows are copied here and answered by sluice_xdp_values. `xdp_search` is read in a cycle in which no operation has the
@@ -14,7 +15,8 @@
 /// operation is done, which waits for one of a context at most.
 ///
 /// Latency: 16 cycles for a lookup of a key of 8 bytes in a hash map whose entry is the first of its chain. Throughput: an operation in about 8 cycles.
-/// Stall behaviour: requests to memories and the answer hold until taken. A row of search memory outside holds up everybody's operations until it comes.
+/// Stall behaviour: requests to memories and the answer hold until taken. A row of search memory outside holds up the lookup that waits for it; an operation of another kind
+/// holds up all others of these kinds until it comes, and those behind them in their core.
 module sluice_xdp_maps
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -67,6 +69,9 @@ module sluice_xdp_maps
     output logic                    load_valid_o,
     input  logic                    load_ready_i,
     output logic             [31:0] load_place_o,
+    output logic                    load_lookup_o,
+    output logic             [ 3:0] load_number_o,
+    output logic             [ 5:0] load_module_o,
     input  outside_row_t            row_i,
     output logic                    store_valid_o,
     input  logic                    store_ready_i,
@@ -120,12 +125,14 @@ module sluice_xdp_maps
   xdp_map_call_t host_call;
 
   logic back_read, back_read_ready, back_request, back_idle, back_quiet, back_looks, back_changes;
-  logic back_answers, seek_answers, seek_idle, seek_busy, seek_read, to_seek;
+  logic back_answers, seek_answers, seek_idle, to_seek;
   logic [ProcessorBits-1:0] back_context, seek_context;
   xdp_map_answer_t back_answer, seek_answer;
-  logic [15:0] back_state, seek_state;
-  logic [Cores-1:0] only, may_seek, may_back;
-  xdp_place_t   back_place;
+  logic [15:0] back_state;
+  logic [Cores-1:0] only, may_seek, may_back, among;
+  logic [Cores-1:0][15:0] found_states;
+  logic settled;
+  xdp_place_t back_place;
   xdp_request_t back_asked;
   logic found_valid, found_host, found_fault, found_take;
   core_t found_core, back_core, back_core_q;
@@ -143,10 +150,11 @@ module sluice_xdp_maps
   // Declared in front of the copies of map rows: a name that a generate block finds undeclared is a net of its own to Yosys, without driver.
   logic is_map, map_ok, clears;
   logic search_read, search_looks, search_hold, search_bad, search_idle;
-  logic [SearchBits-1:0] search_row, search_write_row, seek_row;
+  logic [SearchBits-1:0] search_row, search_write_row;
   logic [3:0] search_write;
   logic [3:0][31:0] search_data, search_written;
 
+  logic search_free, host_outside, host_looks;
   assign host_turn = host_pending && (context_last_q || !queue_valid[0]);
   assign turn = Cores'(host_turn);
 
@@ -248,15 +256,22 @@ module sluice_xdp_maps
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++) begin
       only[c] = only_looks(found_calls[c].op, hosts[c], found_maps[c]) && !faults[c];
+      found_states[c] = found_maps[c].state;
     end
     for (int unsigned c = 0; c < Cores; c++) begin
-      may_seek[c] = !Outside && only[c] && seek_idle && !back_looks && !host_waits && !(back_changes && back_state == found_maps[c].state);
+      may_seek[c] = only[c] && !host_waits;
+      if (Outside && !settled && back_state == found_states[c]) may_seek[c] = 1'b0;
+      if (!Outside) may_seek[c] &= seek_idle && !back_looks && !(back_changes && back_state == found_maps[c].state);
       for (int unsigned d = 0; d < Cores; d++) begin
         if (finds[d] && !only[d] && found_maps[d].state == found_maps[c].state) may_seek[c] = 1'b0;
       end
-      may_back[c] = (Outside || back_idle) && (only[c] || !(seek_busy && seek_state == found_maps[c].state));
+      may_back[c] = back_idle && (only[c] || !among[c]);
+      if (Outside) may_back[c] = settled && !only[c] && !among[c];
     end
   end
+
+  // All that the second half wrote is there.
+  assign settled   = back_quiet && search_idle;
 
   // Which core's operation is next: in turns, but nothing new while one reads or wants to read values.
   assign asks_back = finds & (may_seek | may_back) & ((reads != '0) ? reads : (wants != '0) ? '0 : '1);
@@ -360,9 +375,12 @@ module sluice_xdp_maps
       .host_o            (host_written)
   );
 
-  sluice_xdp_maps_seek #(
-      .Processors(Processors)
-  ) u_seek (
+  sluice_xdp_maps_beside #(
+      .Processors(Processors),
+      .Cores     (Cores),
+      .Rows      (Rows),
+      .Outside   (Outside)
+  ) u_beside (
       .clk_i,
       .rst_ni,
       .take_i          (found_take && to_seek),
@@ -372,12 +390,29 @@ module sluice_xdp_maps
       .key_i           (found_key),
       .chain_i         (found_chain),
       .copy_i          (found_copy),
-      .busy_o          (seek_busy),
-      .state_o         (seek_state),
-      .hold_i          (search_read || search_hold),
-      .search_read_o   (seek_read),
-      .search_row_o    (seek_row),
-      .search_i        (search_data),
+      .states_i        (found_states),
+      .among_o         (among),
+      .read_i          (search_read || (host_search && !cfg_req_i.write)),
+      .read_row_i      (host_search ? cfg_req_i.index : search_row),
+      .looks_i         (search_looks || host_looks),
+      .row_o           (search_data),
+      .bad_o           (search_bad),
+      .write_i         (host_search ? {4{cfg_req_i.write}} : search_write),
+      .write_row_i     (host_search ? cfg_req_i.index : search_write_row),
+      .write_row_data_i(host_search ? cfg_req_i.data[127:0] : search_written),
+      .hold_o          (search_hold),
+      .written_o       (search_idle),
+      .load_valid_o,
+      .load_ready_i,
+      .load_place_o,
+      .load_lookup_o,
+      .load_number_o,
+      .load_module_o,
+      .own_module_i    (locks_module_o),
+      .loaded_i        (row_i),
+      .store_valid_o,
+      .store_ready_i,
+      .store_o,
       .answer_valid_o  (seek_answers),
       .answer_ready_i  (answer_ready_i && !back_answers && !host_done),
       .answer_context_o(seek_context),
@@ -401,38 +436,12 @@ module sluice_xdp_maps
   // ---------------------------------------------------------------------------------------------------------------
   // Memories and the host.
 
-  logic search_free, host_outside, host_looks;
   assign is_map = cfg_req_i.tab == TableXdpMap;
   assign clears = cfg_req_i.clear;
   assign map_ok = cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(Maps), 4'(XdpMapRowWords)) == StatusOk;
 
   // Search memory: the host's row in a cycle without an operation's; a write, and a row outside, between two operations.
   assign search_free = !back_looks && seek_idle && search_write == '0 && ((back_quiet && search_idle) || !(cfg_req_i.write || host_outside));
-  sluice_xdp_search #(
-      .Rows   (Rows),
-      .Outside(Outside)
-  ) u_search (
-      .clk_i,
-      .rst_ni,
-      .read_i          (search_read || seek_read || (host_search && !cfg_req_i.write)),
-      .read_row_i      (host_search ? cfg_req_i.index : search_read ? search_row : seek_row),
-      .looks_i         (search_looks || host_looks),
-      .row_o           (search_data),
-      .bad_o           (search_bad),
-      .write_i         (host_search ? {4{cfg_req_i.write}} : search_write),
-      .write_row_i     (host_search ? cfg_req_i.index : search_write_row),
-      .write_row_data_i(host_search ? cfg_req_i.data[127:0] : search_written),
-      .hold_o          (search_hold),
-      .idle_o          (search_idle),
-      .load_valid_o,
-      .load_ready_i,
-      .load_place_o,
-      .done_i          (row_i),
-      .store_valid_o,
-      .store_ready_i,
-      .store_o
-  );
-
   sluice_xdp_maps_host #(
       .Rows   (Rows),
       .Outside(Outside)

@@ -337,6 +337,7 @@ module sluice_xdp_maps_value
   always_comb begin
     own_request = '0;
     own_request.kind = (state_q inside {Get, Give}) ? RequestGet : RequestPut;
+    own_request.module_id = operation_i.map.module_id;
     own_request.address = put_place_q + {22'd0, word_q, 3'd0};
     own_request.bytes = 4'd8;
     own_request.outside = outside;

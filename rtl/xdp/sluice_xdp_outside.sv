@@ -8,6 +8,10 @@
 /// A line that memory answers with an error is not kept, and who asked for it is told a fault and has changed nothing. A write that memory answers with an
 /// error is counted (`write_failed_o`).
 ///
+/// An access that has been here for `LateCycles`, at the most twice as many, is a fault as well (sluice_xdp_outside_late), whatever it waits for. So is, at
+/// once, one that needs a line of a page of which writes are not answered in this time, or needs a memory that is gone (sluice_xdp_outside_reads, _writes). Each that ends like this
+/// is told by `late_o`, each ID of writes without answers by `write_late_o`.
+///
 /// Latency: 5 cycles where the line is there or the page was never written; else those of memory and 7 more, and behind writes of the line's page their
 /// answers. Throughput: an access a cycle. Stall behaviour: who waits for memory holds up those of its key alone
 /// (sluice_xdp_outside_order); answers wait for `done_ready_i`.
@@ -20,6 +24,7 @@ module sluice_xdp_outside
     parameter int unsigned Askers = 20,
     parameter int unsigned Putter = 17,
     parameter int unsigned Storer = Putter,
+    parameter int unsigned LateCycles = 1 << 14,
     localparam int unsigned AskerBits = $clog2(Askers),
     localparam int unsigned UnitBits = PlaceBits - OutsideUnitBits
 ) (
@@ -44,8 +49,18 @@ module sluice_xdp_outside
     input  logic [  UnitBits:0] clear_units_i,
     output logic                clear_done_o,
 
-    output logic read_failed_o,
-    output logic write_failed_o,
+    output logic                     read_failed_o,
+    output logic                     write_failed_o,
+    output logic                     late_o,
+    output logic                     write_late_o,
+    output logic                     accessed_o,      // one ended
+    output logic                     fetched_o,       // a line was asked for
+    output logic [OutsideIdBits-1:0] lost_o,          // reads that were given up and have not come
+
+    // A module's weight is written.
+    input logic        weight_valid_i,
+    input logic [ 5:0] weight_module_i,
+    input logic [15:0] weight_i,
 
     output outside_master_t master_o,
     input  outside_slave_t  slave_i
@@ -56,10 +71,8 @@ module sluice_xdp_outside
   localparam int unsigned TagBits = PlaceBits - CacheBits;
   localparam int unsigned LineBits = PlaceBits - OutsideLineBits;
   localparam int unsigned WordBits = CacheBits - 3;
-  localparam int unsigned KeyBits = CacheBits - OutsideBlockBits;
   localparam int unsigned PagesInUnit = 2 ** (OutsideUnitBits - OutsidePageBits);
   localparam int unsigned PageBits = $clog2(PagesInUnit);
-  localparam Style = (WordBits < 13) ? "block" : "ultra";
 
   if (2 ** IndexBits != Lines || Lines < 16 || CacheBits >= PlaceBits) begin : gen_bad_lines
     $fatal(1, "xdp_outside: Lines is %0d, expected a power of two from 16 on, less than memory has (%m)", Lines);
@@ -67,9 +80,9 @@ module sluice_xdp_outside
   if (PlaceBits > 32 || PlaceBits <= OutsideUnitBits) begin : gen_bad_place
     $fatal(1, "xdp_outside: PlaceBits is %0d, expected 17 to 32 (%m)", PlaceBits);
   end
-  if (Putter >= Askers || Askers > 2 ** OutsideIdBits) begin : gen_bad_askers
+  if (Putter >= Askers || Storer >= Askers) begin : gen_bad_askers
     $fatal(
-        1, "xdp_outside: Askers is %0d, expected more than Putter, which is %0d, and at most 64 (%m)", Askers, Putter
+        1, "xdp_outside: Askers is %0d, expected more than Putter and Storer, %0d and %0d (%m)", Askers, Putter, Storer
     );
   end
 
@@ -88,61 +101,45 @@ module sluice_xdp_outside
   // ---------------------------------------------------------------------------------------------------------------
   // Who may begin, in its order; who begins again, because a line has come or it found no room.
 
-  set_t starts, ready_q, again, filled, grant;
-  logic clearing, turn_q, pick, unused_valid;
+  set_t again, filled;
+  logic clearing, turn_q, pick;
   logic leave;
   asker_t picked, leaver;
   outside_request_t picked_request;
 
-  sluice_xdp_outside_order #(
-      .Askers (Askers),
-      .KeyBits(KeyBits)
-  ) u_order (
+  sluice_xdp_outside_turns #(
+      .Askers   (Askers),
+      .CacheBits(CacheBits)
+  ) u_turns (
       .clk_i,
       .rst_ni,
-      .enter_valid_i(valid_i),
-      .enter_asker_i(asker_i),
-      .enter_key_i  (request_i.place[CacheBits-1:OutsideBlockBits]),
+      .valid_i,
+      .asker_i,
+      .request_i,
+      .busy_o,
       .leave_valid_i(leave),
       .leave_asker_i(leaver),
-      .start_o      (starts),
-      .busy_o
-  );
-
-  sluice_ram_lut #(
-      .Width($bits(outside_request_t)),
-      .Depth(Askers)
-  ) u_requests (
-      .clk_i,
-      .we_i   (valid_i),
-      .waddr_i(asker_i),
-      .wdata_i(request_i),
-      .raddr_i(picked),
-      .rdata_o(picked_request)
-  );
-
-  sluice_arb_rr #(
-      .Requests(Askers)
-  ) u_pick (
-      .clk_i,
-      .rst_ni,
-      .req_i    (ready_q),
-      .advance_i(pick),
-      .grant_o  (grant),
-      .index_o  (picked),
-      .valid_o  (unused_valid)
+      .again_i      (again | filled),
+      .hold_i       (clearing && turn_q),
+      .pick_o       (pick),
+      .picked_o     (picked),
+      .request_o    (picked_request)
   );
   // While pages are cleared every other cycle is theirs.
-  assign pick = ready_q != '0 && !(clearing && turn_q);
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      ready_q <= '0;
-      turn_q  <= 1'b0;
-    end else begin
-      ready_q <= (ready_q & ~(pick ? grant : '0)) | starts | again | filled;
-      turn_q  <= !turn_q;
-    end
-  end
+  always_ff @(posedge clk_i) turn_q <= rst_ni && !turn_q;
+
+  logic three_valid_q, three_fault_q, three_first_q, three_writes;
+  logic [1:0] three_hit_q;
+  asker_t three_asker_q;
+  outside_request_t three_q;
+  logic [63:0] three_found_q, three_upper_q;
+  logic [15:0] put_enable;
+  logic [127:0] put_data;
+  line_t fill_line;
+  asker_t fill_asker;
+  logic fill, fill_last, fill_bad;
+  logic [1:0] fill_beat;
+  logic forget, forgets;
 
   // ---------------------------------------------------------------------------------------------------------------
   // 1: tag, bits of pages and two words are read. An access that goes over a line's end looks at the second line first.
@@ -201,26 +198,23 @@ module sluice_xdp_outside
       .rd_data_o(written)
   );
 
-  logic [1:0][WordBits-2:0] write_row;
-  logic [1:0][7:0] write_enable;
-  logic [1:0][63:0] write_data, words;
-  for (genvar b = 0; b < 2; b++) begin : gen_bank
-    sluice_ram_1r1w #(
-        .Width   (64),
-        .Depth   (2 ** (WordBits - 1)),
-        .Lanes   (8),
-        .InitZero(1'b0),
-        .Style   (Style)
-    ) u_ram (
-        .clk_i,
-        .wr_en_i  (write_enable[b]),
-        .wr_addr_i(write_row[b]),
-        .wr_data_i(write_data[b]),
-        .rd_en_i  (one_valid_q),
-        .rd_addr_i(one_word[WordBits-1:1] + ((b == 0) ? (WordBits - 1)'(one_word[0]) : '0)),
-        .rd_data_o(words[b])
-    );
-  end
+  logic [1:0][63:0] words;
+  sluice_xdp_outside_banks #(
+      .WordBits(WordBits)
+  ) u_banks (
+      .clk_i,
+      .read_i      (one_valid_q),
+      .read_word_i (one_word),
+      .words_o     (words),
+      .put_i       (three_writes),
+      .hit_i       (three_hit_q),
+      .put_word_i  (three_q.place[CacheBits-1:3]),
+      .put_enable_i(put_enable),
+      .put_data_i  (put_data),
+      .fill_i      (fill),
+      .fill_row_i  ({fill_line[IndexBits-1:0], fill_beat}),
+      .fill_data_i (slave_i.r_data)
+  );
 
   // ---------------------------------------------------------------------------------------------------------------
   // 2: is it there?
@@ -228,8 +222,28 @@ module sluice_xdp_outside
   line_t two_line_q;
   logic two_second_q, two_crosses_q;
   logic touched, hit, stale, misses, writes, room, pending, fetches, checks, completes, failed;
-  set_t failed_q, second_hit_q;
-  logic set_q, ar_valid_q;
+  logic
+      read_ready,
+      read_gone,
+      write_gone,
+      write_late,
+      late_valid,
+      gives_up,
+      refused,
+      waited,
+      round,
+      look_valid,
+      room_any,
+      room_first,
+      allowed,
+      puts,
+      asks,
+      refuses;
+  set_t released;
+  outside_id_t look_id;
+  asker_t late_asker;
+  set_t failed_q, late_q, second_hit_q;
+  logic set_q;
   logic [UnitBits-1:0] set_unit_q;
   logic [127:0] pair;
 
@@ -249,14 +263,46 @@ module sluice_xdp_outside
   assign touched = (written & page_bit) != '0;
   assign hit = touched && tag.valid && tag.tag == two_line_q[LineBits-1:IndexBits];
   assign stale = set_q && set_unit_q == page_unit;
-  assign failed = failed_q[two_asker_q];
-  assign writes = two_q.op != OutsideStore ? two_q.op == OutsideAtomic : 1'b1;
-  assign misses = two_q.op != OutsideStore && touched && !hit && !failed;
+  assign writes = two_q.op != OutsideLoad;
+  assign misses = two_q.op != OutsideStore && touched && !hit;
+  // What needs a memory that is gone, or the answer of a write that is late, does not wait.
+  assign refused = (misses && (read_gone || (pending && write_late))) || (writes && !room_any && write_gone);
+  assign waited = late_q[two_asker_q] || (refused && !failed_q[two_asker_q]);
+  assign failed = failed_q[two_asker_q] || waited;
   // An access that fails needs no room.
-  assign completes = two_valid_q && !stale && (failed || (!misses && !two_second_q && (room || !writes)));
+  assign completes = two_valid_q && !stale && (failed || (!misses && !two_second_q && (!writes || (room && allowed))));
+  assign asks = two_valid_q && !stale && !failed && (misses || puts);
+  assign refuses = asks && !allowed;
+  assign puts = !misses && writes && !two_second_q;
+  assign room = touched ? room_any : room_first;
+
+  sluice_xdp_outside_shares #(
+      .Askers(Askers)
+  ) u_shares (
+      .clk_i,
+      .rst_ni,
+      .ask_valid_i  (asks),
+      .ask_write_i  (puts),
+      .ask_asker_i  (two_asker_q),
+      .ask_module_i (two_q.module_id),
+      .ask_beats_i  (misses ? 7'd4 : touched ? 7'd2 : 7'd64),
+      .waits_i      (puts || !pending),
+      .takes_i      (misses ? fetches : completes),
+      .allows_o     (allowed),
+      .late_i       (late_q),
+      .release_o    (released),
+      .leave_valid_i(leave),
+      .leave_asker_i(leaver),
+      .weight_valid_i,
+      .weight_module_i,
+      .weight_i
+  );
+  assign late_o = completes && waited;
+  assign accessed_o = completes;
+  assign fetched_o = fetches;
   assign checks = two_valid_q && !stale && !failed && !misses && two_second_q;
-  assign fetches = two_valid_q && !stale && misses && !ar_valid_q && !pending;
-  assign again = one_of(two_valid_q && !completes && !fetches, two_asker_q);
+  assign fetches = two_valid_q && !stale && misses && !failed && allowed && read_ready && !pending;
+  assign again = one_of(two_valid_q && !completes && !fetches && !refuses, two_asker_q) | released;
   assign page_sets = completes && writes && !failed && !touched;
 
   assign pair = two_q.place[3] ? {words[0], words[1]} : {words[1], words[0]};
@@ -269,15 +315,6 @@ module sluice_xdp_outside
   // ---------------------------------------------------------------------------------------------------------------
   // 3: what it gives, and what it writes.
 
-  logic three_valid_q, three_fault_q, three_first_q, three_writes;
-  logic [1:0] three_hit_q;
-  asker_t three_asker_q;
-  outside_request_t three_q;
-  logic [63:0] three_found_q, three_upper_q, three_changed, three_new, three_second;
-  logic three_pair;
-  logic [15:0] put_enable;
-  logic [127:0] put_data;
-
   always_ff @(posedge clk_i) begin
     three_valid_q <= completes && rst_ni;
     three_fault_q <= failed;
@@ -289,56 +326,49 @@ module sluice_xdp_outside
     three_found_q <= touched ? 64'(pair >> {two_q.place[2:0], 3'd0}) & bit_mask(two_q.bytes) : '0;
   end
 
-  sluice_xdp_atomic u_atomic (
-      .code_i    (three_q.code),
-      .wide_i    (three_q.bytes[3]),
-      .old_i     (three_found_q),
-      .operand_i (three_q.data),
-      .expected_i(three_q.expected),
-      .new_o     (three_changed)
+  outside_write_t put;
+  sluice_xdp_outside_change u_change (
+      .request_i(three_q),
+      .found_i  (three_found_q),
+      .upper_i  (three_upper_q),
+      .first_i  (three_first_q),
+      .write_o  (put),
+      .enable_o (put_enable),
+      .data_o   (put_data)
   );
-  assign three_new    = (three_q.op == OutsideAtomic) ? three_changed : three_q.data;
-  // A pair lies at a multiple of 16, in one line.
-  assign three_pair   = three_q.op == OutsideAtomic && three_q.bytes[3] && three_q.code[2:1] == 2'b11;
-  assign three_second = three_upper_q + three_q.expected;
   assign three_writes = three_valid_q && three_q.op != OutsideLoad && !three_fault_q;
-  assign put_enable   = 16'({{8{three_pair}}, byte_mask(three_q.bytes)}) << three_q.place[2:0];
-  assign put_data     = 128'({three_pair ? three_second : '0, three_new}) << {three_q.place[2:0], 3'd0};
   assign leave        = three_valid_q;
   assign leaver       = three_asker_q;
-
-  outside_write_t put;
-  assign put = '{
-          place: 32'(three_q.place[PlaceBits-1:0]),
-          bytes: three_q.bytes,
-          data: three_new,
-          pair: three_pair,
-          second: three_second,
-          first: three_first_q
-      };
 
   sluice_xdp_outside_writes u_writes (
       .clk_i,
       .rst_ni,
-      .put_valid_i(three_writes),
-      .put_i      (put),
-      .room_o     (room),
-      .look_id_i  (two_line_q[OutsidePageBits-OutsideLineBits+:OutsideIdBits]),
-      .pending_o  (pending),
-      .failed_o   (write_failed_o),
-      .aw_valid_o (master_o.aw_valid),
-      .aw_id_o    (master_o.aw_id),
-      .aw_addr_o  (master_o.aw_addr),
-      .aw_len_o   (master_o.aw_len),
-      .aw_ready_i (slave_i.aw_ready),
-      .w_valid_o  (master_o.w_valid),
-      .w_data_o   (master_o.w_data),
-      .w_strb_o   (master_o.w_strb),
-      .w_last_o   (master_o.w_last),
-      .w_ready_i  (slave_i.w_ready),
-      .b_valid_i  (slave_i.b_valid),
-      .b_id_i     (slave_i.b_id),
-      .b_resp_i   (slave_i.b_resp)
+      .put_valid_i (three_writes),
+      .put_i       (put),
+      .room_o      (room_any),
+      .room_first_o(room_first),
+      .look_id_i   (two_line_q[OutsidePageBits-OutsideLineBits+:OutsideIdBits]),
+      .pending_o   (pending),
+      .failed_o    (write_failed_o),
+      .round_i     (round),
+      .late_valid_i(look_valid),
+      .look_late_i (look_id),
+      .late_o      (write_late),
+      .late_told_o (write_late_o),
+      .gone_o      (write_gone),
+      .aw_valid_o  (master_o.aw_valid),
+      .aw_id_o     (master_o.aw_id),
+      .aw_addr_o   (master_o.aw_addr),
+      .aw_len_o    (master_o.aw_len),
+      .aw_ready_i  (slave_i.aw_ready),
+      .w_valid_o   (master_o.w_valid),
+      .w_data_o    (master_o.w_data),
+      .w_strb_o    (master_o.w_strb),
+      .w_last_o    (master_o.w_last),
+      .w_ready_i   (slave_i.w_ready),
+      .b_valid_i   (slave_i.b_valid),
+      .b_id_i      (slave_i.b_id),
+      .b_resp_i    (slave_i.b_resp)
   );
   assign master_o.b_ready = 1'b1;
 
@@ -363,67 +393,65 @@ module sluice_xdp_outside
   // ---------------------------------------------------------------------------------------------------------------
   // Lines are fetched: four beats of an asker, between those of others.
 
-  line_t ar_line_q, fill_line;
-  asker_t ar_asker_q, fill_asker;
-  logic fill, fill_last, fill_bad;
-  logic [Askers-1:0][1:0] beat_q;
 
-  sluice_ram_lut #(
-      .Width(LineBits),
-      .Depth(Askers)
-  ) u_lines (
+  // The banks are those of writes first, the tags those of pages that are cleared. A line that is given up is forgotten: what came of it has overwritten another.
+  sluice_xdp_outside_reads #(
+      .LineBits(LineBits),
+      .Askers(Askers),
+      .LateCycles(LateCycles)
+  ) u_reads (
       .clk_i,
-      .we_i   (fetches),
-      .waddr_i(two_asker_q),
-      .wdata_i(two_line_q),
-      .raddr_i(fill_asker),
-      .rdata_o(fill_line)
+      .rst_ni,
+      .ask_valid_i  (fetches),
+      .ready_o      (read_ready),
+      .ask_asker_i  (two_asker_q),
+      .ask_line_i   (two_line_q),
+      .enter_valid_i(valid_i),
+      .enter_asker_i(asker_i),
+      .busy_i       (busy_o),
+      .late_free_i  (!tag_judges),
+      .look_valid_o (look_valid),
+      .look_o       (look_id),
+      .round_o      (round),
+      .late_valid_o (late_valid),
+      .late_asker_o (late_asker),
+      .gives_up_o   (gives_up),
+      .gone_o       (read_gone),
+      .lost_o,
+      .free_i       (!three_writes && !tag_judges && !forgets),
+      .fill_o       (fill),
+      .fill_last_o  (fill_last),
+      .fill_beat_o  (fill_beat),
+      .fill_asker_o (fill_asker),
+      .line_o       (fill_line),
+      .ar_valid_o   (master_o.ar_valid),
+      .ar_id_o      (master_o.ar_id),
+      .ar_addr_o    (master_o.ar_addr),
+      .ar_len_o     (master_o.ar_len),
+      .ar_ready_i   (slave_i.ar_ready),
+      .r_valid_i    (slave_i.r_valid),
+      .r_ready_o    (master_o.r_ready),
+      .r_id_i       (slave_i.r_id)
   );
-
-  assign master_o.ar_valid = ar_valid_q;
-  assign master_o.ar_id = outside_id_t'(ar_asker_q);
-  assign master_o.ar_addr = 32'({ar_line_q, OutsideLineBits'(0)});
-  assign master_o.ar_len = 8'd3;
-  // The banks are those of writes first, the tags those of pages that are cleared.
-  assign master_o.r_ready = !three_writes && !tag_judges;
-  assign fill = slave_i.r_valid && master_o.r_ready;
-  assign fill_asker = asker_t'(slave_i.r_id);
-  assign fill_last = fill && beat_q[fill_asker] == 2'd3;
   assign fill_bad = slave_i.r_resp[1] || failed_q[fill_asker];
-  assign filled = one_of(fill_last, fill_asker);
+  assign filled = one_of(fill_last, fill_asker) | one_of(gives_up, late_asker);
   assign read_failed_o = fill_last && fill_bad;
 
+  sluice_xdp_outside_forget u_forget (
+      .clk_i,
+      .rst_ni,
+      .forget_o(forget)
+  );
+
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) ar_valid_q <= 1'b0;
-    else if (fetches) ar_valid_q <= 1'b1;
-    else if (slave_i.ar_ready) ar_valid_q <= 1'b0;
-    if (fetches) begin
-      ar_line_q  <= two_line_q;
-      ar_asker_q <= two_asker_q;
-    end
-    if (!rst_ni) beat_q <= '0;
-    else if (fill) beat_q[fill_asker] <= beat_q[fill_asker] + 2'd1;
     failed_q <= (failed_q & ~one_of(valid_i, asker_i)) | one_of(fill && slave_i.r_resp[1], fill_asker);
+    late_q   <= (late_q & ~one_of(valid_i, asker_i)) | one_of(late_valid, late_asker);
   end
 
-  assign tag_write = fill_last || tag_clears;
-  assign tag_write_index = tag_clears ? tag_index : fill_line[IndexBits-1:0];
-  assign tag_new = '{valid: !tag_clears && !fill_bad, tag: fill_line[LineBits-1:IndexBits]};
-
-  always_comb begin
-    write_row[0] = three_q.place[CacheBits-1:4] + (WordBits - 1)'(three_q.place[3]);
-    write_row[1] = three_q.place[CacheBits-1:4];
-    write_data   = three_q.place[3] ? {put_data[63:0], put_data[127:64]} : put_data;
-    write_enable = '0;
-    for (int unsigned w = 0; w < 2; w++) begin
-      if (three_writes && three_hit_q[w]) write_enable[1'(w)^three_q.place[3]] = put_enable[8*w+:8];
-    end
-    if (fill) begin
-      write_row = {2{fill_line[IndexBits-1:0], beat_q[fill_asker]}};
-      write_data = slave_i.r_data;
-      write_enable = '1;
-    end
-  end
+  assign tag_write = fill_last || tag_clears || gives_up || forgets;
+  assign forgets = forget && three_valid_q && !tag_judges && !gives_up;
+  assign tag_write_index = tag_clears ? tag_index : forgets ? three_q.place[OutsideLineBits+:IndexBits] : fill_line[IndexBits-1:0];
+  assign tag_new = '{valid: !tag_clears && !gives_up && !forgets && !fill_bad, tag: fill_line[LineBits-1:IndexBits]};
 
   // ---------------------------------------------------------------------------------------------------------------
   // Pages that are cleared.

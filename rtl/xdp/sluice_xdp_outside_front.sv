@@ -20,6 +20,7 @@ module sluice_xdp_outside_front
     parameter int unsigned Processors = 16,
     parameter int unsigned Cores = 2,
     parameter int unsigned Patience = 7,
+    parameter int unsigned LateCycles = 1 << 14,
     localparam int unsigned ProcessorBits = $clog2(Processors)
 ) (
     input logic clk_i,
@@ -43,9 +44,12 @@ module sluice_xdp_outside_front
     output logic [             63:0] done_value_o,
     output logic                     hold_o,
 
-    // Rows of search memory: a load of 16 bytes, a store without answer. Stores go first.
+    // Rows of search memory: a load of 16 bytes, a store without answer. Stores go first. A lookup's load is the context's, which has no other access then.
     input  logic                    load_valid_i,
     output logic                    load_ready_o,
+    input  logic                    load_lookup_i,
+    input  logic             [ 3:0] load_number_i,
+    input  logic             [ 5:0] load_module_i,
     input  logic             [31:0] load_place_i,
     output outside_row_t            row_o,
     input  logic                    store_valid_i,
@@ -75,12 +79,16 @@ module sluice_xdp_outside_front
 
   typedef logic [AskerBits-1:0] asker_t;
 
-  asker_t asker, done_asker, enters_asker;
+  asker_t asker, done_asker, enters_asker, searcher;
+  // Of contexts: it is a row that is asked for.
+  logic [Processors-1:0] rows_q;
+  logic done_lookup;
   logic enters, any_done, row_done, searches, done_fault;
   logic [63:0] done_value, done_upper;
   outside_request_t enters_request;
   logic [Askers-1:0] busy;
-  logic clear_valid, clear_done, read_failed, write_failed;
+  logic clear_valid, clear_done, read_failed, write_failed, late, write_late, accessed, fetched;
+  outside_id_t lost;
   logic [ProcessorBits-1:0] number;
 
   assign number = asker_i[ProcessorBits-1:0];
@@ -100,16 +108,18 @@ module sluice_xdp_outside_front
 
   // Search memory, where values leave a cycle.
   assign store_ready_o = !valid_i && !busy[Storer];
-  assign load_ready_o  = !valid_i && !busy[Searcher] && !(store_valid_i && store_ready_o);
+  assign searcher      = load_lookup_i ? asker_t'(load_number_i) : asker_t'(Searcher);
+  assign load_ready_o  = !valid_i && !busy[searcher] && !(store_valid_i && store_ready_o);
   assign searches      = (store_valid_i && store_ready_o) || (load_valid_i && load_ready_o);
   assign enters        = valid_i || searches;
   always_comb begin
     enters_asker   = asker;
     enters_request = request_i;
     if (!valid_i) begin
-      enters_asker = asker_t'(Searcher);
+      enters_asker = searcher;
       enters_request = '0;
       enters_request.op = OutsideLoad;
+      enters_request.module_id = load_module_i;
       enters_request.place = load_place_i;
       enters_request.bytes = 4'd8;
       if (store_valid_i && store_ready_o) begin
@@ -118,8 +128,18 @@ module sluice_xdp_outside_front
       end
     end
   end
-  assign row_done     = any_done && done_asker == asker_t'(Searcher);
-  assign row_o        = '{valid: row_done, fault: done_fault, data: {done_upper, done_value}};
+  assign done_lookup = done_asker < asker_t'(Processors) && rows_q[done_asker[ProcessorBits-1:0]];
+  assign row_done = any_done && (done_asker == asker_t'(Searcher) || done_lookup);
+  assign row_o = '{
+          valid: row_done,
+          lookup: done_lookup,
+          number: 4'(done_asker),
+          fault: done_fault,
+          data: {done_upper, done_value}
+      };
+  always_ff @(posedge clk_i) begin
+    for (int unsigned p = 0; p < Processors; p++) if (enters && enters_asker == asker_t'(p)) rows_q[p] <= !valid_i;
+  end
   assign done_valid_o = any_done && !row_done;
   assign done_fault_o = done_fault;
   assign done_value_o = done_value;
@@ -134,31 +154,51 @@ module sluice_xdp_outside_front
   // verilator lint_on UNUSEDSIGNAL
   assign row = cfg_req_i.data[XdpOutsideRowBits-1:0];
 
+  // A module's weight is that of its queue.
+  // "Bits of signal are not used": the rest is the queues'.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_share_row_t share;
+  // verilator lint_on UNUSEDSIGNAL
+  logic weight_valid;
+  assign share = cfg_req_i.data[XdpShareRowBits-1:0];
+  assign weight_valid = cfg_valid_i && cfg_req_i.tab == TableXdpShare && cfg_req_i.write && cfg_check(
+      cfg_req_i, 1'b1, 1'b1, 24'(2 ** ModuleBits), 4'(XdpShareRowWords)
+  ) == StatusOk;
+
   sluice_xdp_outside #(
-      .PlaceBits(PlaceBits),
-      .Lines    (Lines),
-      .Askers   (Askers),
-      .Putter   (Putter),
-      .Storer   (Storer)
+      .PlaceBits (PlaceBits),
+      .Lines     (Lines),
+      .Askers    (Askers),
+      .Putter    (Putter),
+      .Storer    (Storer),
+      .LateCycles(LateCycles)
   ) u_outside (
       .clk_i,
       .rst_ni,
-      .valid_i       (enters),
-      .asker_i       (enters_asker),
-      .request_i     (enters_request),
-      .busy_o        (busy),
-      .done_valid_o  (any_done),
-      .done_ready_i  (done_ready_i || row_done),
-      .done_asker_o  (done_asker),
-      .done_fault_o  (done_fault),
-      .done_value_o  (done_value),
-      .done_upper_o  (done_upper),
-      .clear_valid_i (clear_valid),
-      .clear_first_i (cfg_req_i.index[UnitBits-1:0]),
-      .clear_units_i ((UnitBits + 1)'(row.count)),
-      .clear_done_o  (clear_done),
-      .read_failed_o (read_failed),
-      .write_failed_o(write_failed),
+      .valid_i        (enters),
+      .asker_i        (enters_asker),
+      .request_i      (enters_request),
+      .busy_o         (busy),
+      .done_valid_o   (any_done),
+      .done_ready_i   (done_ready_i || row_done),
+      .done_asker_o   (done_asker),
+      .done_fault_o   (done_fault),
+      .done_value_o   (done_value),
+      .done_upper_o   (done_upper),
+      .clear_valid_i  (clear_valid),
+      .clear_first_i  (cfg_req_i.index[UnitBits-1:0]),
+      .clear_units_i  ((UnitBits + 1)'(row.count)),
+      .clear_done_o   (clear_done),
+      .read_failed_o  (read_failed),
+      .write_failed_o (write_failed),
+      .late_o         (late),
+      .write_late_o   (write_late),
+      .accessed_o     (accessed),
+      .fetched_o      (fetched),
+      .lost_o         (lost),
+      .weight_valid_i (weight_valid || cfg_req_i.clear),
+      .weight_module_i(cfg_req_i.index[5:0]),
+      .weight_i       (cfg_req_i.clear ? '0 : share.weight),
       .master_o,
       .slave_i
   );
@@ -181,7 +221,8 @@ module sluice_xdp_outside_front
   xdp_outside_row_t said;
   logic asked, waits_q, fits;
   logic [1:0] answer_q;
-  logic [15:0] read_errors_q, write_errors_q;
+  logic [15:0] read_errors_q, write_errors_q, late_q, late_writes_q;
+  logic [31:0] accesses_q, lines_q;
   cfg_status_e status;
 
   assign asked = cfg_valid_i && cfg_req_i.tab == TableXdpOutside;
@@ -198,16 +239,33 @@ module sluice_xdp_outside_front
       answer_q       <= '0;
       read_errors_q  <= '0;
       write_errors_q <= '0;
+      late_q         <= '0;
+      late_writes_q  <= '0;
+      accesses_q     <= '0;
+      lines_q        <= '0;
     end else begin
       if (clear_valid) waits_q <= 1'b1;
       else if (clear_done) waits_q <= 1'b0;
       answer_q <= {answer_q[0], (asked && !clear_valid) || (waits_q && clear_done)};
       if (read_failed && read_errors_q != '1) read_errors_q <= read_errors_q + 16'd1;
       if (write_failed && write_errors_q != '1) write_errors_q <= write_errors_q + 16'd1;
+      if (late && late_q != '1) late_q <= late_q + 16'd1;
+      if (write_late && late_writes_q != '1) late_writes_q <= late_writes_q + 16'd1;
+      accesses_q <= accesses_q + 32'(accessed);
+      lines_q <= lines_q + 32'(fetched);
     end
   end
 
-  assign said = '{count: '0, read_errors: read_errors_q, write_errors: write_errors_q};
+  assign said = '{
+          count: '0,
+          read_errors: read_errors_q,
+          write_errors: write_errors_q,
+          late: late_q,
+          late_writes: late_writes_q,
+          lost: lost,
+          accesses: accesses_q,
+          lines: lines_q
+      };
   assign cfg_valid_o = answer_q[1];
   assign cfg_rsp_o = '{status: status, words: 4'(XdpOutsideRowWords), data: 256'(said)};
 

@@ -26,17 +26,20 @@ package sluice_xdp_outside_pkg;
   // An access that was allowed.
   typedef struct packed {
     outside_op_e op;
+    logic [5:0]  module_id;
     logic [31:0] place;
     logic [3:0]  bytes;
     logic        sign;
-    logic [2:0]  code;      // of an atomic operation
+    logic [2:0]  code;       // of an atomic operation
     logic [63:0] data;
-    logic [63:0] expected;  // of a pair: for the second word
+    logic [63:0] expected;   // of a pair: for the second word
   } outside_request_t;
 
-  // A row of search memory that was asked for.
+  // A row of search memory that was asked for, by a context's lookup or by an operation of which there is one at a time.
   typedef struct packed {
     logic         valid;
+    logic         lookup;
+    logic [3:0]   number;  // of the context
     logic         fault;
     logic [127:0] data;
   } outside_row_t;

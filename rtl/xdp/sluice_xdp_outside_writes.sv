@@ -5,6 +5,10 @@
 /// `pending_o` says whether any write with the ID of `look_id_i` has not been answered yet. A write that memory answers with an error is told
 /// (`failed_o`) and is no longer pending.
 ///
+/// IDs are looked at in turns (`look_late_i`). One with writes that were pending at the look before too, and none of which was answered since, is late: it is told
+/// once (`late_told_o`), and `late_o` says so of `look_id_i` until one is answered. When there was no room for a whole round (`round_i`) memory is gone
+/// (`gone_o`), until there is.
+///
 /// Behind a reset 64 cycles pass until there is room. Latency: 1 cycle to the port. Throughput: a write in 2 cycles, 65 for the first one of a page.
 /// Stall behaviour: the port's; nobody waits but for room.
 module sluice_xdp_outside_writes
@@ -19,10 +23,18 @@ module sluice_xdp_outside_writes
     input  logic           put_valid_i,
     input  outside_write_t put_i,
     output logic           room_o,
+    output logic           room_first_o, // for the first write of a page
 
     input  outside_id_t look_id_i,
     output logic        pending_o,
     output logic        failed_o,
+
+    input  logic        round_i,
+    input  logic        late_valid_i,
+    input  outside_id_t look_late_i,
+    output logic        late_o,
+    output logic        late_told_o,
+    output logic        gone_o,
 
     output logic                aw_valid_o,
     output outside_id_t         aw_id_o,
@@ -59,7 +71,8 @@ module sluice_xdp_outside_writes
 
   logic [OutsideIdBits:0] begin_q;  // counts are made zero behind a reset
   logic begins;
-  logic [CountBits-1:0] total_q, put_count, put_look, done_count, done_look;
+  logic [1:0] firsts_q;
+  logic [CountBits-1:0] total_q, put_count, put_look, put_late, done_count, done_look, done_late;
   logic [$clog2(Depth+1)-1:0] level;
 
   assign begins = !begin_q[OutsideIdBits];
@@ -73,30 +86,56 @@ module sluice_xdp_outside_writes
   sluice_ram_lut #(
       .Width    (CountBits),
       .Depth    (2 ** OutsideIdBits),
-      .ReadPorts(2)
+      .ReadPorts(3)
   ) u_put (
       .clk_i,
       .we_i   (begins || put_valid_i),
       .waddr_i(begins ? begin_q[OutsideIdBits-1:0] : id_of(put_i.place)),
       .wdata_i(begins ? '0 : put_count + CountBits'(1)),
-      .raddr_i({look_id_i, id_of(put_i.place)}),
-      .rdata_o({put_look, put_count})
+      .raddr_i({look_late_i, look_id_i, id_of(put_i.place)}),
+      .rdata_o({put_late, put_look, put_count})
   );
   sluice_ram_lut #(
       .Width    (CountBits),
       .Depth    (2 ** OutsideIdBits),
-      .ReadPorts(2)
+      .ReadPorts(3)
   ) u_done (
       .clk_i,
       .we_i   (begins || b_valid_i),
       .waddr_i(begins ? begin_q[OutsideIdBits-1:0] : b_id_i),
       .wdata_i(begins ? '0 : done_count + CountBits'(1)),
-      .raddr_i({look_id_i, b_id_i}),
-      .rdata_o({done_look, done_count})
+      .raddr_i({look_late_i, look_id_i, b_id_i}),
+      .rdata_o({done_late, done_look, done_count})
   );
   assign pending_o = put_look != done_look;
   assign failed_o  = b_valid_i && b_resp_i[1];
+  assign room_first_o = room_o && firsts_q < 2'd2;
   assign room_o    = !begins && 32'(level) + 2 < Depth && 32'(total_q) < Most;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Answers that do not come.
+
+  logic [2**OutsideIdBits-1:0] seen_q, late_q;
+  logic had_room_q;
+
+  assign late_o = late_q[look_id_i];
+  assign late_told_o = late_valid_i && put_late != done_late && seen_q[look_late_i] && !late_q[look_late_i];
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      seen_q <= '0;
+      late_q <= '0;
+      gone_o <= 1'b0;
+    end else begin
+      if (late_valid_i) seen_q[look_late_i] <= put_late != done_late;
+      if (late_told_o) late_q[look_late_i] <= 1'b1;
+      if (b_valid_i) seen_q[b_id_i] <= 1'b0;
+      if (b_valid_i) late_q[b_id_i] <= 1'b0;
+      if (round_i) gone_o <= !had_room_q;
+      if (room_o) gone_o <= 1'b0;
+    end
+    if (round_i) had_room_q <= 1'b0;
+    if (room_o) had_room_q <= 1'b1;
+  end
 
   // ---------------------------------------------------------------------------------------------------------------
   // To the port: a burst's address, then its beats.
@@ -152,6 +191,11 @@ module sluice_xdp_outside_writes
     if (write.first) w_strb_o = '1;
   end
   assign ready = beats_q && w_ready_i && last;
+  // Whole pages are long: two wait here, or three, so that short writes do not wait for more.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) firsts_q <= '0;
+    else firsts_q <= firsts_q + 2'(put_valid_i && put_i.first) - 2'(ready && write.first);
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) beats_q <= 1'b0;

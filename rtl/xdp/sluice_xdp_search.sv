@@ -1,5 +1,8 @@
 /// Search memory of the map engine: rows on the chip, and rows in external memory (docs/decisions/xdp-external-memory.md).
 ///
+/// Lookups beside the others have rows on the chip by `beside_*`, in cycles that nobody else reads; one that has waited for `Patience` cycles holds the others up until it has
+/// read. They ask for rows outside by themselves.
+///
 /// `read_i` takes a row's number; on the chip it is in `row_o` in the next cycle, and stays until another is read. A row outside is fetched when somebody
 /// looks at it: in a cycle of `looks_i` without it `hold_o` is high, and whoever reads and writes stands still. A row written outside goes to
 /// memory in words of 8 bytes; `hold_o` is high while the one before has not gone. Reads and writes are done in their order.
@@ -13,6 +16,7 @@ module sluice_xdp_search
 #(
     parameter int unsigned Rows = 1 << 15,
     parameter bit Outside = 1'b0,
+    parameter int unsigned Patience = 7,
     localparam int unsigned IndexBits = $clog2(Rows)
 ) (
     input logic clk_i,
@@ -32,14 +36,24 @@ module sluice_xdp_search
     output logic                        hold_o,
     output logic                        idle_o,            // nothing is left to be written
 
+    // Lookups beside. The row comes in the next cycle.
+    input  logic                       beside_waits_i,
+    output logic                       beside_busy_o,
+    input  logic                       beside_read_i,
+    input  logic [IndexBits-1:0]       beside_row_i,
+    output logic [          3:0][31:0] beside_o,
+
     // To sluice_xdp_outside: a load gives 16 bytes, a store has no answer.
-    output logic                    load_valid_o,
-    input  logic                    load_ready_i,
-    output logic             [31:0] load_place_o,
-    input  outside_row_t            done_i,
-    output logic                    store_valid_o,
-    input  logic                    store_ready_i,
-    output outside_request_t        store_o
+    output logic                     load_valid_o,
+    input  logic                     load_ready_i,
+    output logic             [ 31:0] load_place_o,
+    input  logic                     done_valid_i,
+    input  logic                     done_fault_i,
+    input  logic             [127:0] done_i,
+    input  logic             [  5:0] module_i,       // whose map it is
+    output logic                     store_valid_o,
+    input  logic                     store_ready_i,
+    output outside_request_t         store_o
 );
 
   localparam int unsigned OutsideRow = SearchBits - 1;
@@ -48,6 +62,7 @@ module sluice_xdp_search
   logic chip_reads;
   logic [3:0] chip_writes;
 
+  assign beside_o    = chip_row;
   assign chip_reads  = read_i && !hold_o && !(Outside && read_row_i[OutsideRow]);
   assign chip_writes = (hold_o || (Outside && write_row_i[OutsideRow])) ? '0 : write_i;
   sluice_ram_1r1w #(
@@ -61,8 +76,8 @@ module sluice_xdp_search
       .wr_en_i  (chip_writes),
       .wr_addr_i(write_row_i[IndexBits-1:0]),
       .wr_data_i(write_row_data_i),
-      .rd_en_i  (chip_reads),
-      .rd_addr_i(read_row_i[IndexBits-1:0]),
+      .rd_en_i  (chip_reads || beside_read_i),
+      .rd_addr_i(chip_reads ? read_row_i[IndexBits-1:0] : beside_row_i),
       .rd_data_o(chip_row)
   );
 
@@ -73,18 +88,22 @@ module sluice_xdp_search
     logic outside_q, put_fits, puts;
     logic [1:0] put_valid_q;
     logic [3:0] put_words_q;
+    logic [5:0] put_module_q;
     logic [3:0][31:0] put_q;
     logic put_half;
+
+    logic mine_q, yields;
+    logic [3:0][31:0] kept_q;
 
     // A row is asked for behind what was written before.
     assign fetches = outside_q && looks_i && !there_q;
     assign puts    = write_i != '0 && write_row_i[OutsideRow];
     assign put_fits = put_valid_q == '0;
     assign waits = puts && !put_fits;
-    assign hold_o = fetches || waits;
+    assign hold_o = fetches || waits || yields;
     assign load_valid_o = asks_q && put_valid_q == '0;
     assign load_place_o = {5'd0, row_q, 4'd0};
-    assign row_o = outside_q ? data_q : chip_row;
+    assign row_o = outside_q ? data_q : mine_q ? chip_row : kept_q;
     assign bad_o = outside_q && there_q && bad_q;
     assign idle_o = put_valid_q == '0;
 
@@ -104,16 +123,27 @@ module sluice_xdp_search
           asks_q <= 1'b0;
           away_q <= 1'b1;
         end
-        if (done_i.valid) begin
+        if (done_valid_i) begin
           away_q  <= 1'b0;
           there_q <= 1'b1;
         end
       end
       if (read_i && !hold_o) row_q <= read_row_i[OutsideRow-1:0];
-      if (done_i.valid) begin
-        bad_q  <= done_i.fault;
-        data_q <= done_i.fault ? '0 : done_i.data;
+      if (done_valid_i) begin
+        bad_q  <= done_fault_i;
+        data_q <= done_fault_i ? '0 : done_i;
       end
+    end
+
+    // What was read stays when the memory gives another one's.
+    logic [$clog2(Patience+1)-1:0] wait_q;
+    assign yields = 32'(wait_q) == Patience;
+    assign beside_busy_o = chip_reads;
+    always_ff @(posedge clk_i) begin
+      mine_q <= chip_reads;
+      if (mine_q) kept_q <= chip_row;
+      if (!rst_ni || !beside_waits_i || beside_read_i) wait_q <= '0;
+      else if (!yields) wait_q <= wait_q + 1'b1;
     end
 
     // Both halves of a row, of which words are written.
@@ -122,6 +152,7 @@ module sluice_xdp_search
     always_comb begin
       store_o = '0;
       store_o.op = OutsideStore;
+      store_o.module_id = put_module_q;
       store_o.place = {5'd0, put_row_q, put_half, 3'd0};
       store_o.bytes = 4'd8;
       store_o.data = put_half ? put_q[3:2] : put_q[1:0];
@@ -138,15 +169,16 @@ module sluice_xdp_search
       else if (puts && !hold_o) put_valid_q <= {write_i[3:2] != '0, write_i[1:0] != '0};
       else if (store_valid_o && store_ready_i) put_valid_q[put_half] <= 1'b0;
       if (puts && !hold_o) begin
-        put_row_q   <= write_row_i[OutsideRow-1:0];
-        put_words_q <= write_i;
-        put_q       <= write_row_data_i;
+        put_module_q <= module_i;
+        put_row_q    <= write_row_i[OutsideRow-1:0];
+        put_words_q  <= write_i;
+        put_q        <= write_row_data_i;
       end
     end
 
 `ifndef SYNTHESIS
     OneRowIsAskedFor_A :
-    assert property (@(posedge clk_i) disable iff (!rst_ni) done_i.valid |-> away_q && fetches);
+    assert property (@(posedge clk_i) disable iff (!rst_ni) done_valid_i |-> away_q && fetches);
 `endif
   end else begin : gen_no_outside
     assign row_o = chip_row;
@@ -157,11 +189,14 @@ module sluice_xdp_search
     assign load_place_o = '0;
     assign store_valid_o = 1'b0;
     assign store_o = '0;
+    assign beside_busy_o = chip_reads;
     // "Signal is not used": without external memory nobody waits.
     // verilator lint_off UNUSEDSIGNAL
-    logic [133:0] unused;
+    logic [140:0] unused;
     // verilator lint_on UNUSEDSIGNAL
-    assign unused = {looks_i, load_ready_i, done_i, store_ready_i, rst_ni};
+    assign unused = {
+      module_i, beside_waits_i, looks_i, load_ready_i, done_valid_i, done_fault_i, done_i, store_ready_i, rst_ni
+    };
   end
 
 endmodule

@@ -244,7 +244,9 @@ module sluice_xdp_shared
   );
 
   // Rows of search memory that lie there.
-  logic load_valid, load_ready, store_valid, store_ready;
+  logic load_valid, load_ready, load_lookup, store_valid, store_ready;
+  logic [3:0] load_number;
+  logic [5:0] load_module;
   logic [31:0] load_place;
   outside_row_t row;
   outside_request_t store;
@@ -278,6 +280,9 @@ module sluice_xdp_shared
         .hold_o          (hold),
         .load_valid_i    (load_valid),
         .load_ready_o    (load_ready),
+        .load_lookup_i   (load_lookup),
+        .load_number_i   (load_number),
+        .load_module_i   (load_module),
         .load_place_i    (load_place),
         .row_o           (row),
         .store_valid_i   (store_valid),
@@ -312,11 +317,21 @@ module sluice_xdp_shared
     // "Signal is not used": without external memory nothing leaves.
     // verilator lint_off UNUSEDSIGNAL
     outside_slave_t unused_outside;
-    logic [2*$bits(outside_request_t)+ProcessorBits+37:0] unused_leaves;
+    logic [2*$bits(outside_request_t)+ProcessorBits+48:0] unused_leaves;
     // verilator lint_on UNUSEDSIGNAL
     assign unused_outside = outside_i;
     assign unused_leaves = {
-      leaves, leaves_asker, leaves_puts, leaves_valid, load_valid, load_place, store_valid, store
+      leaves,
+      leaves_asker,
+      leaves_puts,
+      leaves_valid,
+      load_valid,
+      load_lookup,
+      load_number,
+      load_module,
+      load_place,
+      store_valid,
+      store
     };
   end
 
@@ -403,6 +418,9 @@ module sluice_xdp_shared
       .done_value_i    (done_value_o),
       .load_valid_o    (load_valid),
       .load_ready_i    (load_ready),
+      .load_lookup_o   (load_lookup),
+      .load_number_o   (load_number),
+      .load_module_o   (load_module),
       .load_place_o    (load_place),
       .row_i           (row),
       .store_valid_o   (store_valid),

@@ -5,7 +5,6 @@
 /// found, the address of a lookup's value or 0, what an entry of a devmap or of a map of destinations refers to or 0, and whether the access was one that its module's pages do not allow.
 ///
 /// A request of the map engine for a place in value memory is not judged; a store of it has no answer.
-///
 /// With external memory (`PlaceBits` of its bytes; 0 is none), an access to values that lie there goes on at `outside_*` when it was judged, and has no
 /// answer here.
 ///
@@ -427,6 +426,7 @@ module sluice_xdp_values
     assign outside_puts_o = two_q.kind == RequestPut;
     assign outside_o = '{
             op: (two_q.kind == RequestAtomic) ? OutsideAtomic : two_writes ? OutsideStore : OutsideLoad,
+            module_id: two_q.module_id,
             place: two_place_q,
             bytes: two_q.bytes,
             sign: two_q.sign,

@@ -41,7 +41,7 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 20] = [
+const SECTIONS: [Section; 21] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
@@ -52,6 +52,7 @@ const SECTIONS: [Section; 20] = [
     ("xdp", "The XDP engine", xdp::cycles),
     ("xdp-paths", "Shipped programs on the XDP engine", xdp::table),
     ("xdp-flows", "Packets of one flow on the XDP engine", xdp::flows),
+    ("xdp-far", "Shipped programs with maps in external memory", xdp::far),
     ("xdp-sizes", "The XDP engine by size of packet", xdp::sizes),
     ("xdp-modules", "The XDP engine with one module and with all", xdp::modules),
     ("xdp-rates", "Rates of the XDP engine", xdp::rates),
@@ -106,6 +107,9 @@ fn there(section: &str) -> bool {
     }
     if section.starts_with("l7") {
         return there_with_matchers(section);
+    }
+    if section == "xdp-far" {
+        return xdp::far_is_there();
     }
     let configs: &[&str] = match section {
         "xdp-paths" | "xdp-flows" | "xdp-sizes" | "xdp-modules" | "xdp-rates" => &["xdp_default"],

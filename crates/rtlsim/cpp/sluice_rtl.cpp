@@ -124,9 +124,10 @@ int sluice_rtl_set_memory(sluice_rtl *nic, uint32_t least, uint32_t most, uint32
   return 0;
 }
 
-int sluice_rtl_set_values_memory(sluice_rtl *nic, uint32_t least, uint32_t most, uint32_t ready, uint32_t errors) {
-  if (least > most || ready == 0 || errors > 256) return -1;
-  nic->instance.pins().values().set_pace({least, most, ready, errors});
+int sluice_rtl_set_values_memory(sluice_rtl *nic, uint32_t least, uint32_t most, uint32_t ready, uint32_t errors,
+                                 uint32_t lost) {
+  if (least > most || ready == 0 || errors > 256 || lost > 256) return -1;
+  nic->instance.pins().values().set_pace({least, most, ready, errors, lost});
   return 0;
 }
 

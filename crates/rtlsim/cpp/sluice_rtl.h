@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLUICE_RTL_ABI 7u
+#define SLUICE_RTL_ABI 8u
 #define SLUICE_RTL_EXPORT extern "C" __attribute__((visibility("default")))
 
 /// What the plug-in was built with.
@@ -123,8 +123,10 @@ SLUICE_RTL_EXPORT void sluice_rtl_memory_read(sluice_rtl *nic, uint64_t address,
 /// Returns 0, or -1 where least is above most or nothing would be taken.
 SLUICE_RTL_EXPORT int sluice_rtl_set_memory(sluice_rtl *nic, uint32_t least, uint32_t most, uint32_t ready);
 
-/// The same of the external memory for values of maps, until the next reset, and the chance in 256ths that an answer is an error.
-SLUICE_RTL_EXPORT int sluice_rtl_set_values_memory(sluice_rtl *nic, uint32_t least, uint32_t most, uint32_t ready, uint32_t errors);
+/// The same of the external memory for values of maps, until the next reset, and the chances in 256ths that an answer is an error, and that none comes as
+/// long as that chance is not 0.
+SLUICE_RTL_EXPORT int sluice_rtl_set_values_memory(sluice_rtl *nic, uint32_t least, uint32_t most, uint32_t ready,
+                                                   uint32_t errors, uint32_t lost);
 
 /// Runs; events are appended to the buffer. Returns SLUICE_RTL_STOP_* bits.
 SLUICE_RTL_EXPORT uint32_t sluice_rtl_run(sluice_rtl *nic, const sluice_rtl_until *until);

@@ -19,12 +19,14 @@ namespace sluice {
 template <typename Top>
 constexpr bool has_values = requires(Top &top) { top.m_axi_values_arvalid; };
 
-/// When memory answers, in cycles, how often it takes what is offered and how often it answers with an error, in 256ths.
+/// When memory answers, in cycles, how often it takes what is offered and how often it answers with an error, in 256ths. How often it does not answer a
+/// read or a write at all, or a read in part alone, until that is set to 0 again.
 struct MemoryPace {
   uint32_t least = 30;
   uint32_t most = 150;
   uint32_t ready = 200;
   uint32_t errors = 0;
+  uint32_t lost = 0;
 };
 
 class ValuesMemory {
@@ -83,7 +85,7 @@ class ValuesMemory {
       if (const char *rule = ar_.sample(top.m_axi_values_arvalid, top.m_axi_values_arready, ar)) return rule;
       if (const char *rule = aw_.sample(top.m_axi_values_awvalid, top.m_axi_values_awready, aw)) return rule;
       if (ar_.taken) {
-        reads_.push_back({due(now), ar.id, ar.address, std::vector<uint8_t>(kBeat * ar.beats), 0, false, error()});
+        reads_.push_back({due(now), ar.id, ar.address, std::vector<uint8_t>(kBeat * ar.beats), 0, false, error(), lost(ar.beats)});
         if (rng_.chance(128)) sample(reads_.back());
       }
       if (aw_.taken) asked_.push_back(aw);
@@ -102,7 +104,7 @@ class ValuesMemory {
       }
       while (!asked_.empty() && !bursts_.empty()) {
         if (asked_.front().beats != bursts_.front().size()) return "a write has not as many beats as it says";
-        writes_.push_back({due(now), asked_.front().id, asked_.front().address, std::move(bursts_.front()), error()});
+        writes_.push_back({due(now), asked_.front().id, asked_.front().address, std::move(bursts_.front()), error(), lost(1)});
         asked_.pop_front();
         bursts_.pop_front();
       }
@@ -135,6 +137,8 @@ class ValuesMemory {
     size_t beat;
     bool known;
     bool bad;
+    size_t lost;
+    bool answers() const { return beat != lost; }
   };
   struct Write {
     uint64_t due;
@@ -142,6 +146,8 @@ class ValuesMemory {
     uint64_t address;
     std::vector<Beat> beats;
     bool bad;
+    size_t lost;
+    bool answers() const { return lost != 0; }
   };
 
   /// An address channel: what is offered holds, and a burst stays in 4 KiB.
@@ -164,6 +170,8 @@ class ValuesMemory {
 
   uint64_t due(uint64_t now) { return now + pace_.least + rng_.next() % (pace_.most - pace_.least + 1); }
   bool error() { return rng_.chance(pace_.errors); }
+  /// The beat from which on nothing comes.
+  size_t lost(size_t beats) { return pace_.lost != 0 && rng_.chance(pace_.lost) ? rng_.next() % beats : SIZE_MAX; }
 
   /// One whose time has come, and before which none of its ID is.
   template <typename Queue>
@@ -172,7 +180,7 @@ class ValuesMemory {
     uint64_t seen = 0;
     for (size_t i = 0; i < queue.size(); ++i) {
       const uint64_t bit = uint64_t{1} << (queue[i].id % 64);
-      if ((seen & bit) == 0 && queue[i].due <= now) can.push_back(static_cast<int>(i));
+      if ((seen & bit) == 0 && queue[i].due <= now && (pace_.lost == 0 || queue[i].answers())) can.push_back(static_cast<int>(i));
       seen |= bit;
     }
     return can.empty() ? -1 : can[rng_.next() % can.size()];

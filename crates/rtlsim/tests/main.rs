@@ -92,3 +92,4 @@ mod xdp_shares;
 mod xdp_tenants;
 mod xdp_told;
 mod xdp_tries;
+mod xdp_unanswered;

@@ -3,8 +3,9 @@
 use crate::packets;
 use crate::programs;
 use crate::support;
-use crate::xdp::device::{Nic, array, frame, object};
+use crate::xdp::device::{Nic, array, object};
 use crate::xdp::engine::{Engine, MODULE, open};
+use crate::xdp::outside::{TOUCH, engine_alone, touch};
 use crate::xdp::pair::Pair;
 use crate::xdp::showing::showing;
 use crate::xdp::together::together;
@@ -39,7 +40,7 @@ fn random_programs_do_the_same_with_values_outside() {
         engine.stall(ready, gaps);
         let least = rng.range(1, 60) as u32;
         let most = least + rng.below(200) as u32;
-        engine.nic.set_values_memory(least..=most, rng.range(20, 257) as u32, 0).unwrap();
+        engine.nic.set_values_memory(least..=most, rng.range(20, 257) as u32, 0, 0).unwrap();
         engine.steps.clear();
         let packets = 1 + rng.below(24);
         let frame = |_| (rng.below(engine.target.ports.into()) as u8, packets::frame(&mut rng));
@@ -49,24 +50,6 @@ fn random_programs_do_the_same_with_values_outside() {
     }
     println!("{sent} packets, {accesses} accesses of what they share");
     assert!(accesses > sent as usize / 2);
-}
-
-/// Stores the packet's number to the value that it names (1), adds it there (2), or shows the value behind it; out of bounds it drops.
-const TOUCH: &str = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 40\nr0 = 1\nif r3 > r2 goto out\n\
-    r4 = *(u32 *)(r6 +16)\n*(u32 *)(r10 -4) = r4\nr7 = *(u64 *)(r6 +24)\nr8 = *(u8 *)(r6 +14)\n\
-    r2 = r10\nr2 += -4\nr1 = map[counts]\ncall bpf_map_lookup_elem\nif r0 == 0 goto drop\n\
-    if r8 == 1 goto store\nif r8 == 2 goto add\nr1 = *(u64 *)(r0 +0)\n*(u64 *)(r6 +32) = r1\nr0 = 3\nexit\n\
-    store:\n*(u64 *)(r0 +0) = r7\nr0 = 3\nexit\nadd:\nlock *(u64 *)(r0 +0) += r7\nr0 = 3\nexit\n\
-    drop:\nr0 = 1\nout:\nexit\n";
-
-/// A frame for it.
-fn touch(vlan: u16, op: u8, index: u32, number: u64) -> Vec<u8> {
-    let mut rest = vec![0];
-    rest.extend(index.to_le_bytes());
-    rest.extend([0; 4]);
-    rest.extend(number.to_le_bytes());
-    rest.extend([0; 24]);
-    frame(vlan, op, &rest)
 }
 
 fn options(seed: u64) -> RtlOptions {
@@ -170,13 +153,6 @@ fn values_of_hash_maps_lie_outside_where_the_chip_has_no_room() {
     nic.device.quiesce().unwrap();
 }
 
-/// As an engine alone has it, without its tag.
-fn untagged(op: u8, index: u32, number: u64) -> Vec<u8> {
-    let mut bytes = touch(1, op, index, number);
-    bytes.drain(12..16);
-    bytes
-}
-
 /// A program with an array outside, in the tables of an engine.
 fn pair(engine: &mut Engine, elements: u32) -> Pair {
     let program = sluice_ebpf::insn::assemble("touch", TOUCH, &["counts"]).unwrap();
@@ -195,7 +171,7 @@ fn an_answer_with_an_error_ends_the_packets_that_asked_and_nobody_else() {
     let mut number = 0;
     let mut send = |engine: &mut Engine, pair: &mut Pair, op: u8, index: u32| {
         number += 1;
-        pair.send(engine, 0, number, &untagged(op, index, 5 + u64::from(index)));
+        pair.send(engine, 0, number, &engine_alone(touch(1, op, index, 5 + u64::from(index))));
     };
     for index in (0..elements).step_by(8) {
         send(&mut engine, &mut pair, 1, index);
@@ -204,10 +180,10 @@ fn an_answer_with_an_error_ends_the_packets_that_asked_and_nobody_else() {
     let errors = |engine: &mut Engine| XdpOutsideRow::unpack(&engine.read(Table::XdpOutside, 0)).unwrap();
     assert_eq!((errors(&mut engine).read_errors, errors(&mut engine).write_errors), (0, 0));
     // Every line fails: a load and an addition fault, and change nothing; a store asks for no line.
-    engine.nic.set_values_memory(30..=150, 200, 256).unwrap();
+    engine.nic.set_values_memory(30..=150, 200, 256, 0).unwrap();
     for index in [0, 8, 16, 24] {
         let op = if index % 16 == 0 { 0 } else { 2 };
-        engine.offer(packet_id(0, 500 + index), MODULE, &untagged(op, index, 7));
+        engine.offer(packet_id(0, 500 + index), MODULE, &engine_alone(touch(1, op, index, 7)));
     }
     engine.end(4);
     engine.quiesce();
@@ -220,7 +196,7 @@ fn an_answer_with_an_error_ends_the_packets_that_asked_and_nobody_else() {
     assert_eq!((errors(&mut engine).read_errors, errors(&mut engine).write_errors), (4, 0));
     // The host is told too.
     assert_eq!(engine.map(XdpMapOp::Lookup, 0, &0u32.to_le_bytes(), &[], 0, 0).0, 5);
-    engine.nic.set_values_memory(30..=150, 200, 0).unwrap();
+    engine.nic.set_values_memory(30..=150, 200, 0, 0).unwrap();
     engine.order.clear();
     // One after the other, as in the interpreter.
     for (at, index) in (0..elements).step_by(8).enumerate() {
@@ -231,8 +207,8 @@ fn an_answer_with_an_error_ends_the_packets_that_asked_and_nobody_else() {
     }
     pair.compare(&mut engine);
     // Writes that fail are counted.
-    engine.nic.set_values_memory(30..=150, 200, 256).unwrap();
-    engine.offer(packet_id(0, 2000), MODULE, &untagged(1, 0, 7));
+    engine.nic.set_values_memory(30..=150, 200, 256, 0).unwrap();
+    engine.offer(packet_id(0, 2000), MODULE, &engine_alone(touch(1, 1, 0, 7)));
     engine.end(1);
     engine.quiesce();
     engine.nic.run(&sluice_rtlsim::plugin::boundary::Until { max_cycles: 1000, ..Default::default() }).unwrap();

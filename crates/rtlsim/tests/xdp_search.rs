@@ -1,8 +1,9 @@
 //! Rows of search memory outside: maps with keys that the chip has no room for are the interpreter's, however memory answers.
 
 use crate::support;
-use crate::xdp::device::{Nic, frame, object};
+use crate::xdp::device::{Nic, object};
 use crate::xdp::engine::{Engine, MODULE, open};
+use crate::xdp::outside::{CHANGE, change, engine_alone, key};
 use crate::xdp::pair::Pair;
 use sluice_device::Device;
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
@@ -13,30 +14,8 @@ use sluice_formats::target::TINY_FAR;
 use sluice_formats::xdp::codes::XdpMapOp;
 use sluice_formats::xdp::rows::XdpOutsideRow;
 use sluice_formats::{Reason, Table};
-use sluice_rtlsim::{Comparison, RtlOptions, Variant, top};
-
-/// Makes the entry of a packet's key its number (1), takes it out (2), or shows its value. A key has 4 bytes in front of 8.
-const CHANGE: &str = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 40\nr0 = 1\nif r3 > r2 goto out\n\
-    r4 = *(u32 *)(r6 +16)\n*(u32 *)(r10 -12) = r4\n*(u64 *)(r10 -8) = r4\nr7 = *(u64 *)(r6 +24)\n*(u64 *)(r10 -24) = r7\n\
-    r8 = *(u8 *)(r6 +14)\nr2 = r10\nr2 += -12\nr1 = map[flows]\nif r8 == 1 goto update\nif r8 == 2 goto delete\n\
-    call bpf_map_lookup_elem\nif r0 == 0 goto drop\nr1 = *(u64 *)(r0 +0)\n*(u64 *)(r6 +32) = r1\nr0 = 3\nexit\n\
-    update:\nr3 = r10\nr3 += -24\nr4 = 0\ncall bpf_map_update_elem\n*(u64 *)(r6 +32) = r0\nr0 = 3\nexit\n\
-    delete:\ncall bpf_map_delete_elem\n*(u64 *)(r6 +32) = r0\nr0 = 3\nexit\ndrop:\nr0 = 1\nout:\nexit\n";
-
-/// A frame for it.
-fn change(vlan: u16, op: u8, key: u32, number: u64) -> Vec<u8> {
-    let mut rest = vec![0];
-    rest.extend(key.to_le_bytes());
-    rest.extend([0; 4]);
-    rest.extend(number.to_le_bytes());
-    rest.extend([0; 24]);
-    frame(vlan, op, &rest)
-}
-
-/// The map's key.
-fn key(number: u32) -> Vec<u8> {
-    [number.to_le_bytes().to_vec(), u64::from(number).to_le_bytes().to_vec()].concat()
-}
+use sluice_object::XdpShare;
+use sluice_rtlsim::{Comparison, RtlNic, RtlOptions, Variant, top};
 
 fn changes_are_the_interpreters(name: &str, kind: MapType, entries: u32) {
     if !support::has_top(&top::XDP, TINY_FAR.name, Variant::Test) {
@@ -95,12 +74,7 @@ fn a_row_that_cannot_be_read_ends_the_packets_that_asked_and_changes_nothing() {
     let programs = vec![Program { section: "xdp".into(), ..program }];
     let maps = vec![MapSpec::new("flows", MapType::Hash, 12, 8, 4096)];
     let mut pair = Pair::new(&mut engine, Image { programs, maps, ..Image::default() }).unwrap();
-    // As an engine alone has it, without its tag.
-    let untagged = |op: u8, key: u32| {
-        let mut bytes = change(1, op, key, 5 + u64::from(key));
-        bytes.drain(12..16);
-        bytes
-    };
+    let untagged = |op: u8, key: u32| engine_alone(change(1, op, key, 5 + u64::from(key)));
     // More lines of chains and entries than the cache has.
     let mut number = 0;
     for key in 0..300 {
@@ -111,7 +85,7 @@ fn a_row_that_cannot_be_read_ends_the_packets_that_asked_and_changes_nothing() {
     pair.compare(&mut engine);
     let errors = |engine: &mut Engine| XdpOutsideRow::unpack(&engine.read(Table::XdpOutside, 0)).unwrap().read_errors;
     assert_eq!(errors(&mut engine), 0);
-    engine.nic.set_values_memory(30..=150, 200, 256).unwrap();
+    engine.nic.set_values_memory(30..=150, 200, 256, 0).unwrap();
     for (at, op) in [0, 1, 2, 1].into_iter().enumerate() {
         engine.offer(packet_id(0, 500 + at as u32), MODULE, &untagged(op, at as u32));
     }
@@ -124,7 +98,7 @@ fn a_row_that_cannot_be_read_ends_the_packets_that_asked_and_changes_nothing() {
     assert!(errors(&mut engine) >= 4);
     // The host is told too.
     assert_eq!(engine.map(XdpMapOp::Lookup, 0, &key(0), &[], 0, 0).0, 5);
-    engine.nic.set_values_memory(30..=150, 200, 0).unwrap();
+    engine.nic.set_values_memory(30..=150, 200, 0, 0).unwrap();
     engine.order.clear();
     for (at, key) in (0..300).enumerate() {
         number += 1;
@@ -132,4 +106,51 @@ fn a_row_that_cannot_be_read_ends_the_packets_that_asked_and_changes_nothing() {
         engine.end(at + 1);
     }
     pair.compare(&mut engine);
+}
+
+/// Longest time in the NIC of an owner's lookups on the chip, beside a tenant whose lookups all wait for memory.
+#[test]
+fn lookups_on_the_chip_do_not_wait_for_a_tenant_whose_rows_are_missing() {
+    if !support::has_top(&top::XDP, TINY_FAR.name, Variant::Test) {
+        return;
+    }
+    let seed = test_seed("lookups_on_the_chip_do_not_wait_for_a_tenant_whose_rows_are_missing");
+    let mut rng = Rng::new(seed);
+    let options = RtlOptions { top: &top::XDP, seed, check_accounting: true, ..RtlOptions::default() };
+    let mut nic = Nic::given(RtlNic::open(TINY_FAR.name, options).unwrap(), |spec| {
+        if spec.id == 2 {
+            spec.xdp_share = Some(XdpShare { contexts: 2, memory: 1, ..XdpShare::default() });
+        }
+    });
+    let load = |nic: &mut Nic<RtlNic>, id, entries| {
+        let map = MapSpec::new("flows", MapType::Hash, 12, 8, entries);
+        nic.put(id, &object("change", CHANGE, vec![map], &[])).unwrap();
+        for number in 0..300.min(entries) {
+            let (module, map) = (nic.module(id), nic.map(id, "flows"));
+            nic.device.maps().unwrap().update(module, map, &key(number), &[7; 8], 0).unwrap();
+        }
+    };
+    load(&mut nic, 2, 16);
+    load(&mut nic, 1, 1 << 20);
+    // Memory is slow.
+    const LATENCY: u32 = 3_000;
+    nic.device.set_values_memory(LATENCY..=LATENCY, 256, 0).unwrap();
+    let (begin, mut sent, mut longest, mut others) = (nic.device.now(), 0, 0, 0);
+    while nic.device.now() - begin < 100_000 {
+        nic.offer(1, [change(1, 0, rng.below(300) as u32, 0)]);
+        // A lookup, and sometimes a change.
+        nic.offer(0, [change(2, rng.chance(1, 4).into(), rng.below(16) as u32, 5)]);
+        sent += 1;
+        nic.device.advance(500).unwrap();
+        for outcome in nic.outcomes() {
+            let Some(last) = outcome.last_out else { continue };
+            let waited = last - outcome.first_in.unwrap();
+            match outcome.tenant {
+                Some(2) => (longest, sent) = (longest.max(waited), sent - 1),
+                _ => others += u64::from(waited >= LATENCY.into()),
+            }
+        }
+    }
+    println!("longest {longest} cycles, {others} of the others waited for memory");
+    assert!(sent <= 1 && longest < 400 && others > 10, "{longest} cycles, {sent} not out, {others}");
 }

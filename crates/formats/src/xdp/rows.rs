@@ -255,7 +255,7 @@ row! {
 
 row! {
     /// How much of external memory becomes zero. Index: the first unit of 64 KiB. A write is answered when it has; read, each row has what memory
-    /// answered with errors since the reset.
+    /// answered with errors, and did not answer, since the reset.
     #[derive(Copy, Hash)]
     XdpOutsideRow, "xdp_outside_row" {
         /// How many units.
@@ -264,6 +264,16 @@ row! {
         read_errors: u16 = 16,
         /// Answer: writes that failed. Stays at the most.
         write_errors: u16 = 16,
+        /// Answer: accesses that ended because memory did not answer in time. Stays at the most.
+        late: u16 = 16,
+        /// Answer: times that writes of an ID had no answer in time. Stays at the most.
+        late_writes: u16 = 16,
+        /// Answer: reads that were given up and have not come yet; from 32 on no line is asked for.
+        lost: u8 = 6,
+        /// Answer: accesses that ended. Wraps.
+        accesses: u32 = 32,
+        /// Answer: lines of the cache that were asked for. Wraps.
+        lines: u32 = 32,
     }
 }
 

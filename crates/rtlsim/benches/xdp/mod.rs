@@ -1,6 +1,7 @@
 //! Cycles of the XDP engine alone: small programs that it has all of, written in assembly.
 
 mod area;
+mod far;
 mod paths;
 mod rates;
 mod sizes;
@@ -128,6 +129,7 @@ fn alone(engine: &mut Engine, frame: &[u8]) -> u64 {
     out - engine.last_in
 }
 
+pub use far::{is_there as far_is_there, table as far};
 pub use paths::{flows, table};
 pub use rates::table as rates;
 pub use sizes::{modules, table as sizes};

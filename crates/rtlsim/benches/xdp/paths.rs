@@ -2,7 +2,7 @@
 
 #[path = "../../../hxdp/tests/cycle_figures/path_list.rs"]
 #[allow(dead_code)] // Others use more of it.
-mod path_list;
+pub mod path_list;
 #[path = "../../../ebpf/tests/kernel_programs/steps.rs"]
 #[allow(dead_code)]
 mod steps;
@@ -20,14 +20,14 @@ use std::path::{Path as FilePath, PathBuf};
 use steps::{Load, Step};
 
 /// Packets before those that are measured, and these.
-const WARM: usize = 200;
-const MEASURED: usize = 1000;
+pub const WARM: usize = 200;
+pub const MEASURED: usize = 1000;
 /// Packets that wait in the queue at most, so that none is dropped, and at least, so that the cores are never idle.
 const WAITING: usize = 300;
 /// Entries of a map at most: what the objects ask for is more than the value memory has.
 const MOST_ENTRIES: u32 = 1024;
 /// Tenant, and his VLAN.
-const TENANT: u16 = 1;
+pub const TENANT: u16 = 1;
 
 /// A lone packet takes at most so many times the published cycles, on the first paths.
 const ALONE: (usize, f64) = (7, 4.0);
@@ -100,7 +100,11 @@ pub fn table(seed: u64) -> String {
 /// Loads the path's program and sets its maps; its other packets have passed.
 pub fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
     let options = RtlOptions { top: &top::XDP, variant: VARIANT, seed, ..RtlOptions::default() };
-    let mut nic = Nic::new(RtlNic::open("default", options).map_err(|e| e.to_string())?);
+    ready_on(Nic::new(RtlNic::open("default", options).map_err(|e| e.to_string())?), path)
+}
+
+/// The same on an engine that is there.
+pub fn ready_on(mut nic: Nic<RtlNic>, path: &Path) -> Result<Ready, String> {
     let bare = match path.program {
         "bare drop" => Some(DROP),
         "bare swap" => Some(SWAP),

@@ -223,6 +223,16 @@ impl RtlNic {
         Ok(())
     }
 
+    /// When external memory for values of maps answers, how often it takes what is offered, and how often it answers nothing, in 256ths, until that is 0 again.
+    pub fn set_values_memory(
+        &mut self,
+        cycles: std::ops::RangeInclusive<u32>,
+        ready: u32,
+        lost: u32,
+    ) -> Result<(), RtlError> {
+        self.instance.set_values_memory(cycles, ready, 0, lost)
+    }
+
     /// Keeps what happens inside for `take_tapped`, from now on.
     pub fn start_tap(&mut self) {
         self.tap.get_or_insert_default();

@@ -8,6 +8,7 @@
 
 use sluice_formats::address::SLICE_INDEX_BIT;
 use sluice_formats::limits::MESSAGE_DATA_WORDS;
+use sluice_formats::xdp::target::Target as XdpTarget;
 use sluice_formats::{Message, Node, Op, Status, Table, Target};
 use std::collections::{HashMap, VecDeque};
 
@@ -49,8 +50,10 @@ pub type Place = (Node, Table, u32);
 
 impl Request {
     /// Ticks that a write may take which is answered when it is done. One that is asked again is done again: nobody is to do that too early.
-    fn work(&self) -> u64 {
+    fn work(&self, target: &Target) -> u64 {
         match (self.op, self.table) {
+            // The operation before it, and it, wait for external memory until they are given up.
+            (Op::Write, Table::XdpHost) if XdpTarget::by_name(target.name).outside != 0 => 1 << 17,
             // A value of 512 bytes in each of 16 copies, word by word in external memory.
             (Op::Write, Table::XdpHost) => 1 << 14,
             // All units, and all lines of the cache.
@@ -293,7 +296,7 @@ impl Requester {
         if let Some(late) = self.outstanding.iter_mut().filter(|o| o.deadline <= now).min_by_key(|o| o.order) {
             late.attempts += 1;
             self.counts.repeated += 1;
-            let patience = timeout(self.round_trip, late.attempts) + queued + late.request.work();
+            let patience = timeout(self.round_trip, late.attempts) + queued + late.request.work(&self.target);
             Self::stamp(late, &mut self.order, now, patience);
             return Some(encode(late));
         }
@@ -302,7 +305,7 @@ impl Requester {
         }
         let (id, request) = self.waiting.pop_front()?;
         let sequence = self.free_sequence();
-        let patience = timeout(self.round_trip, 1) + queued + 2 * request.ring_words() + request.work();
+        let patience = timeout(self.round_trip, 1) + queued + 2 * request.ring_words() + request.work(&self.target);
         let mut fresh = Outstanding { id, request, sequence, attempts: 1, returns: 0, order: 0, sent: 0, deadline: 0 };
         Self::stamp(&mut fresh, &mut self.order, now, patience);
         let words = encode(&fresh);

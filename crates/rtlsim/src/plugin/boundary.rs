@@ -17,7 +17,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Version of the C interface, `SLUICE_RTL_ABI`.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;
 
 #[repr(C)]
 struct RawInfo {
@@ -111,7 +111,7 @@ struct Api {
     memory_read: unsafe extern "C" fn(*mut RawNic, u64, *mut u8, usize),
     set_memory: unsafe extern "C" fn(*mut RawNic, u32, u32, u32) -> c_int,
     /// None in a plug-in that was built before there was one.
-    set_values_memory: Option<unsafe extern "C" fn(*mut RawNic, u32, u32, u32, u32) -> c_int>,
+    set_values_memory: Option<unsafe extern "C" fn(*mut RawNic, u32, u32, u32, u32, u32) -> c_int>,
     run: unsafe extern "C" fn(*mut RawNic, *const Until) -> u32,
     /// None in a plug-in that was built before there was one.
     skip: Option<unsafe extern "C" fn(*mut RawNic, u64, c_int) -> c_int>,
@@ -382,21 +382,23 @@ impl Instance {
         }
     }
 
-    /// The same of the external memory for values of maps, until the next reset, and the chance in 256ths that an answer is an error.
+    /// The same of the external memory for values of maps, until the next reset, and the chances in 256ths that an answer is an error, and that none comes
+    /// as long as that chance is not 0.
     pub fn set_values_memory(
         &mut self,
         cycles: std::ops::RangeInclusive<u32>,
         ready: u32,
         errors: u32,
+        lost: u32,
     ) -> Result<(), RtlError> {
         let set = self.api.set_values_memory;
         // SAFETY: plain values and a live handle; the shim checks them.
-        match set.map(|set| unsafe { set(self.nic.as_ptr(), *cycles.start(), *cycles.end(), ready, errors) }) {
+        match set.map(|set| unsafe { set(self.nic.as_ptr(), *cycles.start(), *cycles.end(), ready, errors, lost) }) {
             Some(0) => Ok(()),
             _ => Err(RtlError::Parameter {
                 what: "memory of values",
-                found: format!("{cycles:?} cycles, ready {ready}, errors {errors}"),
-                allowed: "least up to most, ready above 0, errors up to 256, in a plug-in that has one".into(),
+                found: format!("{cycles:?} cycles, ready {ready}, errors {errors}, lost {lost}"),
+                allowed: "least up to most, ready above 0, errors and lost up to 256, in a plug-in that has one".into(),
             }),
         }
     }

@@ -187,7 +187,7 @@ impl Engine {
         let (status, sequence) = (Status::Ok, self.sequence);
         let asked = Message { op, status, node: node.number(), sequence, table: table.number(), index, data };
         self.nic.send(&asked.encode(), true);
-        let replies = self.run(Until { replies: 1, max_cycles: 50_000, ..Until::default() });
+        let replies = self.run(Until { replies: 1, max_cycles: 150_000, ..Until::default() });
         let [reply] = &replies[..] else { panic!("{} replies", replies.len()) };
         let reply = Message::decode(reply).unwrap();
         assert_eq!(reply.sequence, sequence);

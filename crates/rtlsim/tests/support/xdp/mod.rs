@@ -6,6 +6,7 @@ pub mod device;
 pub mod engine;
 pub mod events;
 pub mod marks;
+pub mod outside;
 pub mod pair;
 pub mod showing;
 pub mod tenants;

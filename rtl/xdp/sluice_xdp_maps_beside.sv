@@ -1,0 +1,194 @@
+/// Search memory (sluice_xdp_search), and lookups of programs beside what the second half of the map engine does: one at a time (sluice_xdp_maps_seek), or one of each
+/// context where rows may lie in external memory (sluice_xdp_maps_far).
+///
+/// `take_i` takes an operation with its key: with `idle_o` where there is one at a time. Nobody changes rows of its map meanwhile: `among_o` says for each of
+/// `states_i` whether one of that map may be under way, until its answer is taken.
+///
+/// Latency, throughput and stall behaviour: of the two.
+module sluice_xdp_maps_beside
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+  import sluice_xdp_walk_pkg::*;
+  import sluice_xdp_outside_pkg::*;
+#(
+    parameter int unsigned Processors = 8,
+    parameter int unsigned Cores = 2,
+    parameter int unsigned Rows = 1 << 15,
+    parameter bit Outside = 1'b0,
+    localparam int unsigned ProcessorBits = $clog2(Processors)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic                                   take_i,
+    output logic                                   idle_o,
+    input  logic         [ProcessorBits-1:0]       context_i,
+    input  xdp_map_row_t                           map_i,
+    input  logic         [     KeyWords-1:0][63:0] key_i,
+    input  chain_t                                 chain_i,
+    input  slot_t                                  copy_i,
+
+    input  logic [Cores-1:0][15:0] states_i,
+    output logic [Cores-1:0]       among_o,
+
+    // The second half's and the host's rows: as sluice_xdp_search.
+    input  logic                        read_i,
+    input  logic [SearchBits-1:0]       read_row_i,
+    input  logic                        looks_i,
+    output logic [           3:0][31:0] row_o,
+    output logic                        bad_o,
+    input  logic [           3:0]       write_i,
+    input  logic [SearchBits-1:0]       write_row_i,
+    input  logic [           3:0][31:0] write_row_data_i,
+    output logic                        hold_o,
+    output logic                        written_o,         // nothing is left to be written
+
+    // Rows outside. Lookups' are asked for behind what was written before.
+    output logic                    load_valid_o,
+    input  logic                    load_ready_i,
+    output logic             [31:0] load_place_o,
+    output logic                    load_lookup_o,
+    output logic             [ 3:0] load_number_o,
+    output logic             [ 5:0] load_module_o,
+    input  logic             [ 5:0] own_module_i,   // whose map the second half's operation concerns
+    input  outside_row_t            loaded_i,
+    output logic                    store_valid_o,
+    input  logic                    store_ready_i,
+    output outside_request_t        store_o,
+
+    output logic                                answer_valid_o,
+    input  logic                                answer_ready_i,
+    output logic            [ProcessorBits-1:0] answer_context_o,
+    output xdp_map_answer_t                     answer_o
+);
+
+  logic busy, waits, read, own_valid;
+  // "Bits of signal are not used": rows on the chip have small numbers.
+  // verilator lint_off UNUSEDSIGNAL
+  row_t row;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [3:0][31:0] data;
+  logic [31:0] own_place;
+
+  sluice_xdp_search #(
+      .Rows   (Rows),
+      .Outside(Outside)
+  ) u_search (
+      .clk_i,
+      .rst_ni,
+      .read_i,
+      .read_row_i,
+      .write_row_i,
+      .looks_i,
+      .row_o,
+      .bad_o,
+      .write_i,
+      .write_row_data_i,
+      .hold_o,
+      .idle_o        (written_o),
+      .beside_waits_i(waits),
+      .beside_busy_o (busy),
+      .beside_read_i (read),
+      .beside_row_i  (row[$clog2(Rows)-1:0]),
+      .beside_o      (data),
+      .load_valid_o  (own_valid),
+      .load_ready_i,
+      .load_place_o  (own_place),
+      .done_valid_i  (loaded_i.valid && !loaded_i.lookup),
+      .done_fault_i  (loaded_i.fault),
+      .done_i        (loaded_i.data),
+      .module_i      (own_module_i),
+      .store_valid_o,
+      .store_ready_i,
+      .store_o
+  );
+
+  if (Outside) begin : gen_far
+    logic far_valid;
+    logic [31:0] far_place;
+    logic [ProcessorBits-1:0] far_context;
+    logic [5:0] far_module;
+
+    sluice_xdp_maps_far #(
+        .Processors(Processors),
+        .Cores     (Cores)
+    ) u_far (
+        .clk_i,
+        .rst_ni,
+        .take_i,
+        .context_i,
+        .map_i,
+        .key_i,
+        .chain_i,
+        .copy_i,
+        .idle_o,
+        .states_i,
+        .among_o,
+        .chip_busy_i     (busy),
+        .chip_read_o     (read),
+        .chip_waits_o    (waits),
+        .chip_row_o      (row),
+        .chip_i          (data),
+        .load_valid_o    (far_valid),
+        .load_ready_i    (load_ready_i && !own_valid && written_o),
+        .load_place_o    (far_place),
+        .load_context_o  (far_context),
+        .load_module_o   (far_module),
+        .loaded_valid_i  (loaded_i.valid && loaded_i.lookup),
+        .loaded_fault_i  (loaded_i.fault),
+        .loaded_i        (loaded_i.data),
+        .loaded_context_i(loaded_i.number[ProcessorBits-1:0]),
+        .answer_valid_o,
+        .answer_ready_i,
+        .answer_context_o,
+        .answer_o
+    );
+    assign load_valid_o  = own_valid || (far_valid && written_o);
+    assign load_lookup_o = !own_valid;
+    assign load_place_o  = own_valid ? own_place : far_place;
+    assign load_number_o = 4'(far_context);
+    assign load_module_o = own_valid ? own_module_i : far_module;
+  end else begin : gen_seek
+    logic seek_busy;
+    logic [15:0] seek_state;
+
+    sluice_xdp_maps_seek #(
+        .Processors(Processors)
+    ) u_seek (
+        .clk_i,
+        .rst_ni,
+        .take_i,
+        .idle_o,
+        .context_i,
+        .map_i,
+        .key_i,
+        .chain_i,
+        .copy_i,
+        .busy_o       (seek_busy),
+        .state_o      (seek_state),
+        .hold_i       (busy),
+        .search_read_o(read),
+        .search_row_o (row),
+        .search_i     (data),
+        .answer_valid_o,
+        .answer_ready_i,
+        .answer_context_o,
+        .answer_o
+    );
+    always_comb begin
+      for (int unsigned c = 0; c < Cores; c++) among_o[c] = seek_busy && seek_state == states_i[c];
+    end
+    assign waits = 1'b0;
+    assign load_valid_o = own_valid;
+    assign load_lookup_o = 1'b0;
+    assign load_place_o = own_place;
+    assign load_number_o = '0;
+    assign load_module_o = own_module_i;
+    // "Signal is not used": which context's row has come.
+    // verilator lint_off UNUSEDSIGNAL
+    logic [3:0] unused;
+    // verilator lint_on UNUSEDSIGNAL
+    assign unused = loaded_i.number;
+  end
+
+endmodule
