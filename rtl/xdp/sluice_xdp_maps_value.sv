@@ -112,6 +112,7 @@ module sluice_xdp_maps_value
   logic [63:0] word, given_q;
 
   assign sure_o = word_valid;
+  logic queue_looks;
   assign looks_o = state_q == AsideRow || queue_looks;
   assign drained_o = word_valid && word_last;
   assign aside_o = state_q == AsideRow;
@@ -128,7 +129,6 @@ module sluice_xdp_maps_value
   // ---------------------------------------------------------------------------------------------------------------
   // Queues and stacks.
 
-  logic queue_looks;
   walk_go_e queue_go;
   walk_move_t queue_move;
   walk_write_e queue_write;
