@@ -312,6 +312,7 @@ fn random_operations_of_wrong_sizes_and_places_are_answered() {
         let (key, value, entries) = match kind {
             MapType::Ringbuf => (0, 0, 4096),
             MapType::LpmTrie => (8, 4, 4),
+            MapType::Queue | MapType::Stack => (0, 4, 4),
             _ => (4, 4, 4),
         };
         let mut declared = spec(kind, key, value, entries);
@@ -322,7 +323,7 @@ fn random_operations_of_wrong_sizes_and_places_are_answered() {
     }
     let mut buffer = Vec::new();
     for _ in 0..40_000 {
-        let map = MapId(rng.below(18) as u32);
+        let map = MapId(rng.below(MapType::ALL.len() as u64 + 1) as u32);
         let (mut key, mut value) = (vec![0; rng.index(10)], vec![0; [0, 3, 4, 8, 16][rng.index(5)]]);
         if rng.chance(1, 2) {
             rng.fill(&mut key);

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .build import ROOT
 
-ABI = 7
+ABI = 8
 MESSAGE_BITS = 9
 ARRIVED, LEFT, REPLY, EPOCH, PORT, MERGE, VERDICT, QUEUE, LEAVE = range(1, 10)
 # Why a run ended.

@@ -447,7 +447,7 @@ async def what_is_not_answered_in_time_is_a_fault_and_what_comes_later_is_nobody
     for _ in range(60):
         bench.memory.pace = rng.choice(((1, 6, 1.0), (10, 40, 0.8)))
         bench.memory.lost_reads = rng.choice((0.0, 0.1, 0.5))
-        bench.memory.lost_writes = rng.choice((0.0, 0.0, 0.02))
+        bench.memory.lost_writes = rng.choice((0.0, 0.02, 0.02))
         bench.done_ready = rng.choice((1.0, 0.6))
         places = [rng.randrange(bench.size // 64) * 64 for _ in range(rng.randint(1, 8))]
         for _ in range(rng.choice((400, 1_500))):
