@@ -67,16 +67,21 @@ fn bound(target: &Target, trouble: Does, owner: Does) -> u64 {
     queued + runs + 16 + 4 * xdp.cores as u64 * beats(trouble.length() as u64 + 64)
 }
 
-/// The last tenant's packets beside the others, which do as much as they can.
-fn beside(target: &'static Target, seed: u64, trouble: Does, owner: Does, owners: usize) -> Seen {
+/// Tenants with these programs on the engine of a target; the last `owners` own a context of each core.
+fn tenants(target: &'static Target, seed: u64, does: &[Does], work: u32, owners: usize) -> Tenants {
     let options = RtlOptions { top: &top::XDP, seed, check_accounting: true, ..RtlOptions::default() };
     let device = RtlNic::open(target.name, options).unwrap_or_else(|e| panic!("{e}"));
+    Tenants::new(device, target, does, work, owners)
+}
+
+/// The last tenant's packets beside the others, which do as much as they can.
+fn beside(target: &'static Target, seed: u64, trouble: Does, owner: Does, owners: usize) -> Seen {
     // Two that make trouble, with more packets than slots.
     let does = [trouble, trouble, owner];
     let bound = bound(target, trouble, owner);
     let comes = [Comes::Waiting(48), Comes::Waiting(48), Comes::Each(bound)];
     let cycles = if support::long() { 1_000 * bound } else { 150 * bound };
-    Tenants::new(device, target, &does, WORK, owners).run(&comes, 0, cycles)[2]
+    tenants(target, seed, &does, WORK, owners).run(&comes, 0, cycles)[2]
 }
 
 #[test]
@@ -110,8 +115,6 @@ fn a_context_that_is_lent_comes_back_within_a_packet() {
         let seed = test_seed("a_context_that_is_lent_comes_back_within_a_packet");
         let mut lent = 0;
         for trouble in [Does::Endless, Does::Locks, Does::Fights, Does::Hammers] {
-            let options = RtlOptions { top: &top::XDP, seed, check_accounting: true, ..RtlOptions::default() };
-            let device = RtlNic::open(target.name, options).unwrap_or_else(|e| panic!("{e}"));
             let (owner, xdp) = (Does::Counts, XdpTarget::by_name(target.name));
             let (contexts, all) = (xdp.contexts as u64, (xdp.cores * xdp.contexts) as u64);
             let packet = trouble.bundles(LITTLE) * (5.max(contexts) + 3) + trouble.accesses() * (6 + all);
@@ -121,7 +124,7 @@ fn a_context_that_is_lent_comes_back_within_a_packet() {
             let each = 2 * bound + 16 * packet;
             let comes = [Comes::Waiting(48), Comes::Waiting(48), Comes::Each(each)];
             let does = [trouble, trouble, owner];
-            let seen = Tenants::new(device, target, &does, LITTLE, 1).run(&comes, 0, 12 * each)[2];
+            let seen = tenants(target, seed, &does, LITTLE, 1).run(&comes, 0, 12 * each)[2];
             println!("{}: {owner:?} beside {trouble:?}: at most {} cycles of {bound}", target.name, seen.longest);
             assert!(seen.lost == 0 && seen.through >= 8 && seen.longest <= bound, "{trouble:?}: {seen:?} of {bound}");
             lent += u64::from(seen.longest > own);
@@ -140,14 +143,12 @@ fn two_owners_wait_for_neither_each_other_nor_the_rest() {
         let (quiet, other) = (OWNERS[number % OWNERS.len()], OWNERS[(number + 1) % OWNERS.len()]);
         // The first owner as quiet as the second, and as one who loops to his limit in contexts of his own.
         for first in [other, Does::Endless] {
-            let options = RtlOptions { top: &top::XDP, seed, check_accounting: true, ..RtlOptions::default() };
-            let device = RtlNic::open(target.name, options).unwrap_or_else(|e| panic!("{e}"));
             let bounds = [first, quiet].map(|does| bound(target, trouble, does));
             let far = bounds[0].max(bounds[1]);
             let comes = [Comes::Waiting(48), Comes::Waiting(48), Comes::Each(bounds[0]), Comes::Each(bounds[1])];
             let rounds = if support::long() { 300 } else { 60 };
             let cycles = if first == Does::Endless { rounds / 5 * far } else { rounds * far };
-            let seen = Tenants::new(device, target, &[trouble, trouble, first, quiet], WORK, 2).run(&comes, 0, cycles);
+            let seen = tenants(target, seed, &[trouble, trouble, first, quiet], WORK, 2).run(&comes, 0, cycles);
             for ((does, seen), bound) in [first, quiet].into_iter().zip(&seen[2..]).zip(bounds) {
                 println!(
                     "{}: {does:?} of {first:?} and {quiet:?} beside {trouble:?}: at most {} cycles of {bound}, {} through, {} lost",
