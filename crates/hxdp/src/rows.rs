@@ -44,7 +44,12 @@ const TIME: i32 = 5;
 /// `map_lookup_percpu_elem`, `map_push_elem`, and what begins a `map_pop_elem` and a `map_peek_elem`.
 pub const MAP_HELPERS: [i32; 9] = [LOOKUP, 2, 3, TAIL_CALL, REDIRECT_MAP, 195, PUSH, GIVEN[0], GIVEN[1]];
 /// `spin_lock` and `spin_unlock`: a packet that holds a lock does not wait for its flow.
-pub(crate) const LOCKS: [i32; 2] = [93, 94];
+const LOCKS: [i32; 2] = [93, 94];
+
+/// Whether it takes or gives back a lock.
+pub(crate) fn is_lock(op: &Op) -> bool {
+    matches!(op, Op::Helper { id, .. } if LOCKS.contains(id))
+}
 /// Whether a call that names a map of this kind is done by the unit of values: a lookup in an array, and a reference in a devmap or a map of
 /// destinations.
 pub const fn needs_no_search(id: i32, kind: MapType) -> bool {
@@ -121,8 +126,7 @@ fn unmarked(bundles: &Bundles, maps: &[MapSpec], events: &Events) -> Result<XdpC
         code.rows.push(filled);
         let grows = |step: &crate::Step| matches!(step.op, Op::Helper { id: ADJUST_TAIL, .. });
         code.grows |= bundle.lanes.iter().any(grows);
-        let locks = |step: &crate::Step| matches!(step.op, Op::Helper { id, .. } if LOCKS.contains(&id));
-        code.waits |= bundle.lanes.iter().any(locks);
+        code.waits |= bundle.lanes.iter().any(|step| is_lock(&step.op));
     }
     Ok(code)
 }

@@ -9,7 +9,7 @@ use crate::bundle::reached;
 use crate::loops::LOOP;
 use crate::op::TAIL_CALL;
 use crate::pass::Code;
-use crate::rows::LOCKS;
+use crate::rows::is_lock;
 use crate::{Bundle, Bundles, Op, Step};
 use sluice_ebpf::{Image, MapType};
 use std::collections::BTreeSet;
@@ -97,9 +97,7 @@ impl Slots {
     }
 
     fn is_use(&self, step: &Step) -> bool {
-        reaches(step.op)
-            && self.shares(step)
-            && (self.uses.contains(&step.slot) || matches!(step.op, Op::Helper { id, .. } if LOCKS.contains(&id)))
+        reaches(step.op) && self.shares(step) && (self.uses.contains(&step.slot) || is_lock(&step.op))
     }
 
     fn is_change(&self, step: &Step) -> bool {
