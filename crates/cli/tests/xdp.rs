@@ -80,6 +80,51 @@ fn maps_that_a_run_saves_are_listed_read_and_changed() {
 }
 
 #[test]
+fn elements_of_a_stack_and_a_queue_are_pushed_popped_and_peeked() {
+    let folder = Folder::new();
+    let sessions = "programs/xdp/sessions/sessions.o";
+    let run = ["xdp", "run", sessions, "--in", CAPTURE, "--max-entries", "numbers=2", "--state", "maps.json"];
+    folder.sluice(&run).ok();
+    let map = |words: &str| {
+        let arguments: Vec<&str> = ["map", "--state", "maps.json"].into_iter().chain(words.split(' ')).collect();
+        folder.sluice(&arguments)
+    };
+    let value = |words: &str| json(&map(words).ok())["value"].clone();
+    map("push numbers value 5 0 0 0").ok();
+    assert_eq!(map("--json push numbers value u32:9").ok(), "null\n");
+    // The last one in is the first one out of a stack, the first one of a queue.
+    assert_eq!(value("--json peek numbers"), json(r#"["0x09", "0x00", "0x00", "0x00"]"#));
+    let full = map("push numbers value u32:7");
+    assert!(full.code == 1 && full.err.contains("E0493"), "{}", full.err);
+    map("push numbers value u32:7 exist").ok();
+    let dump = map("dump numbers").ok();
+    assert_eq!(value("--json pop numbers"), json(r#"["0x07", "0x00", "0x00", "0x00"]"#), "{dump}");
+    assert_eq!(value("--json pop numbers"), json(r#"["0x09", "0x00", "0x00", "0x00"]"#), "{dump}");
+    for words in ["pop numbers", "peek numbers"] {
+        let empty = map(words);
+        assert!(empty.code == 1 && empty.err.contains("E0493") && empty.err.contains("error 2"), "{}", empty.err);
+    }
+    // What the packets that found no number have left.
+    let first = json(&map("--json dump refused").ok())[0]["value"].clone();
+    assert_eq!(value("--json peek refused"), first);
+    assert_eq!(value("--json pop refused"), first);
+    assert_ne!(value("--json peek refused"), first);
+    // What they are not for, and what is missing.
+    for (words, code) in [
+        ("pop sessions", "E0436"),
+        ("push sessions value u32:1", "E0436"),
+        ("push numbers", "E0436"),
+        ("push numbers value u64:1", "E0436"),
+        ("pop numbers refused", "E0436"),
+        ("pop", "E0436"),
+        ("pop nobody", "E0436"),
+    ] {
+        let refused = map(words);
+        assert!(refused.code == 2 && refused.err.contains(code), "{words}: {} {}", refused.code, refused.err);
+    }
+}
+
+#[test]
 fn runs_are_the_same_each_time() {
     let folder = Folder::new();
     let run = || {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 /// Scripts, or folders of them, that do not run on the engine of `tiny`, and what they end with. The list shrinks as the engine grows.
 const REFUSED: &[(&str, &str)] = &[
     ("balancer/", "rows of search memory"),
+    ("edge_balancer/", "of value memory"),
     // Two generations beside each other.
     ("firewall/replace.pkt", "rows of instructions"),
     ("load_balancer/", "of value memory"),

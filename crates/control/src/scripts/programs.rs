@@ -108,6 +108,7 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
         Err(ScriptFailure::value(what, format!("{found} bytes"), format!("{allowed} bytes")))
     };
     size("key", key.len(), spec.key_size)?;
+    let has_keys = spec.key_size > 0;
     let value_of = |text: &str| match Written::parse(text).map_err(notation("value"))? {
         Written::Map(name) if !spec.kind.holds_maps() => {
             let allowed = format!("bytes: `{}` is no map of maps", given.map);
@@ -125,7 +126,8 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
         }
     };
     let answered = |operation: &'static str| {
-        let (map, operation) = (given.map.clone(), format!("{operation} {}", given.key));
+        let operation = if has_keys { format!("{operation} {}", given.key) } else { operation.to_owned() };
+        let map = given.map.clone();
         let why = |errno| explain_entry(spec, &key, Errno(errno));
         move |error| match error {
             DeviceError::Map { errno, .. } => ScriptFailure::Map { map, operation, why: why(errno) },
@@ -150,28 +152,29 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
                 MapOnly::NoExist => update_flags::NOEXIST,
                 MapOnly::Exist => update_flags::EXIST,
             };
-            host.update(module, *id, &key, &value, flags).map_err(answered("set"))
+            host.update(module, *id, &key, &value, flags).map_err(answered(if has_keys { "set" } else { "push" }))
         }
         MapOperation::Expect(expected) | MapOperation::Pop(expected) => {
             let wanted = expected.as_deref().map(value_of).transpose()?;
-            let found = match &given.operation {
-                MapOperation::Pop(_) => host.pop(module, *id),
-                _ => host.lookup(module, *id, &key),
+            let (operation, found) = match &given.operation {
+                MapOperation::Pop(_) => ("pop", host.pop(module, *id)),
+                _ => (if has_keys { "expect" } else { "peek" }, host.lookup(module, *id, &key)),
             };
             let found = match found {
                 Ok(value) => Some(value),
                 Err(DeviceError::Map { errno, .. }) if errno == Errno::NOENT.0 => None,
-                Err(error) => return Err(answered("expect")(error)),
+                Err(error) => return Err(answered(operation)(error)),
             };
-            let entry = format!("`{}` {}", given.map, given.key);
+            let entry = format!("`{}` {}", given.map, if has_keys { &given.key } else { operation });
+            let nothing = if has_keys { "no entry" } else { "no element" };
             match (expected, found) {
                 (None, None) => Ok(()),
                 (Some(expected), None) => {
-                    let (expected, found) = (format!("{entry} {expected}"), "no entry".to_owned());
+                    let (expected, found) = (format!("{entry} {expected}"), nothing.to_owned());
                     Err(ScriptFailure::Expectation { expected, found })
                 }
                 (None, Some(found)) => {
-                    let (expected, found) = (format!("no entry {entry}"), shown(&found));
+                    let (expected, found) = (format!("{nothing} {entry}"), shown(&found));
                     Err(ScriptFailure::Expectation { expected, found })
                 }
                 (Some(expected), Some(found)) => {

@@ -8,6 +8,9 @@ const TABLE: &str = "tenant red id=3 vlan=10\ntable red key=dmac default=port 1\
 const TUPLES: &str = "tenant red id=3 vlan=10\ntable red key=five_tuple default=drop\n";
 const P4: &str =
     "tenant red id=3 vlan=10\nrmt red ../../../programs/p4/qos.p4 entries=../../../programs/p4/qos.entries\n";
+/// A program with a stack of numbers and a queue of one client.
+const QUEUES: &str =
+    "tenant red id=3 vlan=10\nxdp red ../../../programs/xdp/sessions/sessions.o max_entries=refused:1,numbers:2\n";
 const PROGRAM: &str = "tenant red id=3 vlan=10\nxdp red xdp/verdicts.o\n";
 const NESTED: &str = "tenant red id=3 vlan=10\nxdp red xdp/nested.o\n";
 const VERSION: &str = "tenant red id=3 vlan=10\nxdp red xdp/version_1.o\n";
@@ -766,6 +769,50 @@ pub const ROWS: &[Row] = &[
     Row(PROGRAM, "map red packets expect u32:0 u64:1", 1, &["E0311"]),
     Row(PROGRAM, "map red packets expect u32:0 none", 1, &["E0311"]),
     Row(PROGRAM, "map red flows expect u32:1 u64:1", 1, &["E0311", "no entry"]),
+    // push, pop and peek
+    Row(
+        QUEUES,
+        "map red numbers push u32:1\nmap red numbers push u32:2\nmap red numbers push u32:3 exist\nmap red numbers peek u32:3\n\
+         map red numbers pop u32:3\nmap red numbers pop u32:2\nmap red numbers pop none\nmap red numbers peek none",
+        0,
+        &[],
+    ),
+    Row(QUEUES, "map red refused push zero:8\nmap red refused pop zero:8\nmap red refused peek none", 0, &[]),
+    Row(QUEUES, "map red numbers push", 2, &["E0113", "a value"]),
+    Row(QUEUES, "map red numbers pop", 2, &["E0113", "a value"]),
+    Row(QUEUES, "map red numbers peek", 2, &["E0113", "a value"]),
+    Row(QUEUES, "map red numbers push u32:1 always", 2, &["E0113", "`always`", "exist"]),
+    Row(QUEUES, "map red numbers pop u32:1 exist", 2, &["E0113"]),
+    Row(QUEUES, "map red numbers push u64:1", 2, &["E0310", "value of map `numbers`", "8 bytes", "4 bytes"]),
+    Row(QUEUES, "map red numbers push none", 2, &["E0435"]),
+    Row(QUEUES, "map red numbers pop u8:1", 2, &["E0310", "value of map `numbers`", "1 bytes", "4 bytes"]),
+    Row(QUEUES, "map red numbers peek sum:1", 2, &["E0310", "`numbers` has one for all"]),
+    Row(QUEUES, "map red none push u32:1", 2, &["E0310", "`none`", "numbers"]),
+    Row(QUEUES, "map red sessions push u32:1", 2, &["E0310", "key of map `sessions`", "0 bytes", "8 bytes"]),
+    Row(QUEUES, "map red sessions pop u32:1", 2, &["E0310", "key of map `sessions`", "0 bytes", "8 bytes"]),
+    Row(QUEUES, "map red numbers set u32:0 u32:1", 2, &["E0310", "key of map `numbers`", "4 bytes", "0 bytes"]),
+    Row(QUEUES, "map red numbers expect u32:0 u32:1", 2, &["E0310", "key of map `numbers`", "4 bytes", "0 bytes"]),
+    Row(
+        QUEUES,
+        "map red refused push zero:8\nmap red refused push zero:8",
+        1,
+        &["E0307", "map `refused`, push: ", "(error 7)"],
+    ),
+    Row(QUEUES, "map red numbers push u32:1 noexist", 1, &["E0307", "map `numbers`, push: ", "(error 22)"]),
+    Row(QUEUES, "map red numbers pop u32:1", 1, &["E0311", "`numbers` pop u32:1", "no element"]),
+    Row(QUEUES, "map red numbers peek u32:1", 1, &["E0311", "`numbers` peek u32:1", "no element"]),
+    Row(
+        QUEUES,
+        "map red numbers push u32:1\nmap red numbers pop none",
+        1,
+        &["E0311", "no element `numbers` pop", "01000000"],
+    ),
+    Row(
+        QUEUES,
+        "map red numbers push u32:1\nmap red numbers peek u32:2",
+        1,
+        &["E0311", "`numbers` peek u32:2", "01000000"],
+    ),
     // routes and event
     Row(PROGRAM, "routes red xdp/routes.txt", 0, &[]),
     Row(PROGRAM, "routes", 2, &["E0113"]),
