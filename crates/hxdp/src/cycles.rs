@@ -1,4 +1,4 @@
-//! What bundles cost in time: a model, which is held to the RTL on twelve paths (docs/hxdp-cycles.md).
+//! What bundles cost in time: a model, which is held to the RTL on fifteen paths (docs/hxdp-cycles.md).
 //!
 //! The bundle model records what each bundle of a packet takes ([`Trace`]). [`simulate()`] plays such packets on an
 //! [`Engine`]: cores with contexts, their memories, the map engine that they share, and the order in which packets leave.

@@ -6,8 +6,9 @@
 // connection that begins (TCP SYN), or that the connection table does not know, goes to the real server that the
 // longest prefix of its client has; else to the one that its hash finds in the service's part of the ring. It then has
 // an entry, which its later packets follow. In an interval of 2^30 ns at most `new_limit` connections begin on each
-// processor; the others are dropped. Packets go to the real server in an IPv4 tunnel whose source carries the connection's hash, and back by
-// the interface that they came from. Fragments, IP options, and what belongs to no service go to the host.
+// processor; the others are dropped. Packets go to the real server in an IPv4 tunnel whose source carries the
+// connection's hash, and back by the interface that they came from. Fragments, IP options, and what belongs to no
+// service go to the host.
 #include "parse.h"
 #include "checksum.h"
 #include "count.h"

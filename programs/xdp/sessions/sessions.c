@@ -2,9 +2,10 @@
 // Sessions of a service that has a fixed number of them: each takes a number, keeps it, and gives it back.
 //
 // The host fills `numbers` with numbers. A TCP SYN to the service takes one, a RST or FIN gives it back; the packets
-// between them need a session. The number goes to the service in the DSCP field, as the place of the worker that has the
-// session. Clients that come when no number is free are dropped and reported: the host pops their addresses from
-// `refused`. Everything but TCP over IPv4 without options, and fragments, goes to the host; malformed headers are dropped.
+// between them need a session. The number goes to the service in the DSCP field, as the place of the worker that has
+// the session. Clients that come when no number is free are dropped and reported: the host pops their addresses from
+// `refused`. Everything but TCP over IPv4 without options, and fragments, goes to the host; malformed headers are
+// dropped.
 #include "parse.h"
 #include "checksum.h"
 #include "count.h"

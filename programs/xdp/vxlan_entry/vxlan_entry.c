@@ -3,9 +3,9 @@
 //
 // Each interface belongs to one virtual network. The forwarding table says which tunnel end has a station of that
 // network. Outer headers go in front, and the frame leaves by the interface of that end. The outer source port carries
-// a hash of the inner stations, so that the network between spreads them; the outer checksum of UDP is 0 (RFC 7348,
-// 5). Broadcast and multicast, stations that the table does not have, interfaces without a network, and frames that are
-// longer than the way takes go to the host.
+// what differs between the inner stations, so that the network between spreads them; the outer checksum of UDP is 0
+// (RFC 7348, 5). Broadcast and multicast, stations that the table does not have, interfaces without a network, and
+// frames that are longer than the way takes go to the host.
 #include "parse.h"
 #include "checksum.h"
 #include "count.h"
@@ -31,8 +31,8 @@ enum counter {
 };
 
 struct network {
-    // Network identifier, 24 bits; 0 is none.
-    __u32 vni;
+    // Network identifier as the header has it: 24 bits and 8 zeros; 0 is none.
+    __be32 vni;
     // Place in `stats`.
     __u32 index;
 };
@@ -40,7 +40,7 @@ struct network {
 struct station {
     __u8 mac[ETH_ALEN];
     __u16 unused;
-    __u32 vni;
+    __be32 vni;
 };
 
 struct tunnel_end {
@@ -56,18 +56,9 @@ struct tunnel_end {
     __u32 mtu;
 };
 
-struct vxlan {
-    __be32 flags;
-    __be32 vni;
-};
-
-// Behind the outer IP header.
-struct behind_ip {
-    struct udphdr udp;
-    struct vxlan vxlan;
-};
-
-#define OUTER_IP_BYTES ((int)(sizeof(struct iphdr) + sizeof(struct behind_ip)))
+// The outer headers behind Ethernet's as words in network order: IPv4 (0 to 4), UDP (5, 6), VXLAN (7, 8).
+#define OUTER_WORDS 9
+#define OUTER_IP_BYTES (OUTER_WORDS * 4)
 #define OUTER_BYTES ((int)sizeof(struct eth_header) + OUTER_IP_BYTES)
 
 // By interface index.
@@ -116,54 +107,43 @@ static __always_inline int counted(__u32 counter, int verdict)
     return verdict;
 }
 
-// Source port of the outer header: of the dynamic ones (RFC 6335), by the inner frame's stations.
+// Source port of the outer header: a dynamic one (RFC 6335), by the last 14 bits of the inner frame's stations.
 static __always_inline __be16 source_port(const struct eth_header *eth)
 {
-    const __u16 *words = (const __u16 *)eth;
-    __u32 mixed = 0;
+    const __be16 *words = (const __be16 *)eth;
 
-#pragma unroll
-    for (int i = 0; i < ETH_ALEN; i++)
-        mixed = mixed * 31 + words[i];
-    return bpf_htons(0xc000 | (mixed ^ mixed >> 16) & 0x3fff);
+    return (words[2] ^ words[5]) | bpf_htons(0xc000);
 }
 
 // Puts the outer headers in front of a frame of `bytes`.
-static __always_inline int encapsulate(struct xdp_md *ctx, const struct tunnel_end *to, __u32 vni, __u32 bytes,
+static __always_inline int encapsulate(struct xdp_md *ctx, const struct tunnel_end *to, __be32 vni, __u32 bytes,
                                        __be16 port)
 {
     struct eth_header *eth;
-    struct behind_ip *inside;
-    struct iphdr *ip;
+    __u64 sum;
+    __be32 *words;
 
     if (bpf_xdp_adjust_head(ctx, -OUTER_BYTES))
         return -1;
     eth = (void *)(long)ctx->data;
-    ip = (void *)(eth + 1);
-    inside = (void *)(ip + 1);
-    if ((void *)(inside + 1) > (void *)(long)ctx->data_end)
+    words = (void *)(eth + 1);
+    if ((void *)(words + OUTER_WORDS) > (void *)(long)ctx->data_end)
         return -1;
     copy_mac(eth->h_dest, to->dest_mac);
     copy_mac(eth->h_source, to->source_mac);
     eth->h_proto = bpf_htons(ETH_P_IP);
-    ip->version = 4;
-    ip->ihl = 5;
-    ip->tos = 0;
-    ip->tot_len = bpf_htons(bytes + OUTER_IP_BYTES);
-    ip->id = 0;
-    ip->frag_off = bpf_htons(IPV4_DONT);
-    ip->ttl = OUTER_TTL;
-    ip->protocol = IPPROTO_UDP;
-    ip->check = 0;
-    ip->saddr = to->source;
-    ip->daddr = to->dest;
-    ip->check = ipv4_checksum(ip);
-    inside->udp.source = port;
-    inside->udp.dest = bpf_htons(VXLAN_PORT);
-    inside->udp.len = bpf_htons(bytes + sizeof(*inside));
-    inside->udp.check = 0;
-    inside->vxlan.flags = bpf_htonl(VXLAN_FLAGS);
-    inside->vxlan.vni = bpf_htonl(vni << 8);
+    // Version, header's length, and the whole length; don't fragment; time to live and protocol; addresses.
+    words[0] = bpf_htonl(0x45000000 | (bytes + OUTER_IP_BYTES));
+    words[1] = bpf_htonl(IPV4_DONT);
+    sum = (__u64)words[0] + words[1] + bpf_htonl(OUTER_TTL << 24 | IPPROTO_UDP << 16) + to->source + to->dest;
+    words[2] = bpf_htonl(OUTER_TTL << 24 | IPPROTO_UDP << 16) | (__u32)checksum_of(sum) << 16;
+    words[3] = to->source;
+    words[4] = to->dest;
+    // Ports; length, and no checksum.
+    words[5] = port | (__u32)bpf_htons(VXLAN_PORT) << 16;
+    words[6] = bpf_htons(bytes + 16);
+    words[7] = bpf_htonl(VXLAN_FLAGS);
+    words[8] = vni;
     return 0;
 }
 
@@ -176,7 +156,7 @@ int vxlan_entry(struct xdp_md *ctx)
     struct station station = {};
     struct network *network;
     struct tunnel_end *to;
-    __u32 *number;
+    __u32 *number, which;
 
     if ((void *)(eth + 1) > end)
         return counted(DROP_MALFORMED, XDP_DROP);
@@ -190,7 +170,8 @@ int vxlan_entry(struct xdp_md *ctx)
     number = bpf_map_lookup_elem(&stations, &station);
     if (!number)
         return counted(TO_HOST_UNKNOWN, XDP_PASS);
-    to = bpf_map_lookup_elem(&ends, number);
+    which = *number;
+    to = bpf_map_lookup_elem(&ends, &which);
     if (!to || !to->interface)
         return counted(TO_HOST_UNKNOWN, XDP_PASS);
     if (bytes + OUTER_IP_BYTES > to->mtu)
