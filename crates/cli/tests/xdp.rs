@@ -91,12 +91,12 @@ fn elements_of_a_stack_and_a_queue_are_pushed_popped_and_peeked() {
     };
     let value = |words: &str| json(&map(words).ok())["value"].clone();
     map("push numbers value 5 0 0 0").ok();
-    assert_eq!(map("--json push numbers value u32:9").ok(), "null\n");
+    assert_eq!(map("--json push numbers u32:9").ok(), "null\n");
     // The last one in is the first one out of a stack, the first one of a queue.
     assert_eq!(value("--json peek numbers"), json(r#"["0x09", "0x00", "0x00", "0x00"]"#));
-    let full = map("push numbers value u32:7");
+    let full = map("push numbers u32:7");
     assert!(full.code == 1 && full.err.contains("E0493"), "{}", full.err);
-    map("push numbers value u32:7 exist").ok();
+    map("push numbers u32:7 exist").ok();
     let dump = map("dump numbers").ok();
     assert_eq!(value("--json pop numbers"), json(r#"["0x07", "0x00", "0x00", "0x00"]"#), "{dump}");
     assert_eq!(value("--json pop numbers"), json(r#"["0x09", "0x00", "0x00", "0x00"]"#), "{dump}");
@@ -111,13 +111,13 @@ fn elements_of_a_stack_and_a_queue_are_pushed_popped_and_peeked() {
     assert_ne!(value("--json peek refused"), first);
     // What they are not for, and what is missing.
     for (words, code) in [
-        ("pop sessions", "E0436"),
-        ("push sessions value u32:1", "E0436"),
-        ("push numbers", "E0436"),
-        ("push numbers value u64:1", "E0436"),
+        ("pop sessions", "E0490"),
+        ("push sessions u32:1", "E0490"),
+        ("push numbers", "E0504"),
+        ("push numbers u64:1", "E0435"),
         ("pop numbers refused", "E0436"),
         ("pop", "E0436"),
-        ("pop nobody", "E0436"),
+        ("pop nobody", "E0490"),
     ] {
         let refused = map(words);
         assert!(refused.code == 2 && refused.err.contains(code), "{words}: {} {}", refused.code, refused.err);
