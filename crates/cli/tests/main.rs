@@ -33,5 +33,6 @@ mod shares;
 mod warnings;
 mod xdp;
 mod xdp_engine;
+mod xdp_maps;
 mod xdp_paths;
 mod xdp_scripts;
