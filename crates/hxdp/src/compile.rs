@@ -231,7 +231,7 @@ fn attempt(
         (Pass::Zeroing, &pass::zeroing::zeroing),
         (Pass::Adds, &pass::adds::adds),
         (Pass::Pairs, &pass::pairs::pairs),
-        (Pass::Tests, &pass::tests::tests),
+        (Pass::Masks, &pass::masks::masks),
         (Pass::Nulls, &pass::nulls::nulls),
         (Pass::Rotates, &pass::rotates::rotates),
         (Pass::Bytes, &pass::bytes::bytes),

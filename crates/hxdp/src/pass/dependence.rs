@@ -73,13 +73,13 @@ fn by_control((step, first): (&Step, &Effect), (after, second): (&Step, &Effect)
     if step.op.is_barrier() {
         return Some(Order::Bundle);
     }
-    match step.op {
+    match step.op.branch() {
         // What is not read where the branch goes may as well be done behind it.
         _ if step.op.is_harmless() && after.op.branch().is_some_and(|to| first.writes & live.at(to) == 0) => None,
         _ if after.op.is_barrier() || after.op.ends() || after.op.branch().is_some() => {
             Some(if step.op.is_last() { Order::Bundle } else { Order::Lane })
         }
-        Op::Branch { to, .. } | Op::Clear { to, .. } | Op::Length { to, .. } => {
+        Some(to) => {
             let moves = after.op.is_harmless() && second.writes & live.at(to) == 0;
             (!moves).then_some(Order::Lane)
         }

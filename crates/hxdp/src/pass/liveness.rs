@@ -51,9 +51,11 @@ impl Liveness {
         let mut live = self.end(trace);
         let (mut before, mut behind) = (vec![0; trace.steps.len()], vec![0; trace.steps.len()]);
         for (index, step) in trace.steps.iter().enumerate().rev() {
+            if let Some(to) = step.op.branch() {
+                live |= self.at(to);
+            }
             match step.op {
                 Op::Jump { to, .. } => live = self.at(to),
-                Op::Branch { to, .. } | Op::Clear { to, .. } | Op::Length { to, .. } => live |= self.at(to),
                 // A caller may look at what a function leaves in r1 to r5.
                 Op::Exit { .. } => live = if is_main { 0 } else { 0x3e },
                 _ => {}

@@ -36,7 +36,7 @@ pub enum Pass {
     /// [`super::pairs`].
     Pairs,
     /// [`super::tests`].
-    Tests,
+    Masks,
     /// [`super::nulls`].
     Nulls,
     /// [`super::rotates`].
@@ -77,7 +77,7 @@ impl Pass {
         Self::Zeroing,
         Self::Adds,
         Self::Pairs,
-        Self::Tests,
+        Self::Masks,
         Self::Nulls,
         Self::Rotates,
         Self::Bytes,
@@ -108,7 +108,7 @@ impl Pass {
             Self::Zeroing => "zeroing",
             Self::Adds => "adds",
             Self::Pairs => "pairs",
-            Self::Tests => "tests",
+            Self::Masks => "masks",
             Self::Nulls => "nulls",
             Self::Rotates => "rotates",
             Self::Bytes => "bytes",

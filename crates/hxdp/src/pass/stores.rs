@@ -51,10 +51,12 @@ fn walk(code: &Code, label: u32, trace: &Trace, entries: &BTreeMap<u32, Read>, u
     let at = |label: u32| entries.get(&label).copied().unwrap_or(NONE);
     let mut read = trace.next.map_or(NONE, at);
     for (index, step) in trace.steps.iter().enumerate().rev() {
+        if let Some(to) = step.op.branch() {
+            read = join(read, at(to));
+        }
         match step.op {
             Op::Exit { .. } => read = NONE,
             Op::Jump { to, .. } => read = at(to),
-            Op::Branch { to, .. } | Op::Clear { to, .. } | Op::Length { to, .. } => read = join(read, at(to)),
             Op::Store { bytes, base, off, .. } => {
                 let Some(bytes) = own(base.into(), off.into(), bytes.into()) else { continue };
                 if bytes.clone().all(|b| read[b / 64] >> (b % 64) & 1 == 0) {

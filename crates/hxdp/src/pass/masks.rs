@@ -11,7 +11,7 @@ use sluice_ebpf::insn::{AluOp, Cond, Operand};
 const WINDOW: usize = 16;
 
 /// Rewrites every trace.
-pub fn tests(code: &mut Code) {
+pub fn masks(code: &mut Code) {
     for trace in code.traces.values_mut() {
         for index in 0..trace.steps.len() {
             let Op::Branch { cond: cond @ (Cond::Eq | Cond::Ne), wide, a: masked, b: Operand::Imm(0), to, back } =
