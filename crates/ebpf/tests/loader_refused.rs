@@ -270,6 +270,7 @@ fn e0412_what_a_kernel_would_say_of_fields_types_and_enumerators() {
         ("turned", "field_byte_offset of `iphdr___turned.ttl` needs a running kernel"),
         ("named", "field_exists of `iphdr___named.hops`"),
         ("addresses", "field_byte_offset of `ipv6hdr.addresses[3]`"),
+        ("longer", "field_byte_offset of `tcp_word_hdr___longer.words[3]`"),
         ("has_sign", "field_signed of `iphdr___signed.tos`"),
         ("enum_value", "enumval_value of `xdp_action.XDP_TX`"),
         ("enum_exists", "enumval_exists of `xdp_action.XDP_ABORTED`"),
@@ -282,7 +283,7 @@ fn e0412_what_a_kernel_would_say_of_fields_types_and_enumerators() {
     }
     let loaded = load(&object.0).unwrap();
     let kept: BTreeSet<&str> = loaded.programs.iter().map(|program| program.name.as_str()).collect();
-    assert_eq!(kept, BTreeSet::from(["fields", "bits", "elements", "sizes", "has_no_sign"]));
+    assert_eq!(kept, BTreeSet::from(["fields", "bits", "elements", "words", "sizes", "has_no_sign"]));
 }
 
 #[test]

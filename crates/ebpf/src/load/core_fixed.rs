@@ -4,7 +4,7 @@
 //! whether it is there is the kernel's to say. Taken from the BTF of Linux 6.18 with what its headers say of older ones.
 
 /// Name, bytes, and fields: path, bit, bits, of arrays bits of an element too.
-pub(super) const FIXED: [(&str, u32, &str); 34] = [
+pub(super) const FIXED: [(&str, u32, &str); 35] = [
     ("ethhdr", 14, "h_dest 0 48/8, h_source 48 48/8, h_proto 96 16"),
     ("vlan_hdr", 4, "h_vlan_TCI 0 16, h_vlan_encapsulated_proto 16 16"),
     (
@@ -42,6 +42,7 @@ pub(super) const FIXED: [(&str, u32, &str); 34] = [
         "source 0 16, dest 16 16, seq 32 32, ack_seq 64 32, doff 100 4, fin 104 1, syn 105 1, rst 106 1, \
          psh 107 1, ack 108 1, urg 109 1, ece 110 1, cwr 111 1, window 112 16, check 128 16, urg_ptr 144 16",
     ),
+    ("tcp_word_hdr", 20, "hdr 0 160, words 0 160/32"),
     ("udphdr", 8, "source 0 16, dest 16 16, len 32 16, check 48 16"),
     (
         "icmphdr",
