@@ -4,11 +4,11 @@
 //! (`SLUICE_XDP_FORGET`, in 256ths): behind a tenth of them, and behind all.
 
 use super::VARIANT;
+use super::far_flows::{self, FLOWS, alone, is_listed, spread};
 use super::paths::path_list::{PATHS, Path};
-use super::paths::{Flood, MEASURED, WARM, alone, interval, ready_on};
-use super::support::device::{Nic, array, object};
+use super::paths::{Flood, MEASURED, Ready, WARM, interval, ready_on};
+use super::support::device::Nic;
 use sluice_device::Device;
-use sluice_ebpf::{MapSpec, MapType};
 use sluice_formats::row::Row;
 use sluice_formats::xdp::rows::{XdpMapRow, XdpOutsideRow};
 use sluice_formats::{Node, Table};
@@ -24,8 +24,6 @@ const CONTEXTS: f64 = 16.0;
 /// Accesses of 256 behind which a line is forgotten.
 const TENTH: u32 = 26;
 const ALL: u32 = 256;
-/// Tenant whose maps fill the chip.
-const FILLER: u16 = 2;
 const CONFIG: &str = "xdp_far";
 
 fn plugin(forget: u32) -> Option<PathBuf> {
@@ -47,21 +45,13 @@ pub fn is_there() -> bool {
     missing.is_empty()
 }
 
-/// An engine on whose chip no map finds room but in so many pages.
-fn engine(forget: u32, seed: u64, free: Option<usize>) -> Nic<RtlNic> {
+/// An engine with external memory.
+fn engine(forget: u32, seed: u64) -> Nic<RtlNic> {
     let path = plugin(forget).unwrap_or_else(|| panic!("no plug-in {CONFIG}"));
     let options = RtlOptions { top: &top::XDP, variant: VARIANT, seed, ..RtlOptions::default() };
     let plugin = Plugin::load(&top::XDP, &path).unwrap_or_else(|e| panic!("{e}"));
     let mut nic = Nic::new(RtlNic::start(plugin, options).unwrap_or_else(|e| panic!("{e}")));
     nic.device.set_values_memory(LATENCY..=LATENCY, 256, 0).unwrap_or_else(|e| panic!("{e}"));
-    if let Some(free) = free {
-        // Each takes half of what is left: values, then rows of search memory. The smallest of values are a page.
-        let pages = (0..8).map(|half| 128 >> half).chain([1]).take(9 - free);
-        let mut maps: Vec<MapSpec> =
-            pages.enumerate().map(|(n, pages)| array(&format!("values{n}"), 8, 512 * pages)).collect();
-        maps.extend((4..15).rev().map(|bits| MapSpec::new(format!("rows{bits}"), MapType::Hash, 4, 4, 1 << bits)));
-        nic.put(FILLER, &object("fill", "r0 = 2\nexit\n", maps, &[])).unwrap_or_else(|e| panic!("{e}"));
-    }
     nic
 }
 
@@ -92,68 +82,77 @@ struct Measured {
     alone: f64,
     accesses: f64,
     misses: f64,
+    /// Lines that a packet alone waits for.
+    waits: f64,
+}
+
+/// The engine of `default`, which has no external memory.
+fn on_chip(seed: u64) -> Nic<RtlNic> {
+    let options = RtlOptions { top: &top::XDP, variant: VARIANT, seed, ..RtlOptions::default() };
+    Nic::new(RtlNic::open("default", options).unwrap_or_else(|e| panic!("{e}")))
 }
 
 /// Each path on the chip, or outside with so many lines forgotten: on one engine, one behind the other.
 fn measured(seed: u64, forget: Option<u32>) -> Vec<Result<Measured, String>> {
-    let open = |free| engine(forget.unwrap_or(0), seed, forget.is_some().then_some(free));
-    let (mut nic, mut free) = (None, 2);
-    let paths = PATHS.iter().filter(is_measured);
+    let open = || forget.map_or_else(|| on_chip(seed), |forget| engine(forget, seed));
+    let mut nic = None;
+    let paths = PATHS.iter().filter(|path| is_listed(path));
     let one = |path: &Path| {
-        // Maps that lie on the chip alone find the pages that they need.
-        let mut found = ready_on(nic.take().unwrap_or_else(|| open(free)), path);
-        while found.is_err() && free < 6 && forget.is_some() {
-            free += 1;
-            found = ready_on(open(free), path);
-        }
-        let mut ready = found?;
+        let found = ready_on(nic.take().unwrap_or_else(open), path, forget.is_some());
+        let mut ready = found.inspect_err(|why| println!("{forget:?} {}: {why}", path.what))?;
+        spread(&mut ready, path).inspect_err(|why| println!("{forget:?} {}: {why}", path.what))?;
         let maps = outside(&mut ready.nic);
+        let asked =
+            |ready: &mut Ready| if forget.is_some() { counts(&mut ready.nic) } else { XdpOutsideRow::default() };
+        let begin = asked(&mut ready);
         let alone = alone(&mut ready);
-        let before = counts(&mut ready.nic);
+        let before = asked(&mut ready);
         let cycles = interval(&mut ready, path.what, path.begins_flows(), &Flood::default());
-        let after = counts(&mut ready.nic);
+        let after = asked(&mut ready);
         let each = |after: u32, before: u32| f64::from(after.wrapping_sub(before)) / (2 * WARM + MEASURED) as f64;
         let (accesses, misses) = (each(after.accesses, before.accesses), each(after.lines, before.lines));
+        let waits = f64::from(before.lines.wrapping_sub(begin.lines)) / far_flows::ALONE.min(ready.frames.len()) as f64;
         println!(
-            "{forget:?} {}: {} of {} maps outside, {cycles:.1} cycles, {accesses:.1} accesses, {misses:.1} misses",
+            "{forget:?} {}: {} of {} maps outside, {cycles:.1} cycles, {alone:.0} alone, {accesses:.1} accesses, {misses:.1} misses, {waits:.1} of one alone",
             path.what, maps.1, maps.0
         );
-        let mut after = ready.nic;
-        after.unload(super::paths::TENANT);
-        nic = Some(after);
-        Ok(Measured { maps, cycles, alone, accesses, misses })
+        ready.nic.unload(super::paths::TENANT);
+        nic = Some(ready.nic);
+        Ok(Measured { maps, cycles, alone, accesses, misses, waits })
     };
     paths.map(one).collect()
-}
-
-fn is_measured(path: &&Path) -> bool {
-    !path.program.starts_with("bare")
 }
 
 /// The section of docs/measurements.md.
 pub fn table(seed: u64) -> String {
     let mut out = format!(
-        "The same paths on the engine of `far`, alone, with another tenant's maps on the chip, so that all of a path's maps that may lie in external memory lie there. Memory answers after \
-         {LATENCY} cycles.\n*Maps*: how many lie outside, values or rows. *Accesses*: of values and rows in external memory, each packet. *At 90 %*: the line is forgotten behind a tenth of all accesses; *without hits*: behind \
-         all. *Misses*: lines that are asked for, each packet.\n*Aims*: 1.5 times the cycles on the chip of `default`; 1.15 times the larger one of these and (cycles alone + misses x {LATENCY}) / 16.\n\n\
-         | path | program | maps | on the chip: `default` | `far` | outside, all hits | accesses | at 90 %: cycles | misses | aim | reached | without hits: cycles | misses | aim | reached |\n\
+        "The same paths with packets of {FLOWS} flows in turns, each with entries of its own, so that they touch different lines; redirect_map has one entry for each port. On the chip of `default`; and on the engine \
+         of `far`, alone, with all maps in external memory that may lie there. It answers after\n{LATENCY} cycles.\n*Maps*: how many lie outside, values or rows. *Accesses*: of values and rows in external memory, each packet. *At 90 %*: the \
+         line is forgotten behind a tenth of all accesses; *without hits*: behind all.\nWhere the next access to a line waits already, it is done first. *Misses*: lines that are asked for, each packet; *alone*: by a packet that is alone. It waits for each of these, as packets back to back do, of which several may wait for one line.\n*Aims*: 1.5 times the cycles on the chip; 1.15 times the larger one of these and (cycles alone on the chip + lines of a packet alone x {LATENCY}) / 16.\n\n\
+         | path | program | maps | on the chip | outside, all hits | accesses | at 90 %: cycles | misses | aim | reached | without hits: cycles | misses | alone | aim | reached |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
     );
-    let all = [None, Some(0), Some(TENTH), Some(ALL)].map(|forget| measured(seed, forget).into_iter());
-    let [mut chip, mut hits, mut tenth, mut none] = all;
-    for path in PATHS.iter().filter(is_measured) {
+    // Two at a time.
+    let two = |first: Option<u32>, second: Option<u32>| {
+        std::thread::scope(|scope| {
+            let first = scope.spawn(move || measured(seed, first));
+            let second = measured(seed, second);
+            (first.join().expect("it ends").into_iter(), second.into_iter())
+        })
+    };
+    let ((mut chip, mut hits), (mut tenth, mut none)) = (two(None, Some(0)), two(Some(TENTH), Some(ALL)));
+    for path in PATHS.iter().filter(|path| is_listed(path)) {
         let all = [&mut chip, &mut hits, &mut tenth, &mut none].map(|all| all.next().expect("as many as paths"));
         let fields = match all {
             [Ok(chip), Ok(hits), Ok(tenth), Ok(none)] => {
                 let yes = |reached: bool| if reached { "yes" } else { "no" };
-                let (on_chip, _) = path.of_rtl();
+                let on_chip = chip.cycles;
                 let few = 1.5 * on_chip;
-                let most = 1.15 * on_chip.max((chip.alone + none.misses * f64::from(LATENCY)) / CONTEXTS);
+                let most = 1.15 * on_chip.max((chip.alone + none.waits * f64::from(LATENCY)) / CONTEXTS);
                 format!(
-                    "{} of {} | {on_chip:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {few:.1} | {} | {:.1} | {:.1} | {most:.1} | {}",
+                    "{} of {} | {on_chip:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {few:.1} | {} | {:.1} | {:.1} | {:.1} | {most:.1} | {}",
                     hits.maps.1,
                     hits.maps.0,
-                    chip.cycles,
                     hits.cycles,
                     hits.accesses,
                     tenth.cycles,
@@ -161,6 +160,7 @@ pub fn table(seed: u64) -> String {
                     yes(tenth.cycles <= few),
                     none.cycles,
                     none.misses,
+                    none.waits,
                     yes(none.cycles <= most)
                 )
             }

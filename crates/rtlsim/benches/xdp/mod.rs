@@ -2,6 +2,7 @@
 
 mod area;
 mod far;
+mod far_flows;
 mod paths;
 mod rates;
 mod sizes;

@@ -12,8 +12,8 @@ use super::{VARIANT, area};
 use crate::traffic::frames::with_tag;
 use path_list::{DROP, PATHS, PUBLISHED_LUT, Path, SWAP};
 use sluice_device::{Device, Event, Offer, Outcome};
-use sluice_ebpf::{MapType, load, tenant};
-use sluice_object::Object;
+use sluice_ebpf::{MapSpec, MapType, load, tenant};
+use sluice_object::{Object, XdpMemory};
 use sluice_rtlsim::{RtlNic, RtlOptions, top};
 use std::fmt::Write;
 use std::path::{Path as FilePath, PathBuf};
@@ -100,11 +100,11 @@ pub fn table(seed: u64) -> String {
 /// Loads the path's program and sets its maps; its other packets have passed.
 pub fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
     let options = RtlOptions { top: &top::XDP, variant: VARIANT, seed, ..RtlOptions::default() };
-    ready_on(Nic::new(RtlNic::open("default", options).map_err(|e| e.to_string())?), path)
+    ready_on(Nic::new(RtlNic::open("default", options).map_err(|e| e.to_string())?), path, false)
 }
 
-/// The same on an engine that is there.
-pub fn ready_on(mut nic: Nic<RtlNic>, path: &Path) -> Result<Ready, String> {
+/// The same on an engine that is there, with all maps in external memory that may lie there, or with none.
+pub fn ready_on(mut nic: Nic<RtlNic>, path: &Path, outside: bool) -> Result<Ready, String> {
     let bare = match path.program {
         "bare drop" => Some(DROP),
         "bare swap" => Some(SWAP),
@@ -116,7 +116,7 @@ pub fn ready_on(mut nic: Nic<RtlNic>, path: &Path) -> Result<Ready, String> {
     }
     let script =
         FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp").join(path.program).join("path.pkt");
-    let frames = scripted(&mut nic, &script)?;
+    let frames = scripted(&mut nic, &script, outside)?;
     let mut frames: Vec<Vec<u8>> = frames.into_iter().map(|(_, frame)| frame).collect();
     // Those that are not the path's begin its flows.
     let others: Vec<Vec<u8>> =
@@ -129,28 +129,31 @@ pub fn ready_on(mut nic: Nic<RtlNic>, path: &Path) -> Result<Ready, String> {
 }
 
 /// Loads a script's program and sets its maps: its frames, with the ports where they come.
-fn scripted(nic: &mut Nic<RtlNic>, script: &FilePath) -> Result<Vec<(u8, Vec<u8>)>, String> {
+fn scripted(nic: &mut Nic<RtlNic>, script: &FilePath, outside: bool) -> Result<Vec<(u8, Vec<u8>)>, String> {
     let mut frames = Vec::new();
     for step in steps::steps(script).concat() {
         match step {
-            Step::Load(load) => nic.put(TENANT, &loaded(&load)).map_err(|e| e.to_string())?,
-            Step::Set { map, key, mut value, flags, .. } => {
-                let module = nic.module(TENANT);
-                let maps = nic.device.maps().map_err(|e| e.to_string())?;
-                let found = maps.list(module).map_err(|e| e.to_string())?;
-                let found = found.iter().find(|m| m.declared.name == map).ok_or(format!("no map {map}"))?;
-                // The script's value is for other processors than the engine has; further copies are zeros.
-                if MapType::from_number(found.declared.kind).is_some_and(MapType::is_per_cpu) {
-                    let copy = (found.declared.value_size as usize).next_multiple_of(8);
-                    value.resize(copy * maps.cpus() as usize, 0);
-                }
-                maps.update(module, found.id, &key, &value, flags).map_err(|e| e.to_string())?;
-            }
+            Step::Load(load) => nic.put(TENANT, &loaded(&load, outside)).map_err(|e| e.to_string())?,
+            Step::Set { map, key, value, flags, .. } => set(nic, &map, &key, value, flags)?,
             Step::Packet { ifindex, frame } => frames.push((ifindex as u8 - 1, with_tag(frame, TENANT))),
             Step::Restore | Step::Look | Step::Pop { .. } | Step::Delete { .. } | Step::Routes(_) => {}
         }
     }
     Ok(frames)
+}
+
+/// Sets an entry of one of the tenant's maps.
+pub fn set(nic: &mut Nic<RtlNic>, map: &str, key: &[u8], mut value: Vec<u8>, flags: u64) -> Result<(), String> {
+    let module = nic.module(TENANT);
+    let maps = nic.device.maps().map_err(|e| e.to_string())?;
+    let found = maps.list(module).map_err(|e| e.to_string())?;
+    let found = found.iter().find(|m| m.declared.name == map).ok_or(format!("no map {map}"))?;
+    // The value given is for other processors than the engine has; further copies are zeros.
+    if MapType::from_number(found.declared.kind).is_some_and(MapType::is_per_cpu) {
+        let copy = (found.declared.value_size as usize).next_multiple_of(8);
+        value.resize(copy * maps.cpus() as usize, 0);
+    }
+    maps.update(module, found.id, key, &value, flags).map_err(|e| e.to_string())
 }
 
 /// Flow-serial programs: object, script, and the packet of it that comes again and again.
@@ -172,7 +175,7 @@ pub fn flows(seed: u64) -> String {
         let options = RtlOptions { top: &top::XDP, variant: VARIANT, seed, ..RtlOptions::default() };
         let mut nic = Nic::new(RtlNic::open("default", options).unwrap_or_else(|e| panic!("{e}")));
         let folder = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp").join(script);
-        let frames = scripted(&mut nic, &folder.join(format!("{script}.pkt"))).unwrap_or_else(|e| panic!("{e}"));
+        let frames = scripted(&mut nic, &folder.join(format!("{script}.pkt")), false).unwrap_or_else(|e| panic!("{e}"));
         // What those before it leave behind.
         for (port, bytes) in frames[..packet].iter().cloned() {
             let at = nic.device.now();
@@ -196,12 +199,21 @@ pub fn flows(seed: u64) -> String {
     out
 }
 
-fn loaded(load: &Load) -> Object {
+/// Whether a map may lie in external memory.
+fn may_be_outside(map: &MapSpec) -> bool {
+    use MapType::{Array, Hash, LpmTrie, LruHash, LruPercpuHash, PercpuArray, PercpuHash};
+    let kinds = [Array, Hash, LpmTrie, LruHash, LruPercpuHash, PercpuArray, PercpuHash];
+    kinds.contains(&map.kind) && !map.name.starts_with('.')
+}
+
+fn loaded(load: &Load, outside: bool) -> Object {
     let file: &PathBuf = &load.file;
     let bytes = std::fs::read(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let mut image = load::load(&bytes).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     image.maps.iter_mut().for_each(|map| map.max_entries = map.max_entries.clamp(1, MOST_ENTRIES));
+    let places = image.maps.iter().filter(|map| outside && may_be_outside(map));
     let options = tenant::Options {
+        places: places.map(|map| (map.name.clone(), XdpMemory::Outside)).collect(),
         section: load.section.clone(),
         program: load.program.clone(),
         keep: load.keep.clone(),
@@ -211,7 +223,7 @@ fn loaded(load: &Load) -> Object {
 }
 
 /// Plays frames, and gives what became of them in the order in which they ended.
-fn run(nic: &mut Nic<RtlNic>, frames: &mut dyn Iterator<Item = Vec<u8>>, flood: &Flood) -> Vec<Outcome> {
+pub fn run(nic: &mut Nic<RtlNic>, frames: &mut dyn Iterator<Item = Vec<u8>>, flood: &Flood) -> Vec<Outcome> {
     let (mut offered, mut ended) = (0, Vec::new());
     let mut more = true;
     while more || ended.len() < offered {
