@@ -45,6 +45,7 @@ sluice_xdp_maps_beside.sv
 sluice_xdp_maps_changes.sv
 sluice_xdp_maps_control.sv
 sluice_xdp_maps_decide.sv
+sluice_xdp_maps_far_step.sv
 sluice_xdp_maps_far.sv
 sluice_xdp_maps_front.sv
 sluice_xdp_maps_hash.sv

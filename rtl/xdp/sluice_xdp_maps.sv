@@ -6,7 +6,7 @@
 /// of the program's memory, faults.
 ///
 /// Two operations are under way in search memory: one of any kind, and beside it a program's lookup that changes nothing (sluice_xdp_maps_seek), but never with changes of
-/// the same map. Where rows may lie outside there is a lookup of each context beside it (sluice_xdp_maps_far), and the one of any kind begins when the one before
+/// the same map. Where rows may lie outside there is a lookup of each context beside it, in LRU maps too (sluice_xdp_maps_far), and the one of any kind begins when the one before
 /// has written all of its rows. Meanwhile keys of the next ones are read and hashed, one for each core. A key in a map's value is read
 /// while nothing else is under way.
 ///
@@ -72,6 +72,8 @@ module sluice_xdp_maps
     output logic                    load_lookup_o,
     output logic             [ 3:0] load_number_o,
     output logic             [ 5:0] load_module_o,
+    output logic                    load_touch_o,
+    output logic             [ 5:0] load_bit_o,
     input  outside_row_t            row_i,
     output logic                    store_valid_o,
     input  logic                    store_ready_i,
@@ -256,6 +258,7 @@ module sluice_xdp_maps
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++) begin
       only[c] = only_looks(found_calls[c].op, hosts[c], found_maps[c]) && !faults[c];
+      if (Outside && touches_only(found_calls[c].op, hosts[c], found_maps[c])) only[c] = !faults[c];
       found_states[c] = found_maps[c].state;
     end
     for (int unsigned c = 0; c < Cores; c++) begin
@@ -408,6 +411,8 @@ module sluice_xdp_maps
       .load_lookup_o,
       .load_number_o,
       .load_module_o,
+      .load_touch_o,
+      .load_bit_o,
       .own_module_i    (locks_module_o),
       .loaded_i        (row_i),
       .store_valid_o,

@@ -48,6 +48,8 @@ module sluice_xdp_maps_beside
     input  logic                    load_ready_i,
     output logic             [31:0] load_place_o,
     output logic                    load_lookup_o,
+    output logic                    load_touch_o,   // of an LRU map's row a touched bit is set
+    output logic             [ 5:0] load_bit_o,
     output logic             [ 3:0] load_number_o,
     output logic             [ 5:0] load_module_o,
     input  logic             [ 5:0] own_module_i,   // whose map the second half's operation concerns
@@ -62,10 +64,11 @@ module sluice_xdp_maps_beside
     output xdp_map_answer_t                     answer_o
 );
 
-  logic busy, waits, read, own_valid;
+  logic busy, waits, read, own_valid, mark_valid, mark_ready, far_touch, written;
+  logic [63:0] mark;
   // "Bits of signal are not used": rows on the chip have small numbers.
   // verilator lint_off UNUSEDSIGNAL
-  row_t row;
+  row_t row, mark_row;
   // verilator lint_on UNUSEDSIGNAL
   logic [3:0][31:0] data;
   logic [31:0] own_place;
@@ -85,12 +88,16 @@ module sluice_xdp_maps_beside
       .write_i,
       .write_row_data_i,
       .hold_o,
-      .idle_o        (written_o),
+      .idle_o        (written),
       .beside_waits_i(waits),
       .beside_busy_o (busy),
       .beside_read_i (read),
       .beside_row_i  (row[$clog2(Rows)-1:0]),
       .beside_o      (data),
+      .mark_valid_i  (mark_valid),
+      .mark_ready_o  (mark_ready),
+      .mark_row_i    (mark_row[$clog2(Rows)-1:0]),
+      .mark_i        (mark),
       .load_valid_o  (own_valid),
       .load_ready_i,
       .load_place_o  (own_place),
@@ -129,11 +136,17 @@ module sluice_xdp_maps_beside
         .chip_waits_o    (waits),
         .chip_row_o      (row),
         .chip_i          (data),
+        .mark_valid_o    (mark_valid),
+        .mark_ready_i    (mark_ready),
+        .mark_row_o      (mark_row),
+        .mark_o          (mark),
         .load_valid_o    (far_valid),
-        .load_ready_i    (load_ready_i && !own_valid && written_o),
+        .load_ready_i    (load_ready_i && !own_valid && written),
         .load_place_o    (far_place),
         .load_context_o  (far_context),
         .load_module_o   (far_module),
+        .load_touch_o    (far_touch),
+        .load_bit_o,
         .loaded_valid_i  (loaded_i.valid && loaded_i.lookup),
         .loaded_fault_i  (loaded_i.fault),
         .loaded_i        (loaded_i.data),
@@ -143,7 +156,9 @@ module sluice_xdp_maps_beside
         .answer_context_o,
         .answer_o
     );
-    assign load_valid_o  = own_valid || (far_valid && written_o);
+    assign load_valid_o  = own_valid || (far_valid && written);
+    assign load_touch_o  = !own_valid && far_touch;
+    assign written_o     = written && !mark_valid;
     assign load_lookup_o = !own_valid;
     assign load_place_o  = own_valid ? own_place : far_place;
     assign load_number_o = 4'(far_context);
@@ -181,14 +196,21 @@ module sluice_xdp_maps_beside
     assign waits = 1'b0;
     assign load_valid_o = own_valid;
     assign load_lookup_o = 1'b0;
+    assign load_touch_o = 1'b0;
+    assign load_bit_o = '0;
+    assign written_o = written;
+    assign mark_valid = 1'b0;
+    assign mark_row = '0;
+    assign mark = '0;
+    assign far_touch = 1'b0;
     assign load_place_o = own_place;
     assign load_number_o = '0;
     assign load_module_o = own_module_i;
     // "Signal is not used": which context's row has come.
     // verilator lint_off UNUSEDSIGNAL
-    logic [3:0] unused;
+    logic [5:0] unused;
     // verilator lint_on UNUSEDSIGNAL
-    assign unused = loaded_i.number;
+    assign unused = {far_touch, mark_ready, loaded_i.number};
   end
 
 endmodule

@@ -4,11 +4,14 @@
 /// memory holds up nobody. Rows on the chip are read in cycles without `chip_busy_i`; rows outside are asked for as the context's own
 /// (sluice_xdp_outside_front) and come at any time. A row that comes with an error faults.
 ///
+/// Of an entry of an LRU map the row of its bits is read behind it, and the touched bit set if it is not: outside by an atomic operation (`load_touch_o`, `load_bit_o`), on the
+/// chip by `mark_*`, one lookup at a time. Where that row comes with an error the bit stays as it is.
+///
 /// Nobody changes rows of a map meanwhile: `among_o` says for each of `states_i` whether an operation on that map may be under way, until its answer is taken. Maps
 /// are told apart by a few bits, so it may be another one.
 ///
 /// Latency: 5 cycles for each row, and those of memory; of a lookup in a hash map a chain's beginning and one row for each entry and for each further row of a key that is
-/// alike; of a trie its state, and each row of each node. Throughput: a row in 2 cycles of the chip, one a cycle of memory. Stall behaviour: requests and answers hold
+/// alike, and one of an LRU map's bits; of a trie its state, and each row of each node. Throughput: a row in 2 cycles of the chip, one a cycle of memory. Stall behaviour: requests and answers hold
 /// until taken.
 module sluice_xdp_maps_far
   import sluice_xdp_rows_pkg::*;
@@ -42,12 +45,19 @@ module sluice_xdp_maps_far
     output logic                           chip_waits_o,
     output row_t                           chip_row_o,
     input  logic [              3:0][31:0] chip_i,
+    // Touched bits are written, before the lookup's answer and any other read of the row.
+    output logic                           mark_valid_o,
+    input  logic                           mark_ready_i,
+    output row_t                           mark_row_o,
+    output logic [             63:0]       mark_o,
     // Rows outside.
     output logic                           load_valid_o,
     input  logic                           load_ready_i,
     output logic [             31:0]       load_place_o,
     output logic [ProcessorBits-1:0]       load_context_o,
     output logic [              5:0]       load_module_o,
+    output logic                           load_touch_o,     // a touched bit of this row is set
+    output logic [              5:0]       load_bit_o,
     input  logic                           loaded_valid_i,
     input  logic                           loaded_fault_i,
     input  logic [            127:0]       loaded_i,
@@ -73,41 +83,21 @@ module sluice_xdp_maps_far
 
   // What is looked for.
   typedef struct packed {
-    logic                      trie;
-    logic [15:0]               entry;
-    logic [1:0]                entry_shift;
-    logic [27:0]               slots;
-    logic [6:0]                key_bytes;
-    logic [31:0]               base;         // address of the first slot's value
-    logic [3:0]                shift;
-    logic [1:0]                of_chain;     // word of the first row
+    far_fields_t               fields;
     logic [KeyWords-1:0][63:0] key;
   } operation_t;
 
-  // Where it is: rows behind the first one. `next` is what an entry leads to, or a node's children.
-  typedef struct packed {
-    row_t             row;
-    slot_t            at;
-    logic [2:0]       rest;
-    walk_steps_t      steps;
-    logic [1:0][17:0] next;
-    logic [8:0]       prefix;
-    logic             real_node;
-    logic [16:0]      value_slot;
-    logic             best_valid;
-    logic [16:0]      best;
-    steps_t           spent;
-  } walk_t;
-
-  logic two_valid_q, two_far_q, two_bad_q, three_valid_q, three_bad_q, four_valid_q, four_bad_q;
+  logic
+      two_valid_q, two_far_q, two_bad_q, three_valid_q, three_bad_q, three_far_q, four_valid_q, four_bad_q, four_far_q;
 
   // ---------------------------------------------------------------------------------------------------------------
   // Operations, and who waits for what: a row on the chip, a row outside that is not asked for yet.
 
-  set_t busy_q, fresh_q, chip_q, far_q, chip_grant, far_grant;
+  set_t busy_q, fresh_q, chip_q, far_q, marks_q, chip_grant, far_grant;
+  logic marking_q, mark_writes, touches;
   logic [Processors-1:0][StateBits-1:0] state_q;
   operation_t taken, operation;
-  walk_t walk, stepped;
+  far_walk_t walk, stepped;
   row_t start, picked_start, picked_row, load_row;
   context_t picked, two_context_q, three_context_q, four_context_q;
   logic chip_any, turn_q, taken_outside, stepped_outside;
@@ -119,19 +109,25 @@ module sluice_xdp_maps_far
     start = row_at(map_i.bucket, 1'b1) + row_t'(chain_i[ChainBits-1:2]);
     if (map_i.kind == XdpMapTrie) start = row_at(map_i.state, 1'b1);
     taken = '{
-        trie: map_i.kind == XdpMapTrie,
-        entry: map_i.entry,
-        entry_shift: map_i.entry_shift,
-        slots: map_i.slots,
-        key_bytes: map_i.key_bytes,
-        base: base,
-        shift: map_i.shift,
-        of_chain: (map_i.kind == XdpMapTrie) ? 2'd3 : chain_i[1:0],
+        fields: '{
+            trie: map_i.kind == XdpMapTrie,
+            lru: map_i.lru,
+            fresh: 1'b1,
+            entry: map_i.entry,
+            entry_shift: map_i.entry_shift,
+            clock: map_i.clock,
+            slots: map_i.slots,
+            key_bytes: map_i.key_bytes,
+            base: base,
+            shift: map_i.shift,
+            of_chain: (map_i.kind == XdpMapTrie) ? 2'd3 : chain_i[1:0],
+            length: key_i[0][31:0]
+        },
         key: key_i
     };
   end
   assign taken_outside = start[OutsideRow];
-  assign idle_o = busy_q == '0;
+  assign idle_o = busy_q == '0 && !mark_valid_o;
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++) begin
       among_o[c] = 1'b0;
@@ -153,9 +149,11 @@ module sluice_xdp_maps_far
       .rdata_o(operation)
   );
   // Of operations that have not gone a step, which row they read first.
-  // "Signal is not used": whose map it is is asked outside.
+  // "Signal is not used": whose map it is, and which bit is set, is asked outside.
   // verilator lint_off UNUSEDSIGNAL
   logic [5:0] unused_module;
+  logic unused_touch;
+  logic [5:0] unused_bit;
   // verilator lint_on UNUSEDSIGNAL
   sluice_ram_lut #(
       .Width    (SearchBits + 6),
@@ -170,20 +168,21 @@ module sluice_xdp_maps_far
       .rdata_o({load_module_o, load_row, unused_module, picked_start})
   );
   row_t load_next, picked_next;
+  logic load_touch;
   sluice_ram_lut #(
-      .Width    (SearchBits),
+      .Width    (SearchBits + 7),
       .Depth    (Processors),
       .ReadPorts(2)
   ) u_rows (
       .clk_i,
       .we_i   (four_valid_q),
       .waddr_i(four_context_q),
-      .wdata_i(stepped.row),
+      .wdata_i({stepped.touches, stepped.at[5:0], stepped.row}),
       .raddr_i({load_context_o, picked}),
-      .rdata_o({load_next, picked_next})
+      .rdata_o({load_touch, load_bit_o, load_next, unused_touch, unused_bit, picked_next})
   );
   sluice_ram_lut #(
-      .Width($bits(walk_t)),
+      .Width($bits(far_walk_t)),
       .Depth(Processors)
   ) u_walks (
       .clk_i,
@@ -229,14 +228,14 @@ module sluice_xdp_maps_far
   ) u_chip (
       .clk_i,
       .rst_ni,
-      .req_i    (chip_q),
+      .req_i    (chip_q & ~(marking_q ? marks_q : '0)),
       .advance_i(chip_read_o),
       .grant_o  (chip_grant),
       .index_o  (picked),
       .valid_o  (chip_any)
   );
   // Of 2 cycles one is left for what comes.
-  assign chip_waits_o = chip_any;
+  assign chip_waits_o = chip_any || mark_valid_o;
   assign chip_read_o  = chip_any && turn_q && !chip_busy_i && !loaded_valid_i;
   assign picked_row   = fresh_q[picked] ? picked_start : picked_next;
   assign chip_row_o   = picked_row;
@@ -260,12 +259,13 @@ module sluice_xdp_maps_far
   assign load_one = fresh_q[load_context_o] ? load_row : load_next;
   assign load_valid_o = load_any;
   assign load_place_o = {5'd0, load_one[OutsideRow-1:0], 4'd0};
+  assign load_touch_o = load_touch && !fresh_q[load_context_o];
 
   // ---------------------------------------------------------------------------------------------------------------
   // 2: the row is there. What it is compared with.
 
   logic [127:0] two_loaded_q, three_row_q, three_key_q;
-  walk_t here, three_q, four_q;
+  far_walk_t here, three_q, four_q;
   logic [63:0] key_first;
   logic [127:0] key_rest;
   logic [511:0] key;
@@ -285,59 +285,33 @@ module sluice_xdp_maps_far
     if (two_fresh) here = '0;
   end
   assign key = operation.key;
-  assign key_first = operation.trie ? key[95:32] : key[63:0];
+  assign key_first = operation.fields.trie ? key[95:32] : key[63:0];
   always_comb begin
     case (here.rest)
-      3'd1: key_rest = operation.trie ? key[223:96] : key[191:64];
-      3'd2: key_rest = operation.trie ? key[351:224] : key[319:192];
-      3'd3: key_rest = operation.trie ? key[479:352] : key[447:320];
-      3'd4: key_rest = operation.trie ? 128'(key[511:480]) : 128'(key[511:448]);
+      3'd1: key_rest = operation.fields.trie ? key[223:96] : key[191:64];
+      3'd2: key_rest = operation.fields.trie ? key[351:224] : key[319:192];
+      3'd3: key_rest = operation.fields.trie ? key[479:352] : key[447:320];
+      3'd4: key_rest = operation.fields.trie ? 128'(key[511:480]) : 128'(key[511:448]);
       default: key_rest = {key_first, 64'd0};
     endcase
   end
 
-  // Fields that the steps behind need.
-  typedef struct packed {
-    logic        trie;
-    logic        fresh;
-    logic [15:0] entry;
-    logic [1:0]  entry_shift;
-    logic [27:0] slots;
-    logic [6:0]  key_bytes;
-    logic [31:0] base;
-    logic [3:0]  shift;
-    logic [1:0]  of_chain;
-    logic [31:0] length;
-    logic        far_side;     // of a trie: the address' bit behind this row
-  } fields_t;
-  fields_t three_fields_q;
-  // "Bits of signal are not used": the bit of the address is asked for before.
-  // verilator lint_off UNUSEDSIGNAL
-  fields_t four_fields_q;
-  // verilator lint_on UNUSEDSIGNAL
+  far_fields_t three_fields_q, four_fields_q;
+  logic three_far_side_q;  // of a trie: the address' bit behind this row
   logic [479:0] address;
   assign address = key[511:32];
 
   always_ff @(posedge clk_i) begin
     three_valid_q <= two_valid_q && rst_ni;
     three_bad_q <= two_bad_q;
+    three_far_q <= two_far_q;
     three_context_q <= two_context_q;
     three_row_q <= two_far_q ? two_loaded_q : chip_i;
     three_key_q <= key_rest;
     three_q <= here;
-    three_fields_q <= '{
-        trie: operation.trie,
-        fresh: two_fresh,
-        entry: operation.entry,
-        entry_shift: operation.entry_shift,
-        slots: operation.slots,
-        key_bytes: operation.key_bytes,
-        base: operation.base,
-        shift: operation.shift,
-        of_chain: operation.of_chain,
-        length: key[31:0],
-        far_side: address[{here.rest[1:0], 7'd71}]
-    };
+    three_fields_q <= operation.fields;
+    three_fields_q.fresh <= two_fresh;
+    three_far_side_q <= address[{here.rest[1:0], 7'd71}];
   end
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -366,11 +340,12 @@ module sluice_xdp_maps_far
       (three_fields_q.trie && 32'(prefix) > three_fields_q.length);
   // The bit behind a prefix that ends in this row: the next row's first one, where it ends with it.
   assign behind = prefix[6:0] + 7'd64;
-  assign three_side = (behind == '0) ? three_fields_q.far_side : three_key_q[{behind[6:3], ~behind[2:0]}];
+  assign three_side = (behind == '0) ? three_far_side_q : three_key_q[{behind[6:3], ~behind[2:0]}];
 
   always_ff @(posedge clk_i) begin
     four_valid_q   <= three_valid_q && rst_ni;
     four_bad_q     <= three_bad_q;
+    four_far_q     <= three_far_q;
     four_context_q <= three_context_q;
     four_fields_q  <= three_fields_q;
     four_q         <= three_q;
@@ -388,68 +363,45 @@ module sluice_xdp_maps_far
   // ---------------------------------------------------------------------------------------------------------------
   // 4: a step.
 
-  logic found, faults, too_far, covered, covers, ends;
-  logic [2:0] rests;
-  link_t link;
+  logic found, faults;
   slot_t slot;
-
-  assign too_far = four_q.steps > walk_steps_t'(four_fields_q.slots);
-  assign covered = 32'(four_q.prefix) <= 64 + 128 * 32'(four_q.rest);
-  assign covers = !four_differs_q && four_q.real_node;
-  assign ends    = four_differs_q || 32'(four_q.prefix) == four_fields_q.length || four_q.next[four_side_q] == '0 || too_far;
-  assign rests = (four_fields_q.key_bytes <= 7'd8) ? 3'd0 : 3'((four_fields_q.key_bytes + 7'd7) >> 4);
-
-  always_comb begin
-    stepped = four_q;
-    stepped.spent = (four_q.spent > steps_t'(2 ** StepBits - 1 - StepCycles)) ? '1 : four_q.spent + steps_t'(StepCycles);
-    four_ends = 1'b0;
-    found = 1'b0;
-    faults = four_bad_q;
-    slot = four_q.at;
-    // What leads on: of an entry in its first row, and kept for those behind.
-    link = (four_q.rest == '0) ? four_words_q[0][LinkBits-1:0] : link_t'(36'(four_q.next));
-    if (four_bad_q) begin
-      four_ends = 1'b1;
-    end else if (four_fields_q.fresh) begin
-      // The chain's beginning, or the map's state with its root.
-      link = four_words_q[four_fields_q.of_chain][LinkBits-1:0];
-      stepped.at = slot_of(link);
-      stepped.steps = walk_steps_t'(four_fields_q.trie);
-      four_ends = link == '0 ||
-          (four_fields_q.trie && four_fields_q.length > {22'd0, four_fields_q.key_bytes, 3'd0} - 32'd32);
-    end else if (four_fields_q.trie) begin
-      if (!four_differs_q && !covered) begin
-        stepped.rest = four_q.rest + 3'd1;
-      end else begin
-        if (covers) {stepped.best_valid, stepped.best} = {1'b1, four_q.value_slot};
-        stepped.at = slot_of(link_t'(four_q.next[four_side_q]));
-        stepped.rest = '0;
-        stepped.steps = four_q.steps + walk_steps_t'(1);
-        four_ends = ends;
-        found = ends && (covers || four_q.best_valid);
-        slot = covers ? slot_t'(four_q.value_slot) : slot_t'(four_q.best);
-      end
-    end else begin
-      stepped.next = 36'(link);
-      if (four_q.rest == '0 && too_far) begin
-        faults = 1'b1;
-        four_ends = 1'b1;
-      end else if (four_differs_q) begin
-        stepped.at = slot_of(link);
-        stepped.rest = '0;
-        stepped.steps = four_q.steps + walk_steps_t'(1);
-        four_ends = link == '0;
-      end else if (four_q.rest == rests) begin
-        found = 1'b1;
-        four_ends = 1'b1;
-      end else begin
-        stepped.rest = four_q.rest + 3'd1;
-      end
-    end
-    stepped.row = row_at(four_fields_q.entry, 1'b1) + row_t'({3'd0, stepped.at} << four_fields_q.entry_shift) +
-        row_t'(stepped.rest);
-  end
+  sluice_xdp_maps_far_step #(
+      .Cycles(StepCycles)
+  ) u_step (
+      .fields_i (four_fields_q),
+      .walk_i   (four_q),
+      .words_i  (four_words_q),
+      .bad_i    (four_bad_q),
+      .differs_i(four_differs_q),
+      .side_i   (four_side_q),
+      .ends_o   (four_ends),
+      .found_o  (found),
+      .faults_o (faults),
+      .touches_o(touches),
+      .slot_o   (slot),
+      .walk_o   (stepped)
+  );
   assign stepped_outside = stepped.row[OutsideRow];
+  assign mark_writes = four_valid_q && touches && !stepped_outside;
+
+  // One row of bits is between its read and its write.
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      marks_q      <= '0;
+      marking_q    <= 1'b0;
+      mark_valid_o <= 1'b0;
+    end else begin
+      marks_q <= (marks_q & ~one_of(take_i, context_i)) | one_of(four_valid_q && stepped.marks, four_context_q);
+      if (chip_read_o && marks_q[picked]) marking_q <= 1'b1;
+      if (four_valid_q && four_q.marks && !four_far_q && !mark_writes) marking_q <= 1'b0;
+      if (mark_writes) mark_valid_o <= 1'b1;
+      if (mark_valid_o && mark_ready_i) {mark_valid_o, marking_q} <= '0;
+    end
+    if (mark_writes) begin
+      mark_row_o <= stepped.row;
+      mark_o     <= four_words_q[3:2] | 64'd1 << four_q.at[5:0];
+    end
+  end
 
   // ---------------------------------------------------------------------------------------------------------------
   // What is said. Each context has one answer at most.

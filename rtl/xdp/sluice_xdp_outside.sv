@@ -1,7 +1,7 @@
 /// Values of maps in external memory, behind a cache (docs/decisions/xdp-external-memory.md).
 ///
 /// `valid_i` brings an access that was allowed; each asker has one at a time. It is answered when it is done, in any order; stores of the askers `Putter` and
-/// `Storer` have no answer. `done_upper_o` is the word behind an aligned one of 8 bytes. Accesses to one block of 512 bytes are done as they came. Loads and atomic operations need the line in the cache, and fetch it; stores
+/// `Storer` have no answer. `done_upper_o` is the word behind an aligned one of 8 bytes. Accesses to one line are done as they came. Loads and atomic operations need the line in the cache, and fetch it; stores
 /// change the cache where it has the line. Each store is a posted write to memory. A page of 1 KiB that was not written since it was cleared reads
 /// as zeros, without memory.
 ///
@@ -13,7 +13,7 @@
 /// is told by `late_o`, each ID of writes without answers by `write_late_o`.
 ///
 /// Latency: 5 cycles where the line is there or the page was never written; else those of memory and 7 more, and behind writes of the line's page their
-/// answers. Throughput: an access a cycle. Stall behaviour: who waits for memory holds up those of its key alone
+/// answers. Throughput: an access a cycle. Stall behaviour: who waits for memory holds up those of its line alone
 /// (sluice_xdp_outside_order); answers wait for `done_ready_i`.
 module sluice_xdp_outside
   import sluice_xdp_pkg::*;
@@ -102,7 +102,7 @@ module sluice_xdp_outside
   // Who may begin, in its order; who begins again, because a line has come or it found no room.
 
   set_t again, filled;
-  logic clearing, turn_q, pick;
+  logic clearing, turn_q, pick, followed;
   logic leave;
   asker_t picked, leaver;
   outside_request_t picked_request;
@@ -120,6 +120,7 @@ module sluice_xdp_outside
       .leave_valid_i(leave),
       .leave_asker_i(leaver),
       .again_i      (again | filled),
+      .followed_o   (followed),
       .hold_i       (clearing && turn_q),
       .pick_o       (pick),
       .picked_o     (picked),
@@ -336,39 +337,44 @@ module sluice_xdp_outside
       .enable_o (put_enable),
       .data_o   (put_data)
   );
-  assign three_writes = three_valid_q && three_q.op != OutsideLoad && !three_fault_q;
-  assign leave        = three_valid_q;
-  assign leaver       = three_asker_q;
+  assign three_writes    = three_valid_q && three_q.op != OutsideLoad && !three_fault_q;
+  assign {leave, leaver} = {three_valid_q, three_asker_q};
 
-  sluice_xdp_outside_writes u_writes (
+  sluice_xdp_outside_writes #(
+      .Askers(Askers)
+  ) u_writes (
       .clk_i,
       .rst_ni,
-      .put_valid_i (three_writes),
-      .put_i       (put),
-      .room_o      (room_any),
-      .room_first_o(room_first),
-      .look_id_i   (two_line_q[OutsidePageBits-OutsideLineBits+:OutsideIdBits]),
-      .pending_o   (pending),
-      .failed_o    (write_failed_o),
-      .round_i     (round),
-      .late_valid_i(look_valid),
-      .look_late_i (look_id),
-      .late_o      (write_late),
-      .late_told_o (write_late_o),
-      .gone_o      (write_gone),
-      .aw_valid_o  (master_o.aw_valid),
-      .aw_id_o     (master_o.aw_id),
-      .aw_addr_o   (master_o.aw_addr),
-      .aw_len_o    (master_o.aw_len),
-      .aw_ready_i  (slave_i.aw_ready),
-      .w_valid_o   (master_o.w_valid),
-      .w_data_o    (master_o.w_data),
-      .w_strb_o    (master_o.w_strb),
-      .w_last_o    (master_o.w_last),
-      .w_ready_i   (slave_i.w_ready),
-      .b_valid_i   (slave_i.b_valid),
-      .b_id_i      (slave_i.b_id),
-      .b_resp_i    (slave_i.b_resp)
+      .enter_valid_i(valid_i),
+      .enter_asker_i(asker_i),
+      .look_valid_i (two_valid_q && !stale && misses),
+      .look_asker_i (two_asker_q),
+      .put_valid_i  (three_writes),
+      .put_i        (put),
+      .room_o       (room_any),
+      .room_first_o (room_first),
+      .look_id_i    (outside_id_of(32'({two_line_q, OutsideLineBits'(0)}))),
+      .pending_o    (pending),
+      .failed_o     (write_failed_o),
+      .round_i      (round),
+      .late_valid_i (look_valid),
+      .look_late_i  (look_id),
+      .late_o       (write_late),
+      .late_told_o  (write_late_o),
+      .gone_o       (write_gone),
+      .aw_valid_o   (master_o.aw_valid),
+      .aw_id_o      (master_o.aw_id),
+      .aw_addr_o    (master_o.aw_addr),
+      .aw_len_o     (master_o.aw_len),
+      .aw_ready_i   (slave_i.aw_ready),
+      .w_valid_o    (master_o.w_valid),
+      .w_data_o     (master_o.w_data),
+      .w_strb_o     (master_o.w_strb),
+      .w_last_o     (master_o.w_last),
+      .w_ready_i    (slave_i.w_ready),
+      .b_valid_i    (slave_i.b_valid),
+      .b_id_i       (slave_i.b_id),
+      .b_resp_i     (slave_i.b_resp)
   );
   assign master_o.b_ready = 1'b1;
 
@@ -392,7 +398,6 @@ module sluice_xdp_outside
 
   // ---------------------------------------------------------------------------------------------------------------
   // Lines are fetched: four beats of an asker, between those of others.
-
 
   // The banks are those of writes first, the tags those of pages that are cleared. A line that is given up is forgotten: what came of it has overwritten another.
   sluice_xdp_outside_reads #(
@@ -449,7 +454,7 @@ module sluice_xdp_outside
   end
 
   assign tag_write = fill_last || tag_clears || gives_up || forgets;
-  assign forgets = forget && three_valid_q && !tag_judges && !gives_up;
+  assign forgets = forget && three_valid_q && !followed && !tag_judges && !gives_up;
   assign tag_write_index = tag_clears ? tag_index : forgets ? three_q.place[OutsideLineBits+:IndexBits] : fill_line[IndexBits-1:0];
   assign tag_new = '{valid: !tag_clears && !gives_up && !forgets && !fill_bad, tag: fill_line[LineBits-1:IndexBits]};
 

@@ -1,4 +1,4 @@
-/// For measurements alone: says of how many accesses in 256 the line is forgotten behind them, so that it is fetched again.
+/// For measurements alone: says of how many accesses in 256 the line is forgotten behind them, so that it is fetched again. A line that the next access waits for stays until that is done.
 ///
 /// `SLUICE_XDP_FORGET` is that number. Without it nothing is forgotten, and nothing is built. Latency: none.
 module sluice_xdp_outside_forget (

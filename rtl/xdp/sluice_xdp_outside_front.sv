@@ -45,11 +45,14 @@ module sluice_xdp_outside_front
     output logic                     hold_o,
 
     // Rows of search memory: a load of 16 bytes, a store without answer. Stores go first. A lookup's load is the context's, which has no other access then.
+    // One that touches sets a bit of the row's upper word.
     input  logic                    load_valid_i,
     output logic                    load_ready_o,
     input  logic                    load_lookup_i,
     input  logic             [ 3:0] load_number_i,
     input  logic             [ 5:0] load_module_i,
+    input  logic                    load_touch_i,
+    input  logic             [ 5:0] load_bit_i,
     input  logic             [31:0] load_place_i,
     output outside_row_t            row_o,
     input  logic                    store_valid_i,
@@ -122,6 +125,12 @@ module sluice_xdp_outside_front
       enters_request.module_id = load_module_i;
       enters_request.place = load_place_i;
       enters_request.bytes = 4'd8;
+      if (load_touch_i) begin
+        enters_request.op       = OutsideAtomic;
+        enters_request.code     = 3'd1;  // or
+        enters_request.place[3] = 1'b1;
+        enters_request.data     = 64'd1 << load_bit_i;
+      end
       if (store_valid_i && store_ready_o) begin
         enters_asker   = asker_t'(Storer);
         enters_request = store_i;

@@ -1,12 +1,13 @@
-/// In which order accesses to values outside are done: those with one key one after the other, as they came; others as they can.
+/// In which order accesses to values outside are done: those to one line of the cache one after the other, as they came; others as they can.
 ///
-/// Each asker has one access at a time. It enters, is told to start (`start_o`) when nobody of its key is before it, and leaves when it is done.
-/// The key is where its block of 512 bytes lies in the cache: so who shares a value, or a line of the cache, shares a key.
+/// Each asker has one access at a time. It enters, is told to start (`start_o`) when nobody is before it who shares a line with it, and leaves when it is done.
+/// The key is where its line lies in the cache: so who shares a line, or its place in the cache, shares a key. An access that goes over a line's end
+/// (`enter_crosses_i`) shares a line with all of its block of 8 lines, which no access leaves.
 ///
-/// Latency: `start_o` in the cycle in which it enters, or in which the one before leaves. Throughput: one in and one out a cycle. Never stalls.
+/// Latency: `start_o` in the cycle in which it enters, or in which the last one before it leaves. Throughput: one in and one out a cycle. Never stalls.
 module sluice_xdp_outside_order #(
     parameter int unsigned Askers = 20,
-    parameter int unsigned KeyBits = 9,
+    parameter int unsigned KeyBits = 12,
     localparam int unsigned AskerBits = $clog2(Askers)
 ) (
     input logic clk_i,
@@ -15,54 +16,37 @@ module sluice_xdp_outside_order #(
     input logic                 enter_valid_i,
     input logic [AskerBits-1:0] enter_asker_i,
     input logic [  KeyBits-1:0] enter_key_i,
+    input logic                 enter_crosses_i,
     input logic                 leave_valid_i,
     input logic [AskerBits-1:0] leave_asker_i,
 
     output logic [Askers-1:0] start_o,
-    output logic [Askers-1:0] busy_o
+    output logic [Askers-1:0] busy_o,
+    output logic              followed_o  // somebody waits for the one that leaves
 );
+
+  localparam int unsigned LineBits = 3;
 
   typedef logic [Askers-1:0] set_t;
 
-  // The last one of its key; one that somebody follows.
-  set_t busy_q, last_q, followed_q, enters, leaves, same, ahead;
+  // Who is there; who has not started; for whom each waits.
+  set_t busy_q, held_q, crosses_q, enters, leaves, shares;
   logic [Askers-1:0][KeyBits-1:0] key_q;
-  logic [AskerBits-1:0] ahead_index, follower;
-  logic behind;
+  set_t [Askers-1:0] ahead_q;
 
   always_comb begin
+    followed_o = 1'b0;
     for (int unsigned a = 0; a < Askers; a++) begin
       enters[a] = enter_valid_i && enter_asker_i == AskerBits'(a);
       leaves[a] = leave_valid_i && leave_asker_i == AskerBits'(a);
-      same[a]   = busy_q[a] && last_q[a] && key_q[a] == enter_key_i && !leaves[a];
     end
-  end
-
-  sluice_prio_enc #(
-      .Width(Askers)
-  ) u_ahead (
-      .req_i   (same),
-      .valid_o (behind),
-      .index_o (ahead_index),
-      .onehot_o(ahead)
-  );
-
-  sluice_ram_lut #(
-      .Width(AskerBits),
-      .Depth(Askers)
-  ) u_follower (
-      .clk_i,
-      .we_i   (enter_valid_i && behind),
-      .waddr_i(ahead_index),
-      .wdata_i(enter_asker_i),
-      .raddr_i(leave_asker_i),
-      .rdata_o(follower)
-  );
-
-  always_comb begin
-    start_o = behind ? '0 : enters;
     for (int unsigned a = 0; a < Askers; a++) begin
-      if (leave_valid_i && followed_q[leave_asker_i] && follower == AskerBits'(a)) start_o[a] = 1'b1;
+      shares[a] = busy_q[a] && !leaves[a] && key_q[a][KeyBits-1:LineBits] == enter_key_i[KeyBits-1:LineBits] &&
+          (key_q[a][LineBits-1:0] == enter_key_i[LineBits-1:0] || crosses_q[a] || enter_crosses_i);
+    end
+    for (int unsigned a = 0; a < Askers; a++) begin
+      start_o[a] = enters[a] ? shares == '0 : held_q[a] && (ahead_q[a] & ~leaves) == '0;
+      if (held_q[a] && (ahead_q[a] & leaves) != '0) followed_o = 1'b1;
     end
   end
   assign busy_o = busy_q;
@@ -70,19 +54,26 @@ module sluice_xdp_outside_order #(
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       busy_q <= '0;
+      held_q <= '0;
     end else begin
       busy_q <= (busy_q & ~leaves) | enters;
+      held_q <= (held_q | enters) & ~start_o;
     end
-    last_q <= (last_q & ~(enter_valid_i ? ahead : '0)) | enters;
-    followed_q <= (followed_q & ~enters) | (enter_valid_i ? ahead : '0);
-    for (int unsigned a = 0; a < Askers; a++) if (enters[a]) key_q[a] <= enter_key_i;
+    for (int unsigned a = 0; a < Askers; a++) begin
+      ahead_q[a] <= ahead_q[a] & ~leaves;
+      if (enters[a]) begin
+        ahead_q[a]   <= shares;
+        key_q[a]     <= enter_key_i;
+        crosses_q[a] <= enter_crosses_i;
+      end
+    end
   end
 
 `ifndef SYNTHESIS
   OneAccessAtATime_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !enter_valid_i || !busy_q[enter_asker_i]);
-  OneIsTheLastOfItsKey_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !enter_valid_i || $onehot0(same));
+  WhoLeavesHasStarted_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !leave_valid_i || (busy_q[leave_asker_i] && !held_q[leave_asker_i]));
 `endif
 
 endmodule

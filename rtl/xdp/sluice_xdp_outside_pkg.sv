@@ -10,12 +10,20 @@ package sluice_xdp_outside_pkg;
   localparam int unsigned OutsidePageBits = 10;
   // Of a unit in which outside memory is given to maps.
   localparam int unsigned OutsideUnitBits = 16;
-  // A value lies in a block of so many bytes, as a power of two: accesses to one block have one order.
+  // A value lies in a block of so many bytes, as a power of two, and no access leaves it.
   localparam int unsigned OutsideBlockBits = 9;
   localparam int unsigned OutsideIdBits = 6;
   // verilator lint_on UNUSEDPARAM
 
   typedef logic [OutsideIdBits-1:0] outside_id_t;
+
+  // "Bits of function variable are not used": the page's number has more bits than an ID.
+  // verilator lint_off UNUSEDSIGNAL
+  // ID of writes to a page. Units of maps begin alike, so the unit's number counts too.
+  function automatic outside_id_t outside_id_of(logic [31:0] place);
+    // verilator lint_on UNUSEDSIGNAL
+    return place[OutsidePageBits+:OutsideIdBits] ^ place[OutsideUnitBits+:OutsideIdBits];
+  endfunction
 
   typedef enum logic [1:0] {
     OutsideLoad,

@@ -1,9 +1,9 @@
-/// Accesses to outside memory that may begin: in the order of their key, and again when what they wait for has come or there was no room.
+/// Accesses to outside memory that may begin: in the order of their line, and again when what they wait for has come or there was no room.
 ///
 /// `valid_i` brings an access. `pick_o` takes one of those that may begin, in turns, in each cycle without `hold_i`. One that was picked leaves (`leave_*`), or comes again
 /// (`again_i`).
 ///
-/// Latency: 1 cycle. Throughput: one in and one out a cycle. Stall behaviour: who comes waits for those of its key that came before.
+/// Latency: 1 cycle. Throughput: one in and one out a cycle. Stall behaviour: who comes waits for those before it that share a line with it.
 module sluice_xdp_outside_turns
   import sluice_xdp_outside_pkg::*;
 #(
@@ -26,25 +26,29 @@ module sluice_xdp_outside_turns
     input  logic                             hold_i,
     output logic                             pick_o,
     output logic             [AskerBits-1:0] picked_o,
-    output outside_request_t                 request_o
+    output outside_request_t                 request_o,
+    output logic                             followed_o  // somebody waits for the one that leaves
 );
 
   logic [Askers-1:0] starts, ready_q, grant;
-  logic unused_valid;
+  logic unused_valid, crosses;
+  assign crosses = 7'(request_i.place[OutsideLineBits-1:0]) + 7'(request_i.bytes) > 7'd64;
 
   sluice_xdp_outside_order #(
       .Askers (Askers),
-      .KeyBits(CacheBits - OutsideBlockBits)
+      .KeyBits(CacheBits - OutsideLineBits)
   ) u_order (
       .clk_i,
       .rst_ni,
-      .enter_valid_i(valid_i),
-      .enter_asker_i(asker_i),
-      .enter_key_i  (request_i.place[CacheBits-1:OutsideBlockBits]),
+      .enter_valid_i  (valid_i),
+      .enter_asker_i  (asker_i),
+      .enter_key_i    (request_i.place[CacheBits-1:OutsideLineBits]),
+      .enter_crosses_i(crosses),
       .leave_valid_i,
       .leave_asker_i,
-      .start_o      (starts),
-      .busy_o
+      .start_o        (starts),
+      .busy_o,
+      .followed_o
   );
 
   sluice_ram_lut #(

@@ -2,7 +2,8 @@
 ///
 /// A write is posted: `put_valid_i` takes it whenever `room_o` was high in the cycle before or is now. It becomes a burst of the one or two beats that
 /// it touches, or of its whole page, zero around it, if it is the page's first one. Writes to one page have one ID, so memory keeps their order.
-/// `pending_o` says whether any write with the ID of `look_id_i` has not been answered yet. A write that memory answers with an error is told
+/// `pending_o` says whether one of the writes with the ID of `look_id_i` that had been put when the asker `look_asker_i` first asked (`look_valid_i`, and before that
+/// `enter_*`) has not been answered yet: those that were put since do not concern it, so it does not wait for them. A write that memory answers with an error is told
 /// (`failed_o`) and is no longer pending.
 ///
 /// IDs are looked at in turns (`look_late_i`). One with writes that were pending at the look before too, and none of which was answered since, is late: it is told
@@ -15,7 +16,9 @@ module sluice_xdp_outside_writes
   import sluice_xdp_pkg::*;
   import sluice_xdp_outside_pkg::*;
 #(
-    parameter int unsigned Depth = 16
+    parameter int unsigned Depth = 16,
+    parameter int unsigned Askers = 22,
+    localparam int unsigned AskerBits = $clog2(Askers)
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -25,9 +28,13 @@ module sluice_xdp_outside_writes
     output logic           room_o,
     output logic           room_first_o, // for the first write of a page
 
-    input  outside_id_t look_id_i,
-    output logic        pending_o,
-    output logic        failed_o,
+    input  logic                        enter_valid_i,
+    input  logic        [AskerBits-1:0] enter_asker_i,
+    input  logic                        look_valid_i,
+    input  logic        [AskerBits-1:0] look_asker_i,
+    input  outside_id_t                 look_id_i,
+    output logic                        pending_o,
+    output logic                        failed_o,
 
     input  logic        round_i,
     input  logic        late_valid_i,
@@ -54,17 +61,10 @@ module sluice_xdp_outside_writes
     // verilator lint_on UNUSEDSIGNAL
 );
 
-  // Writes that are not answered: fewer than what a count of an ID holds.
-  localparam int unsigned CountBits = 7;
+  // Writes that are not answered: less than half of what a count of an ID holds, so that it tells what was put before from what was put behind.
+  localparam int unsigned CountBits = 8;
   localparam int unsigned Most = 96;
   localparam int unsigned BeatBits = OutsidePageBits - OutsideBeatBits;
-
-  // "Bits of function variable are not used": the page's number has more bits than an ID.
-  // verilator lint_off UNUSEDSIGNAL
-  function automatic outside_id_t id_of(logic [31:0] place);
-    // verilator lint_on UNUSEDSIGNAL
-    return place[OutsidePageBits+:OutsideIdBits];
-  endfunction
 
   // ---------------------------------------------------------------------------------------------------------------
   // How many writes of each ID were put, and how many answered: both wrap.
@@ -90,9 +90,9 @@ module sluice_xdp_outside_writes
   ) u_put (
       .clk_i,
       .we_i   (begins || put_valid_i),
-      .waddr_i(begins ? begin_q[OutsideIdBits-1:0] : id_of(put_i.place)),
+      .waddr_i(begins ? begin_q[OutsideIdBits-1:0] : outside_id_of(put_i.place)),
       .wdata_i(begins ? '0 : put_count + CountBits'(1)),
-      .raddr_i({look_late_i, look_id_i, id_of(put_i.place)}),
+      .raddr_i({look_late_i, look_id_i, outside_id_of(put_i.place)}),
       .rdata_o({put_late, put_look, put_count})
   );
   sluice_ram_lut #(
@@ -107,7 +107,36 @@ module sluice_xdp_outside_writes
       .raddr_i({look_late_i, look_id_i, b_id_i}),
       .rdata_o({done_late, done_look, done_count})
   );
-  assign pending_o = put_look != done_look;
+
+  // What an asker waits for: so many of the ID. Where there is nothing to wait for it waits no more.
+  logic [Askers-1:0] waits_q, clean_q;
+  logic [CountBits-1:0] since, target, left;
+  sluice_ram_lut #(
+      .Width(CountBits),
+      .Depth(Askers)
+  ) u_targets (
+      .clk_i,
+      .we_i   (look_valid_i && !waits_q[look_asker_i]),
+      .waddr_i(look_asker_i),
+      .wdata_i(put_look),
+      .raddr_i(look_asker_i),
+      .rdata_o(since)
+  );
+  assign target = waits_q[look_asker_i] ? since : put_look;
+  assign left = target - done_look;
+  assign pending_o = !clean_q[look_asker_i] && left != '0 && !left[CountBits-1];
+  always_ff @(posedge clk_i) begin
+    for (int unsigned a = 0; a < Askers; a++) begin
+      if (look_valid_i && look_asker_i == AskerBits'(a)) begin
+        waits_q[a] <= 1'b1;
+        if (!pending_o) clean_q[a] <= 1'b1;
+      end
+      if (enter_valid_i && enter_asker_i == AskerBits'(a)) begin
+        waits_q[a] <= 1'b0;
+        clean_q[a] <= 1'b0;
+      end
+    end
+  end
   assign failed_o  = b_valid_i && b_resp_i[1];
   assign room_first_o = room_o && firsts_q < 2'd2;
   assign room_o    = !begins && 32'(level) + 2 < Depth && 32'(total_q) < Most;
@@ -166,7 +195,7 @@ module sluice_xdp_outside_writes
   assign straddles = 5'(write.place[3:0]) + 5'(write.bytes) > 5'd16;
   assign first_beat = write.place[OutsidePageBits-1:OutsideBeatBits];
   assign aw_valid_o = write_valid && !beats_q;
-  assign aw_id_o = id_of(write.place);
+  assign aw_id_o = outside_id_of(write.place);
   assign aw_addr_o = write.first ? {write.place[31:OutsidePageBits], OutsidePageBits'(0)} : {write.place[31:OutsideBeatBits], OutsideBeatBits'(0)};
   assign aw_len_o = write.first ? 8'((1 << BeatBits) - 1) : 8'(straddles);
 

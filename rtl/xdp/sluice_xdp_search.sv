@@ -42,6 +42,10 @@ module sluice_xdp_search
     input  logic                       beside_read_i,
     input  logic [IndexBits-1:0]       beside_row_i,
     output logic [          3:0][31:0] beside_o,
+    input  logic                       mark_valid_i,
+    output logic                       mark_ready_o,
+    input  logic [IndexBits-1:0]       mark_row_i,
+    input  logic [         63:0]       mark_i,          // the row's upper words
 
     // To sluice_xdp_outside: a load gives 16 bytes, a store has no answer.
     output logic                     load_valid_o,
@@ -59,12 +63,14 @@ module sluice_xdp_search
   localparam int unsigned OutsideRow = SearchBits - 1;
 
   logic [3:0][31:0] chip_row;
-  logic chip_reads;
+  logic chip_reads, marks;
   logic [3:0] chip_writes;
 
   assign beside_o    = chip_row;
   assign chip_reads  = read_i && !hold_o && !(Outside && read_row_i[OutsideRow]);
   assign chip_writes = (hold_o || (Outside && write_row_i[OutsideRow])) ? '0 : write_i;
+  assign mark_ready_o = chip_writes == '0;
+  assign marks = Outside && mark_valid_i && mark_ready_o;
   sluice_ram_1r1w #(
       .Width   (128),
       .Depth   (Rows),
@@ -73,9 +79,9 @@ module sluice_xdp_search
       .Style   ("block")
   ) u_rows (
       .clk_i,
-      .wr_en_i  (chip_writes),
-      .wr_addr_i(write_row_i[IndexBits-1:0]),
-      .wr_data_i(write_row_data_i),
+      .wr_en_i  (marks ? 4'b1100 : chip_writes),
+      .wr_addr_i(marks ? mark_row_i : write_row_i[IndexBits-1:0]),
+      .wr_data_i(marks ? {mark_i, 64'd0} : write_row_data_i),
       .rd_en_i  (chip_reads || beside_read_i),
       .rd_addr_i(chip_reads ? read_row_i[IndexBits-1:0] : beside_row_i),
       .rd_data_o(chip_row)

@@ -244,9 +244,9 @@ module sluice_xdp_shared
   );
 
   // Rows of search memory that lie there.
-  logic load_valid, load_ready, load_lookup, store_valid, store_ready;
+  logic load_valid, load_ready, load_lookup, load_touch, store_valid, store_ready;
   logic [3:0] load_number;
-  logic [5:0] load_module;
+  logic [5:0] load_module, load_bit;
   logic [31:0] load_place;
   outside_row_t row;
   outside_request_t store;
@@ -283,6 +283,8 @@ module sluice_xdp_shared
         .load_lookup_i   (load_lookup),
         .load_number_i   (load_number),
         .load_module_i   (load_module),
+        .load_touch_i    (load_touch),
+        .load_bit_i      (load_bit),
         .load_place_i    (load_place),
         .row_o           (row),
         .store_valid_i   (store_valid),
@@ -317,7 +319,7 @@ module sluice_xdp_shared
     // "Signal is not used": without external memory nothing leaves.
     // verilator lint_off UNUSEDSIGNAL
     outside_slave_t unused_outside;
-    logic [2*$bits(outside_request_t)+ProcessorBits+48:0] unused_leaves;
+    logic [2*$bits(outside_request_t)+ProcessorBits+55:0] unused_leaves;
     // verilator lint_on UNUSEDSIGNAL
     assign unused_outside = outside_i;
     assign unused_leaves = {
@@ -329,6 +331,8 @@ module sluice_xdp_shared
       load_lookup,
       load_number,
       load_module,
+      load_touch,
+      load_bit,
       load_place,
       store_valid,
       store
@@ -421,6 +425,8 @@ module sluice_xdp_shared
       .load_lookup_o   (load_lookup),
       .load_number_o   (load_number),
       .load_module_o   (load_module),
+      .load_touch_o    (load_touch),
+      .load_bit_o      (load_bit),
       .load_place_o    (load_place),
       .row_i           (row),
       .store_valid_o   (store_valid),

@@ -142,6 +142,40 @@ package sluice_xdp_walk_pkg;
     logic           given;    // the element lies in its slot
   } walk_queue_t;
 
+  // Where a lookup is of which there is one a context (sluice_xdp_maps_far): rows behind the first one. `next` is what an entry leads to, or a node's
+  // children.
+  typedef struct packed {
+    row_t             row;
+    slot_t            at;
+    logic [2:0]       rest;
+    walk_steps_t      steps;
+    logic [1:0][17:0] next;
+    logic [8:0]       prefix;
+    logic             real_node;
+    logic [16:0]      value_slot;
+    logic             best_valid;
+    logic [16:0]      best;
+    logic             marks;       // the entry is found, the row is that of its bits
+    logic             touches;     // its bit is being set in external memory
+    steps_t           spent;
+  } far_walk_t;
+
+  // What a step of it needs of the operation.
+  typedef struct packed {
+    logic        trie;
+    logic        lru;
+    logic        fresh;
+    logic [15:0] entry;
+    logic [1:0]  entry_shift;
+    logic [15:0] clock;
+    logic [27:0] slots;
+    logic [6:0]  key_bytes;
+    logic [31:0] base;         // address of the first slot's value
+    logic [3:0]  shift;
+    logic [1:0]  of_chain;     // word of the first row
+    logic [31:0] length;       // of a trie's address
+  } far_fields_t;
+
   // Flags of an update. Those that no kind takes are bad. The host's 3 is 2 that touches nothing.
   typedef struct packed {
     logic bad;
@@ -182,6 +216,11 @@ package sluice_xdp_walk_pkg;
   // A lookup by a program that only reads search memory, and no value.
   function automatic logic only_looks(xdp_map_op_e op, logic host, xdp_map_row_t map);
     return !host && op == XdpMapOpLookup && (map.kind == XdpMapTrie || (map.kind == XdpMapHash && !map.lru));
+  endfunction
+
+  // The same in an LRU map, of whose entry a bit is set.
+  function automatic logic touches_only(xdp_map_op_e op, logic host, xdp_map_row_t map);
+    return !host && op == XdpMapOpLookup && map.kind == XdpMapHash && map.lru;
   endfunction
 
   function automatic logic writes_value(walk_operation_t operation);
