@@ -63,6 +63,11 @@ fn a_full_lru_map_outside_gives_up_what_the_interpreter_gives_up() {
 }
 
 #[test]
+fn a_full_lru_map_on_the_chip_of_an_engine_with_external_memory_gives_up_the_same() {
+    changes_are_the_interpreters("a_full_lru_map_on_the_chip", MapType::LruHash, 180);
+}
+
+#[test]
 fn a_per_cpu_map_with_more_slots_than_the_chip_has_numbers_is_the_interpreters() {
     changes_are_the_interpreters("a_per_cpu_map_with_more_slots", MapType::PercpuHash, 70_000);
 }

@@ -189,3 +189,61 @@ fn an_owner_of_contexts_does_not_wait_for_a_tenant_whose_memory_does_not_answer(
     }
     assert!(own <= 1, "{own} of the second tenant's packets have not come out");
 }
+
+#[test]
+fn where_memory_sometimes_does_not_answer_packets_fault_or_do_what_they_should() {
+    let Some((mut engine, mut rng)) = open(&TINY_FAR, "where_memory_sometimes_does_not_answer") else { return };
+    // Twice as many lines as the cache has, in pages that are written.
+    let elements = 2 * 64 * 8;
+    pair(&mut engine, TOUCH, array("counts", 8, elements));
+    let mut values = vec![0_u64; elements as usize];
+    let (mut faults, mut ended, mut clean) = (0, 0, 0);
+    for round in 0..if support::long() { 2_000 } else { 80 } {
+        let lost = if round < 4 { 0 } else { [0, 8, 32, 128][rng.index(4)] };
+        engine.nic.set_values_memory(1..=60, 200, 0, lost).unwrap();
+        if lost == 0 {
+            // What was not answered comes.
+            engine.nic.run(&Until { max_cycles: 1_000, ..Until::default() }).unwrap();
+        }
+        // Packets of different elements, so that no order counts; some share lines.
+        let mut sent: Vec<(u8, u32, u64)> = Vec::new();
+        for _ in 0..rng.range(1, 12) {
+            let near = if rng.chance(1, 3) { 8 } else { elements.into() };
+            let one = (if round < 4 { 1 } else { rng.below(3) as u8 }, rng.below(near) as u32, rng.next_u64() >> 1);
+            if sent.iter().all(|other| other.1 != one.1) {
+                engine.offer(packet_id(0, sent.len() as u32), MODULE, &engine_alone(touch(1, one.0, one.1, one.2)));
+                sent.push(one);
+            }
+        }
+        engine.end(sent.len());
+        for verdict in &engine.verdicts {
+            let (op, index, number) = sent[(0..sent.len()).find(|at| packet_id(0, *at as u32) == verdict.id).unwrap()];
+            let value = &mut values[index as usize];
+            if verdict.dropped {
+                assert_eq!(Reason::from_code(verdict.reason), Some(Reason::XdpAborted));
+                assert!(lost > 0, "round {round}: element {index}");
+                faults += 1;
+                continue;
+            }
+            match op {
+                1 => *value = number,
+                2 => *value = value.wrapping_add(number),
+                _ => assert_eq!(engine.routed[&verdict.id].1[32..40], value.to_le_bytes(), "element {index}"),
+            }
+            ended += 1;
+            clean += usize::from(lost > 0);
+        }
+        assert_eq!(engine.verdicts.len(), sent.len());
+        engine.forget();
+    }
+    engine.nic.set_values_memory(1..=60, 200, 0, 0).unwrap();
+    engine.nic.run(&Until { max_cycles: 1_000, ..Until::default() }).unwrap();
+    for (index, value) in values.iter().enumerate() {
+        engine.offer(packet_id(0, 0), MODULE, &engine_alone(touch(1, 0, index as u32, 0)));
+        engine.end(1);
+        assert_eq!(engine.routed[&packet_id(0, 0)].1[32..40], value.to_le_bytes(), "element {index}");
+        engine.forget();
+    }
+    println!("{faults} packets faulted, {ended} did not, {clean} of them beside answers that did not come");
+    assert!(faults > 20 && clean > 50, "{faults} {clean}");
+}
