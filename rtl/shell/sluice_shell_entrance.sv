@@ -4,13 +4,15 @@
 /// stamp, in every beat. `token_o` is the token of the packet whose beats these are. While `hold_i` is high no packet begins.
 /// Rates are not asked here: packets are not dropped.
 ///
-/// Latency: 1 cycle. Throughput: a beat a cycle. Stall behaviour: that of the `sluice_skid` behind it, and with `hold_i`; a packet
-/// enters when its first beat is taken, and what it was given stays as it is while it waits.
+/// Latency: 1 cycle; without its register (`Registered`) none. Throughput: a beat a cycle. Stall behaviour: that of the `sluice_skid` behind it, or of who
+/// takes the beats, and with `hold_i`; a packet enters when its first beat is taken, and what it was given stays as it is while it waits.
 module sluice_shell_entrance
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
 #(
-    parameter int unsigned Bytes = 64
+    parameter int unsigned Bytes = 64,
+    // 0 where the engine begins with a register of its own.
+    parameter bit Registered = 1'b1
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -79,18 +81,24 @@ module sluice_shell_entrance
     end
   end
 
-  sluice_skid #(
-      .Width($bits(beat_t))
-  ) u_skid (
-      .clk_i,
-      .rst_ni,
-      .valid_i(s_axis_tvalid && !stopped),
-      .ready_o(ready),
-      .data_i (in),
-      .valid_o(m_axis_tvalid),
-      .ready_i(m_axis_tready),
-      .data_o (out)
-  );
+  if (Registered) begin : gen_register
+    sluice_skid #(
+        .Width($bits(beat_t))
+    ) u_skid (
+        .clk_i,
+        .rst_ni,
+        .valid_i(s_axis_tvalid && !stopped),
+        .ready_o(ready),
+        .data_i (in),
+        .valid_o(m_axis_tvalid),
+        .ready_i(m_axis_tready),
+        .data_o (out)
+    );
+  end else begin : gen_none
+    assign ready = m_axis_tready;
+    assign m_axis_tvalid = s_axis_tvalid && !stopped;
+    assign out = in;
+  end
 
   assign token_o = out.token;
   assign m_axis_side = out.side;

@@ -11,20 +11,23 @@ module sluice_xdp_atomic (
     output logic [63:0] new_o
 );
 
-  logic equal;
-  logic [63:0] value;
+  // Sums, or one of the other operations and nothing added. It is exchanged if it is as expected.
+  logic equal, adds;
+  logic [63:0] made, value;
 
   assign equal = old_i[31:0] == expected_i[31:0] && (!wide_i || old_i[63:32] == expected_i[63:32]);
+  assign adds  = code_i inside {3'd0, 3'd6, 3'd7};
 
   always_comb begin
     case (code_i)
-      3'd0, 3'd6, 3'd7: value = old_i + operand_i;
-      3'd1: value = old_i | operand_i;
-      3'd2: value = old_i & operand_i;
-      3'd3: value = old_i ^ operand_i;
-      3'd4: value = operand_i;
-      default: value = equal ? operand_i : old_i;
+      3'd1: made = old_i | operand_i;
+      3'd2: made = old_i & operand_i;
+      3'd3: made = old_i ^ operand_i;
+      3'd4: made = operand_i;
+      default: made = old_i;
     endcase
+    value = made + (operand_i & {64{adds}});
+    if (code_i == 3'd5 && equal) value = operand_i;
     new_o = {wide_i ? value[63:32] : 32'd0, value[31:0]};
   end
 

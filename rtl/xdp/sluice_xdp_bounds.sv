@@ -24,8 +24,13 @@ module sluice_xdp_bounds
 
     input logic [31:0] random_i,
 
-    output logic        done_o,
-    output xdp_return_t return_o,
+    // Bounds are those of any call, a cycle behind it; none but these helpers move them.
+    output logic                         done_o,
+    output logic                         fault_o,
+    output logic        [          63:0] value_o,
+    output xdp_bounds_t                  bounds_o,
+    output logic        [OffsetBits-1:0] low_o,
+    output logic                         redirects_o,
 
     // Memory; data come in the cycle behind a read that was taken.
     output logic                   read_valid_o,
@@ -53,13 +58,23 @@ module sluice_xdp_bounds
   typedef logic signed [NearBits:0] wide_t;
 
   state_e state_q;
-  xdp_return_t return_q, decided;
+  typedef struct packed {
+    logic                  fault;
+    logic [63:0]           value;
+    xdp_bounds_t           bounds;
+    logic [OffsetBits-1:0] low;
+    logic                  redirects;
+  } decided_t;
+  decided_t return_q, decided;
   logic [OffsetBits-1:0] from_q, to_q, count_q, decided_from, decided_to;
   logic [OffsetBits-1:0] copy_q, into_q;
   logic down, clears, copies, takes_context, far, moves_head, grows_tail, shows, wrong_context;
   wide_t delta, data, meta, past, most, moved;
 
-  assign takes_context = call_i.number inside {HelperAdjustHead, HelperAdjustMeta, HelperAdjustTail, HelperLength};
+  // A function that is called has a frame, and its number is none of a helper.
+  logic [15:0] number;
+  assign number = call_i.enters ? '0 : call_i.number;
+  assign takes_context = number inside {HelperAdjustHead, HelperAdjustMeta, HelperAdjustTail, HelperLength};
   assign far = call_i.second[31:NearBits-1] != '0 && call_i.second[31:NearBits-1] != '1;
   assign delta = wide_t'($signed(call_i.second[NearBits-1:0]));
   assign data = wide_t'(call_i.bounds.data);
@@ -69,13 +84,13 @@ module sluice_xdp_bounds
 
   // What the call comes to. [decided_from, decided_to) becomes zero where something does. Metadata move with the frame's start.
   always_comb begin
-    decided = unchanged(call_i);
+    decided = '{fault: 1'b0, value: '0, bounds: call_i.bounds, low: call_i.low, redirects: 1'b0};
     decided_from = '0;
     decided_to = '0;
     moves_head = 1'b0;
     grows_tail = 1'b0;
     moved = '0;
-    case (call_i.number)
+    case (number)
       HelperAdjustHead: begin
         moved = data + delta;
         if (far || moved < wide_t'(Reserved) + data - meta || moved > past - wide_t'(14) ||
@@ -115,8 +130,8 @@ module sluice_xdp_bounds
       HelperRandom: decided.value = 64'(random_i);
       default: decided.fault = 1'b1;
     endcase
-    shows = call_i.number != HelperAdjustTail && decided.bounds.meta < call_i.low;
-    if (call_i.number != HelperAdjustTail) begin
+    shows = number != HelperAdjustTail && decided.bounds.meta < call_i.low;
+    if (number != HelperAdjustTail) begin
       decided_from = decided.bounds.meta;
       decided_to   = call_i.low;
     end
@@ -205,17 +220,17 @@ module sluice_xdp_bounds
   assign write_valid_o = state_q inside {Clear, Write};
   always_comb begin
     write_enable_o = cleared;
-    if (state_q == Clear) begin
-      write_place_o = place_of(call_i.base, {from_q[OffsetBits-1:6], 6'd0});
-      write_data_o  = '0;
-    end else begin
-      write_place_o = place_of(call_i.base, into_q);
-      if (state_q == Write) write_enable_o[0] = 8'd1 << into_q[2:0];
-      write_data_o = {8{moving}};
-    end
+    if (state_q == Write) write_enable_o[0] = 8'd1 << into_q[2:0];
+    write_place_o = place_of(call_i.base, (state_q == Clear) ? {from_q[OffsetBits-1:6], 6'd0} : into_q);
+    // Zeros but in the write of a byte.
+    write_data_o  = {8{moving & {8{state_q == Write}}}};
   end
 
-  assign done_o   = state_q == Done;
-  assign return_o = return_q;
+  assign done_o = state_q == Done;
+  assign fault_o = return_q.fault;
+  assign value_o = return_q.value;
+  assign bounds_o = return_q.bounds;
+  assign low_o = return_q.low;
+  assign redirects_o = return_q.redirects;
 
 endmodule

@@ -21,10 +21,14 @@ module sluice_xdp_bytes
     input xdp_call_t call_i,
     // verilator lint_on UNUSEDSIGNAL
 
-    output logic        done_o,
-    output xdp_return_t return_o,
-    output logic        told_o,    // a number that no program knows: whether an event found room
-    output logic        room_o,    // which it is
+    output logic                         done_o,
+    output logic                         fault_o,
+    output logic        [          63:0] value_o,
+    // Of a call that is not under way here as they are: a cycle behind it.
+    output xdp_record_t                  record_o,
+    output logic        [StackWords-1:0] written_o,
+    output logic                         told_o,     // a number that no program knows: whether an event found room
+    output logic                         room_o,     // which it is
 
     output logic       event_valid_o,
     input  logic       event_ready_i,
@@ -269,9 +273,10 @@ module sluice_xdp_bytes
   // ---------------------------------------------------------------------------------------------------------------
   // What is read.
 
-  logic [1:0] unset_from, unset_from_q, unset_into;
-  logic [127:0] two;
-  logic [63:0] aligned, arrived;
+  logic [1:0] unset_from, unset_into;
+  logic [15:0] read_q;
+  logic [7:0][7:0] parts;
+  logic [63:0] aligned;
   logic arrives;
 
   assign unset_from = {
@@ -280,11 +285,17 @@ module sluice_xdp_bytes
   assign unset_into = {
     may_be_unset(into_q) && !stack_q[6'(into_q.at[8:3]+6'd1)], may_be_unset(into_q) && !stack_q[into_q.at[8:3]]
   };
-  // The piece stays where it is between its read and its data.
-  always_ff @(posedge clk_i) unset_from_q <= unset_from;
-  assign two = {unset_from_q[1] ? 64'd0 : read_data_i[1], unset_from_q[0] ? 64'd0 : read_data_i[0]};
-  assign aligned = 64'(two >> {from_q.at[2:0], 3'd0}) & bit_mask(bytes_q);
-  assign arrived = (state_q == Data) ? aligned : found_value_i;
+  // The piece stays where it is between its read and its data. Its bytes lie in the two words from its first one on, around behind the eighth: turned
+  // down they are where they belong.
+  always_ff @(posedge clk_i) begin
+    read_q <= (16'(byte_mask(bytes_q)) << from_q.at[2:0]) & ~{{8{unset_from[1]}}, {8{unset_from[0]}}};
+  end
+  always_comb begin
+    for (int unsigned i = 0; i < 8; i++) begin
+      parts[i] = (read_data_i[0][8*i+:8] & {8{read_q[i]}}) | (read_data_i[1][8*i+:8] & {8{read_q[8+i]}});
+    end
+  end
+  assign aligned = 64'({parts, parts} >> {from_q.at[2:0], 3'd0});
   assign arrives = state_q == Data || (state_q == Found && found_valid_i && !found_fault_i);
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -408,7 +419,8 @@ module sluice_xdp_bytes
     endcase
     if (state_q == Judge) down_q <= 1'b0;
     if (state_q == Turn) down_q <= into_q.at > from_q.at;
-    if (arrives) word_q <= arrived;
+    if (state_q == Data) word_q <= aligned;
+    if (state_q == Found) word_q <= found_value_i;
     if (state_q == Step && prints) begin
       case (left_q)
         OffsetBits'(24): word_q <= call_i.third;
@@ -438,10 +450,16 @@ module sluice_xdp_bytes
   assign read_place_o = line_place(call_i.base, from_q.at[LineBits-1:3]);
   assign write_valid_o = state_q == Write && !into_q.in_value;
   assign write_place_o = line_place(call_i.base, into_q.at[LineBits-1:3]);
-  assign write_data_o = 128'(word_q) << {into_q.at[2:0], 3'd0};
+  // Zeros but in the write itself; so are bytes of a word that are not the copy's.
+  logic [7:0][7:0] turned;
+  assign turned = turned_up(word_q, into_q.at[2:0]);
   always_comb begin
-    write_enable_o[0] = enable[7:0] | {8{unset_into[0]}};
-    write_enable_o[1] = over ? enable[15:8] | {8{unset_into[1]}} : 8'd0;
+    for (int unsigned i = 0; i < 8; i++) begin
+      write_data_o[0][8*i+:8] = turned[i] & {8{enable[i] && write_valid_o}};
+      write_data_o[1][8*i+:8] = turned[i] & {8{enable[8+i] && write_valid_o}};
+    end
+    write_enable_o[0] = write_valid_o ? enable[7:0] | {8{unset_into[0]}} : 8'd0;
+    write_enable_o[1] = (write_valid_o && over) ? enable[15:8] | {8{unset_into[1]}} : 8'd0;
   end
 
   assign request_valid_o = (state_q == Read && from_q.in_value) || (state_q == Write && into_q.in_value);
@@ -457,12 +475,9 @@ module sluice_xdp_bytes
   end
 
   assign done_o = state_q == Done;
-  always_comb begin
-    return_o = unchanged(call_i);
-    return_o.fault = fault_q;
-    return_o.value = value_q;
-    return_o.record = record_q;
-    return_o.written = stack_q;
-  end
+  assign fault_o = fault_q;
+  assign value_o = value_q;
+  assign record_o = record_q;
+  assign written_o = stack_q;
 
 endmodule

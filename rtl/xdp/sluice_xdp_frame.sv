@@ -17,8 +17,7 @@ module sluice_xdp_frame
     input xdp_call_t call_i,
     // verilator lint_on UNUSEDSIGNAL
 
-    output logic        done_o,
-    output xdp_return_t return_o,
+    output logic done_o,
 
     // A whole row of zeros.
     output logic       write_valid_o,
@@ -48,7 +47,5 @@ module sluice_xdp_frame
   assign address = StackAddress + {19'd0, call_i.depth + depth_t'(1), 10'd0};
   assign write_valid_o = busy_q;
   assign write_place_o = '{row: stack_row(call_i.base, address) + RowBits'(row_q), word: 3'd0};
-
-  assign return_o = unchanged(call_i);
 
 endmodule

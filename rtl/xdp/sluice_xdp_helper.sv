@@ -82,7 +82,9 @@ module sluice_xdp_helper
       records_write,
       frame_done,
       frame_write;
-  xdp_return_t bounds_return, bytes_return, jiffies_return, records_return, frame_return;
+  logic bounds_fault, bounds_redirects, bytes_fault, records_fault;
+  logic [63:0] bounds_value, bytes_value, jiffies_value, records_value;
+  xdp_record_t bytes_record, records_record;
   xdp_event_t bytes_event_data, records_event_data;
   xdp_place_t
       bounds_read_place,
@@ -106,14 +108,14 @@ module sluice_xdp_helper
   );
   always_comb begin
     told_o   = bounds_done && call_i.number == HelperRandom && !call_i.enters;
-    number_o = bounds_return.value[31:0];
+    number_o = bounds_value[31:0];
     if (bytes_done) begin
       told_o   = bytes_told;
       number_o = 32'(bytes_room);
     end
     if (records_done) begin
       told_o   = records_told;
-      number_o = 32'(records_return.value != '0);
+      number_o = 32'(records_value != '0);
     end
   end
 
@@ -124,7 +126,11 @@ module sluice_xdp_helper
       .start_i       (start_i && !is_bytes && !is_jiffies && !is_records && !is_frame),
       .call_i,
       .done_o        (bounds_done),
-      .return_o      (bounds_return),
+      .fault_o       (bounds_fault),
+      .value_o       (bounds_value),
+      .bounds_o      (return_o.bounds),
+      .low_o         (return_o.low),
+      .redirects_o   (bounds_redirects),
       .read_valid_o  (bounds_read),
       .read_ready_i,
       .read_place_o  (bounds_read_place),
@@ -143,7 +149,10 @@ module sluice_xdp_helper
       .start_i       (start_i && is_bytes),
       .call_i,
       .done_o        (bytes_done),
-      .return_o      (bytes_return),
+      .fault_o       (bytes_fault),
+      .value_o       (bytes_value),
+      .record_o      (bytes_record),
+      .written_o     (return_o.written),
       .told_o        (bytes_told),
       .room_o        (bytes_room),
       .event_valid_o (bytes_event),
@@ -170,10 +179,10 @@ module sluice_xdp_helper
   sluice_xdp_jiffies u_jiffies (
       .clk_i,
       .rst_ni,
-      .start_i (start_i && is_jiffies),
+      .start_i(start_i && is_jiffies),
       .call_i,
-      .done_o  (jiffies_done),
-      .return_o(jiffies_return)
+      .done_o (jiffies_done),
+      .value_o(jiffies_value)
   );
 
   sluice_xdp_records u_records (
@@ -182,7 +191,9 @@ module sluice_xdp_helper
       .start_i      (start_i && is_records),
       .call_i,
       .done_o       (records_done),
-      .return_o     (records_return),
+      .fault_o      (records_fault),
+      .value_o      (records_value),
+      .record_o     (records_record),
       .told_o       (records_told),
       .event_valid_o(records_event),
       .event_ready_i,
@@ -199,39 +210,30 @@ module sluice_xdp_helper
       .start_i      (start_i && is_frame),
       .call_i,
       .done_o       (frame_done),
-      .return_o     (frame_return),
       .write_valid_o(frame_write),
       .write_ready_i,
       .write_place_o(frame_write_place)
   );
 
   assign done_o = bounds_done || bytes_done || jiffies_done || records_done || frame_done;
-  always_comb begin
-    return_o = bounds_return;
-    if (bytes_done) return_o = bytes_return;
-    if (jiffies_done) return_o = jiffies_return;
-    if (records_done) return_o = records_return;
-    if (frame_done) return_o = frame_return;
-  end
+  // What a helper does not change is as it was called in each that could.
+  assign return_o.fault = (bounds_done && bounds_fault) || (bytes_done && bytes_fault) || (records_done && records_fault);
+  assign return_o.value = (bounds_value & {64{bounds_done}}) | (bytes_value & {64{bytes_done}}) | (jiffies_value & {64{jiffies_done}}) |
+      (records_value & {64{records_done}});
+  assign return_o.redirects = bounds_done && bounds_redirects;
+  assign return_o.record = records_done ? records_record : bytes_record;
   assign event_valid_o = bytes_event || records_event;
   assign event_o = records_event ? records_event_data : bytes_event_data;
   assign read_valid_o = bounds_read || bytes_read;
   assign read_place_o = bytes_read ? bytes_read_place : bounds_read_place;
   assign write_valid_o = bounds_write || bytes_write || records_write || frame_write;
-  // Records and frames have rows of zeros.
+  // Records and frames have rows of zeros. Who does not write gives zeros.
+  assign write_enable_o = bounds_write_enable | 64'(bytes_write_enable);
+  assign write_data_o = {2{bounds_write_data}} | bytes_write_data;
   always_comb begin
-    write_place_o  = bounds_write_place;
-    write_enable_o = bounds_write_enable;
-    write_data_o   = {2{bounds_write_data}};
-    if (bytes_write) begin
-      write_place_o  = bytes_write_place;
-      write_enable_o = {48'd0, bytes_write_enable};
-      write_data_o   = bytes_write_data;
-    end
-    if (records_write || frame_write) begin
-      write_place_o = frame_write ? frame_write_place : records_write_place;
-      write_data_o  = '0;
-    end
+    write_place_o = bounds_write_place;
+    if (bytes_write) write_place_o = bytes_write_place;
+    if (records_write || frame_write) write_place_o = frame_write ? frame_write_place : records_write_place;
   end
 
 endmodule

@@ -190,10 +190,6 @@ module sluice_xdp_load
   logic [OffsetBits-1:0] past;
   assign past = OffsetBits'({row - front_rows - 9'(StackRows), 6'd0}) + OffsetBits'(beat_bytes_q);
 
-  // Bytes that the frame may come to have, as its tenant pays for.
-  logic [OffsetBits-1:0] most;
-  assign most = (program_row.growth == '0) ? '1 : past - OffsetBits'(Headroom) + OffsetBits'(program_row.growth) - OffsetBits'(1);
-
   assign slot_valid_o = ends;
   assign slot_o = slot_q;
   assign slot_data_o = '{
@@ -211,38 +207,57 @@ module sluice_xdp_load
           granted: program_row.granted
       };
 
-  xdp_start_t start;
-  assign start = '{
-          slot: 8'(slot_q),
-          place: room_q.place,
-          base: base,
-          records: program_row.records,
-          generation: side_q.generation,
-          past: past,
-          start: program_row.start,
-          module_id: side_q.module_id,
-          work: program_row.work,
-          ifindex: ifindex,
-          regions: '{
-              base: program_row.regions,
-              writable: program_row.writable,
-              large_writable: Outside ? program_row.large_writable : '0,
-              read_only: program_row.read_only,
-              large_read_only: Outside ? program_row.large_read_only : '0
-          },
-          frames: program_row.frames,
-          most: most,
-          stamp: side_q.stamp,
-          came: came_q
-      };
+  // What its context begins with, and that it waits for one, a cycle later.
+  logic put_q;
+  xdp_start_t start_q, start;
+  logic serial_q, waits_q;
+  xdp_room_t put_room_q;
+  logic grows_q;
+  logic [OffsetBits-1:0] growth_q;
+  always_ff @(posedge clk_i) begin
+    put_q <= ends && slot_data_o.has_program && rst_ni;
+    serial_q <= program_row.serial;
+    waits_q <= program_row.waits;
+    put_room_q <= room_q;
+    grows_q <= program_row.growth != '0;
+    growth_q <= OffsetBits'(program_row.growth);
+    start_q <= '{
+        slot: 8'(slot_q),
+        place: room_q.place,
+        base: base,
+        records: program_row.records,
+        generation: side_q.generation,
+        past: past,
+        start: program_row.start,
+        module_id: side_q.module_id,
+        work: program_row.work,
+        ifindex: ifindex,
+        regions: '{
+            base: program_row.regions,
+            writable: program_row.writable,
+            large_writable: Outside ? program_row.large_writable : '0,
+            read_only: program_row.read_only,
+            large_read_only: Outside ? program_row.large_read_only : '0
+        },
+        frames: program_row.frames,
+        most: '0,
+        stamp: side_q.stamp,
+        came: came_q
+    };
+  end
+  // Bytes that the frame may come to have, as its tenant pays for.
+  always_comb begin
+    start = start_q;
+    start.most = grows_q ? start_q.past - OffsetBits'(Headroom + 1) + growth_q : '1;
+  end
   slot_index_t start_slot;
   sluice_ram_lut #(
       .Width($bits(xdp_start_t)),
       .Depth(Slots)
   ) u_start (
       .clk_i,
-      .we_i   (ends),
-      .waddr_i(slot_q),
+      .we_i   (put_q),
+      .waddr_i(start_q.slot[SlotBits-1:0]),
       .wdata_i(start),
       .raddr_i(start_slot),
       .rdata_o(start_o)
@@ -255,12 +270,12 @@ module sluice_xdp_load
   ) u_starts (
       .clk_i,
       .rst_ni,
-      .put_i       (ends && slot_data_o.has_program),
-      .put_slot_i  (slot_q),
-      .put_serial_i(program_row.serial),
-      .put_waits_i (program_row.waits),
-      .put_module_i(side_q.module_id),
-      .put_room_i  (room_q),
+      .put_i       (put_q),
+      .put_slot_i  (start_q.slot[SlotBits-1:0]),
+      .put_serial_i(serial_q),
+      .put_waits_i (waits_q),
+      .put_module_i(start_q.module_id),
+      .put_room_i  (put_room_q),
       .flow_waits_i,
       .shared_contexts_i,
       .valid_o     (start_valid_o),

@@ -7,7 +7,7 @@
 /// A context that holds a lock and asks for one, or gives one back that it does not hold, is told a fault (`misused`). A wait counts as a step for
 /// each 4 cycles, about what a bundle takes of a context.
 ///
-/// Latency: 1 cycle where nobody is before, 2 behind the one that leaves. Throughput: an ask a cycle. Stall behaviour: answers hold until taken;
+/// Latency: 2 cycles where nobody is before, 3 behind the one that leaves. Throughput: an ask a cycle. Stall behaviour: answers hold until taken;
 /// asks never wait, for each context has its own place here.
 module sluice_xdp_locks
   import sluice_xdp_pkg::*;
@@ -132,21 +132,32 @@ module sluice_xdp_locks
   // Answers, of the lowest context of each core first: each context has one at most, and asks again only behind it.
   for (genvar c = 0; c < int'(Cores); c++) begin : gen_answer
     logic [Contexts-1:0] onehot;
+    logic found, advance;
+    logic [ContextBits-1:0] context_found;
     sluice_prio_enc #(
         .Width(Contexts)
     ) u_first (
         .req_i   (answers_q[c*Contexts+:Contexts]),
-        .valid_o (answer_valid_o[c]),
-        .index_o (answer_context_o[c]),
+        .valid_o (found),
+        .index_o (context_found),
         .onehot_o(onehot)
     );
-    assign processor[c] = processor_t'(c * Contexts) + processor_t'(answer_context_o[c]);
-    assign taken[c*Contexts+:Contexts] = answer_ready_i[c] ? onehot : '0;
-    assign answer_o[c] = '{
+    assign processor[c] = processor_t'(c * Contexts) + processor_t'(context_found);
+    assign taken[c*Contexts+:Contexts] = advance ? onehot : '0;
+    // In a register: whoever is answered is picked by the core in the same cycle.
+    assign advance = !answer_valid_o[c] || answer_ready_i[c];
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) answer_valid_o[c] <= 1'b0;
+      else if (advance) answer_valid_o[c] <= found;
+      if (advance) begin
+        answer_context_o[c] <= context_found;
+        answer_o[c] <= '{
             fault: fault_q[processor[c]],
             misused: fault_q[processor[c]] && misused_q[processor[c]],
             steps: waited_q[processor[c]] ? StepBits'(WaitBits'(now_i[WaitBits-1:0] - since[c]) >> StepShift) : '0
         };
+      end
+    end
   end
 
 `ifndef SYNTHESIS

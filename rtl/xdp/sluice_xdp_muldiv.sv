@@ -3,7 +3,10 @@
 /// `valid_i` with `ready_o` takes an operation: what docs/design/xdp.md says of it, 32-bit operations with the lower halves.
 /// `done_o` is high for a cycle with `result_o`, and `busy` ends with it.
 ///
-/// Latency: multiplication 3 cycles; division and remainder 66, of 32 bits 34, by zero 2. Stall behaviour: `ready_o` is low while an
+/// A dividend is made positive first, and what was found gets its sign last, both by one negation. A negative divisor is added, not subtracted.
+/// Behind a division by zero the remainder is the dividend, and no bit of a quotient is set.
+///
+/// Latency: multiplication 3 cycles; division and remainder 66, of 32 bits 34. Stall behaviour: `ready_o` is low while an
 /// operation is under way.
 module sluice_xdp_muldiv
   import sluice_xdp_rows_pkg::*;
@@ -24,7 +27,7 @@ module sluice_xdp_muldiv
 
   typedef enum logic [2:0] {
     Idle,
-    Signs,  // operands without their signs
+    Sign,  // the dividend without its sign
     Divide,  // a bit of the quotient a cycle
     Multiply,
     Add,
@@ -32,19 +35,22 @@ module sluice_xdp_muldiv
   } state_e;
 
   state_e state_q;
-  logic [7:0] op_q;
-  logic wide_q, negate_q, is_signed;
+  logic wide_q, multiplies_q, signed_q, remainder_q, nothing_q;
+  logic negative_q;  // the result of a division
   logic [5:0] left_q;
-  logic [63:0] a_q, b_q, quotient_q, remainder_q, product_q;
+  // The dividend, whose place the quotient takes bit by bit; the divisor; what is left of the dividend.
+  logic [63:0] first_q, second_q, rest_q;
   logic [64:0] trial;
 
-  assign ready_o   = state_q == Idle;
-  assign is_signed = op_q inside {XdpOpSdiv, XdpOpSmod};
-  // The next bit of the dividend goes in at the bottom of the remainder.
-  assign trial     = {remainder_q, quotient_q[63]} - {1'b0, b_q};
+  assign ready_o = state_q == Idle;
+
+  // The next bit of the dividend goes in at the bottom of the rest, the divisor's magnitude away from it.
+  logic subtracts;
+  assign subtracts = !(signed_q && second_q[63]);
+  assign trial = {rest_q, first_q[63]} + ({signed_q && second_q[63], second_q} ^ {65{subtracts}}) + 65'(subtracts);
 
   // Halves: low by low, and both mixed ones.
-  logic [63:0] low_q;
+  logic [63:0] low_q, product_q;
   logic [31:0] mixed_q, other_q;
 
   always_ff @(posedge clk_i) begin
@@ -52,8 +58,8 @@ module sluice_xdp_muldiv
       state_q <= Idle;
     end else begin
       case (state_q)
-        Idle: if (valid_i) state_q <= (op_i == XdpOpMul) ? Multiply : Signs;
-        Signs: state_q <= (b_q == '0) ? Done : Divide;
+        Idle: if (valid_i) state_q <= (op_i == XdpOpMul) ? Multiply : Sign;
+        Sign: state_q <= Divide;
         Divide: if (left_q == '0) state_q <= Done;
         Multiply: state_q <= Add;
         Add: state_q <= Done;
@@ -62,53 +68,51 @@ module sluice_xdp_muldiv
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (state_q == Idle) begin
-      op_q   <= op_i;
-      wide_q <= wide_i;
-      a_q    <= wide_i ? a_i : {{32{op_i inside {XdpOpSdiv, XdpOpSmod} && a_i[31]}}, a_i[31:0]};
-      b_q    <= wide_i ? b_i : {{32{op_i inside {XdpOpSdiv, XdpOpSmod} && b_i[31]}}, b_i[31:0]};
-    end
-    if (state_q == Signs) begin
-      // A quotient is negative when one of both is, a remainder when the dividend is.
-      negate_q    <= is_signed && ((op_q == XdpOpSdiv) ? a_q[63] != b_q[63] : a_q[63]);
-      // A dividend of 32 bits begins in the upper half: 32 bits to go.
-      quotient_q  <= wide_q ? magnitude(a_q) : {magnitude(a_q) [31:0], 32'd0};
-      b_q         <= magnitude(b_q);
-      remainder_q <= (b_q == '0) ? magnitude(a_q) : '0;
-      if (b_q == '0) quotient_q <= '0;
-      left_q <= wide_q ? 6'd63 : 6'd31;
-    end
-    if (state_q == Divide) begin
-      left_q      <= left_q - 6'd1;
-      quotient_q  <= {quotient_q[62:0], !trial[64]};
-      remainder_q <= trial[64] ? {remainder_q[62:0], quotient_q[63]} : trial[63:0];
-    end
-    if (state_q == Multiply) begin
-      low_q   <= 64'(a_q[31:0]) * 64'(b_q[31:0]);
-      mixed_q <= a_q[63:32] * b_q[31:0];
-      other_q <= a_q[31:0] * b_q[63:32];
-    end
-    if (state_q == Add) product_q <= low_q + {mixed_q + other_q, 32'd0};
-  end
-
-  function automatic logic [63:0] magnitude(logic [63:0] x);
-    return (is_signed && x[63]) ? -x : x;
-  endfunction
-
-  // A product is not negated.
+  // One negation: of a dividend, or of what was found.
   logic negates;
-  logic [63:0] found, value;
-  assign negates = negate_q && op_q != XdpOpMul;
-  always_comb begin
-    case (op_q)
-      XdpOpMul: found = product_q;
-      XdpOpDiv, XdpOpSdiv: found = quotient_q;
-      default: found = remainder_q;
-    endcase
-  end
-  assign value = (found ^ {64{negates}}) + 64'(negates);
+  logic [63:0] found, turned;
+  assign found   = (state_q == Done && remainder_q) ? rest_q : first_q;
+  assign negates = (state_q == Done) ? negative_q : (signed_q && first_q[63]);
+  assign turned  = (found ^ {64{negates}}) + 64'(negates);
 
+  // A dividend of 32 bits begins in the upper half: 32 bits to go.
+  logic is_signed, halves;
+  assign is_signed = op_i inside {XdpOpSdiv, XdpOpSmod};
+  assign halves = !wide_i && op_i != XdpOpMul;
+
+  always_ff @(posedge clk_i) begin
+    case (state_q)
+      Idle: begin
+        wide_q       <= wide_i;
+        multiplies_q <= op_i == XdpOpMul;
+        signed_q     <= is_signed;
+        remainder_q  <= op_i inside {XdpOpMod, XdpOpSmod};
+        first_q      <= halves ? {a_i[31:0], 32'd0} : a_i;
+        second_q     <= wide_i ? b_i : {{32{is_signed && b_i[31]}}, b_i[31:0]};
+        left_q       <= wide_i ? 6'd63 : 6'd31;
+      end
+      Sign: first_q <= turned;
+      Divide: begin
+        left_q  <= left_q - 6'd1;
+        first_q <= {first_q[62:0], !trial[64] && !nothing_q};
+      end
+      default: ;
+    endcase
+    if (state_q == Sign) begin
+      // A quotient is negative when one of both is, a remainder when the dividend is.
+      negative_q <= signed_q && first_q[63] != (second_q[63] && !remainder_q);
+      nothing_q  <= second_q == '0;
+    end
+    if (state_q == Divide) rest_q <= trial[64] ? {rest_q[62:0], first_q[63]} : trial[63:0];
+    else if (state_q == Sign) rest_q <= '0;
+    low_q <= 64'(first_q[31:0]) * 64'(second_q[31:0]);
+    mixed_q <= first_q[63:32] * second_q[31:0];
+    other_q <= first_q[31:0] * second_q[63:32];
+    product_q <= low_q + {mixed_q + other_q, 32'd0};
+  end
+
+  logic [63:0] value;
+  assign value = multiplies_q ? product_q : turned;
   assign done_o = state_q == Done;
   assign result_o = {wide_q ? value[63:32] : 32'd0, value[31:0]};
 

@@ -307,24 +307,6 @@ package sluice_xdp_pkg;
     logic [StackWords-1:0] written;    // words of the stack
   } xdp_return_t;
 
-  // An answer that changes nothing of its packet and its context.
-  // "Bits of function variable are not used": the function takes the fields that concern it.
-  // verilator lint_off UNUSEDSIGNAL
-  function automatic xdp_return_t unchanged(xdp_call_t call);
-    // verilator lint_on UNUSEDSIGNAL
-    return
-    '{
-        fault: 1'b0,
-        value: '0,
-        bounds: call.bounds,
-        low: call.low,
-        redirects: 1'b0,
-        record: call.record,
-        written: call.written
-    }
-    ;
-  endfunction
-
   // Bits of a slot of a map with keys, and of one and 1, for the highest is nobody's; of the number of a chain; of a row of search memory, of which the highest says that it lies outside.
   localparam int unsigned SlotNumberBits = 24;
   localparam int unsigned LinkBits = SlotNumberBits;

@@ -300,7 +300,7 @@ module sluice_xdp_queues
   // ---------------------------------------------------------------------------------------------------------------
   // Counts by module: rows and packets that have come and gone.
 
-  count_t packets_in, packets_out, packets_in_there, own_gone, shared_left;
+  count_t packets_in, packets_out, packets_in_there, own_gone, shared_left, freed_q;
   logic stored_own, leaves_own, empties;
   assign stored_own = ends && !shared;
   assign leaves_own = finish && !queued_out.shared;
@@ -352,10 +352,10 @@ module sluice_xdp_queues
       .rdata_o(packets_out)
   );
 
-  assign shared_left = shared_used_q - ((finish && queued_out.shared) ? count_t'(queued_out.rows) : '0);
+  assign shared_left = shared_used_q - freed_q;  // what leaves is known late: a cycle later
   assign empties = starts && count_t'(packets_out + count_t'(1)) == packets_in_there;
-
   always_ff @(posedge clk_i) begin
+    freed_q <= (finish && queued_out.shared && rst_ni) ? count_t'(queued_out.rows) : '0;
     if (!rst_ni) begin
       queued_q      <= '0;
       shared_used_q <= '0;

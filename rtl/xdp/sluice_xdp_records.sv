@@ -20,9 +20,11 @@ module sluice_xdp_records
     input xdp_call_t call_i,
     // verilator lint_on UNUSEDSIGNAL
 
-    output logic        done_o,
-    output xdp_return_t return_o,
-    output logic        told_o,    // a number that no program knows: whether there was room
+    output logic               done_o,
+    output logic               fault_o,
+    output logic        [63:0] value_o,
+    output xdp_record_t        record_o,
+    output logic               told_o,    // a number that no program knows: whether there was room
 
     output logic       event_valid_o,
     input  logic       event_ready_i,
@@ -103,11 +105,8 @@ module sluice_xdp_records
 
   assign done_o = state_q == Done;
   assign told_o = told_q;
-  always_comb begin
-    return_o = unchanged(call_i);
-    return_o.fault = fault_q;
-    return_o.value = value_q;
-    return_o.record = record_q;
-  end
+  assign fault_o = fault_q;
+  assign value_o = value_q;
+  assign record_o = record_q;
 
 endmodule

@@ -1,4 +1,4 @@
-/// Fourth stage of a core: arithmetic begins; the address of the bundle's access, or a helper's second argument.
+/// Fourth stage of a core: arithmetic begins; the address of the bundle's access, or a helper's second argument, or what is multiplied or divided.
 ///
 /// Latency: 1 cycle; results of arithmetic come behind the register, beside the bundle. Throughput: a bundle a cycle. Never stalls.
 module sluice_xdp_stage_first
@@ -47,88 +47,70 @@ module sluice_xdp_stage_first
   // verilator lint_on UNUSEDSIGNAL
   assign fixed = fixed_i;
 
-  // A 64-bit constant; of a per-CPU array's value the distance of copies is above its address.
-  logic [Lanes-1:0][63:0] constant;
   logic [4:0] processor;
   assign processor = 5'(Core * Contexts) + 5'(context_i);
-  always_comb begin
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      constant[l] = {
-        bundle_i.lanes[l].high,
-        bundle_i.lanes[l].imm,
-        bundle_i.lanes[l].off,
-        bundle_i.lanes[l].spare,
-        bundle_i.lanes[l].extra,
-        bundle_i.lanes[l].wide,
-        bundle_i.lanes[l].immediate,
-        bundle_i.lanes[l].b
-      };
-    end
-  end
 
-  // What others have made of a lane's register: its unit, or the function that it has called, behind whose exit it comes back.
+  // What others have made of a lane's register: its unit, or the function that it has called, behind whose exit it comes back. A tail call beyond the
+  // last one is refused.
   logic [Lanes-1:0][63:0] given;
+  logic [Lanes-1:0] refused;
+  logic restores, upper;
+  assign restores = bundle_i.turn.pass inside {PassLower, PassUpper};
+  assign upper = bundle_i.turn.pass == PassUpper;
   always_comb begin
     for (int unsigned l = 0; l < Lanes; l++) begin
-      given[l] = result_i.fault ? '0 : result_i.value;
-      if (bundle_i.lanes[l].op == XdpOpHelper && bundle_i.lanes[l].imm[15:0] == HelperTailCall && bundle_i.kept.tails == MostTailCalls)
-        given[l] = ErrorPermission;
-      if (bundle_i.turn.pass inside {PassLower, PassUpper} && l < 2)
-        given[l] = caller_i.registers[((bundle_i.turn.pass==PassLower)?0 : 2)+l];
+      given[l] = result_i.value;
+      if (restores && l < 2) given[l] = upper ? caller_i.registers[2+l] : caller_i.registers[l];
+      refused[l] = bundle_i.lanes[l].op == XdpOpHelper && bundle_i.lanes[l].imm[15:0] == HelperTailCall && bundle_i.kept.tails == MostTailCalls;
     end
   end
 
   for (genvar l = 0; l < int'(Lanes); l++) begin : gen_alu
     sluice_xdp_alu u_alu (
         .clk_i,
-        .op_i       (bundle_i.lanes[l].op),
-        .subtracts_i(bundle_i.subtracts[l]),
-        .wide_i     (bundle_i.wide[l]),
-        .a_i        (a_i[l]),
-        .b_i        (b_i[l]),
-        .constant_i (constant[l]),
-        .given_i    (given[l]),
-        .shift_i    (bundle_i.lanes[l].off[4:0]),
-        .sum_o      (sum_o[l]),
-        .result_o   (result_o[l]),
-        .holds_o    (holds_o[l])
+        .op_i     (bundle_i.lanes[l].op),
+        .does_i   (bundle_i.does[l]),
+        .a_i      (a_i[l]),
+        .b_i      (b_i[l]),
+        .given_i  (given[l]),
+        .nothing_i(result_i.fault && !restores),
+        .refused_i(refused[l]),
+        .shift_i  (bundle_i.lanes[l].off[4:0]),
+        .sum_o    (sum_o[l]),
+        .result_o (result_o[l]),
+        .holds_o  (holds_o[l])
     );
   end
 
-  // The one lane that accesses memory or calls a helper or function, and the one that multiplies or divides: the first of them.
-  logic [Lanes-1:0] accesses, muldivs, access_lane, muldiv_lane;
-  logic [63:0] base, data, left, right;
+  // The one lane that accesses memory, calls, multiplies or divides: the first of them.
+  logic [Lanes-1:0] accesses, muldivs, uses, use_lane;
+  logic [63:0] base, data;
+  logic [15:0] off;
   // "Bits of signal are not used": a lane is chosen whole.
   // verilator lint_off UNUSEDSIGNAL
-  xdp_lane_t access, muldiv;
+  xdp_lane_t access;
   // verilator lint_on UNUSEDSIGNAL
 
   always_comb begin
     base   = '0;
     data   = '0;
+    off    = '0;
     access = '0;
-    left   = '0;
-    right  = '0;
-    muldiv = '0;
     for (int unsigned l = 0; l < Lanes; l++) begin
       accesses[l] = is_access(bundle_i.lanes[l].op) || is_atomic(bundle_i.lanes[l].op) ||
           bundle_i.lanes[l].op inside {XdpOpHelper, XdpOpCall};
       muldivs[l] = is_muldiv(bundle_i.lanes[l].op);
     end
-    access_lane = accesses & (~accesses + Lanes'(1));
-    muldiv_lane = muldivs & (~muldivs + Lanes'(1));
+    uses = accesses | muldivs;
+    use_lane = uses & (~uses + Lanes'(1));
     for (int unsigned l = 0; l < Lanes; l++) begin
-      if (access_lane[l]) begin
+      if (use_lane[l]) begin
         base   = base | a_i[l];
         data   = data | b_i[l];
         access = access | bundle_i.lanes[l];
+        // Operands of arithmetic, and r6 and r7 of a call, are as they are.
+        if (!muldivs[l] && bundle_i.lanes[l].op != XdpOpCall) off = off | bundle_i.lanes[l].off;
       end
-      // A call's lane reads r6 and r7.
-      if (muldiv_lane[l] || bundle_i.lanes[l].op == XdpOpCall) begin
-        left  = left | a_i[l];
-        right = right | b_i[l];
-      end
-      if (muldiv_lane[l]) muldiv = muldiv | bundle_i.lanes[l];
     end
   end
 
@@ -160,15 +142,11 @@ module sluice_xdp_stage_first
     bundle_o.held        <= bundle_i.enters && flow_waits_i && !late_fault;
     bundle_o.next_page   <= bundle_i.next_page;
     bundle_o.lanes       <= bundle_i.lanes;
-    bundle_o.access_lane <= access_lane;
-    bundle_o.muldiv_lane <= muldiv_lane;
+    bundle_o.access_lane <= use_lane & accesses;
+    bundle_o.muldiv_lane <= use_lane & muldivs;
     bundle_o.access      <= access;
-    bundle_o.muldiv_op   <= muldiv.op;
-    bundle_o.muldiv_wide <= muldiv.wide;
-    bundle_o.address     <= base + {{48{access.off[15]}}, access.off};
+    bundle_o.address     <= base + {{48{off[15]}}, off};
     bundle_o.data        <= data;
-    bundle_o.left        <= left;
-    bundle_o.right       <= right;
     // A third argument may be a number.
     // A third and fourth argument, what compare-and-exchange expects, and r8 and r9 of a call are read by the last lane: nothing
     // else is in the bundle.
@@ -187,8 +165,8 @@ module sluice_xdp_stage_first
       bundle_o.low[l] <= b_i[l][31:0];
       bundle_o.beyond[l] <= bundle_i.lanes[l].op == XdpOpIndexed && a_i[l][31:0] > bundle_i.lanes[l].imm;
       bundle_o.copy[l] <= '0;
-      if (bundle_i.lanes[l].op == XdpOpElement)
-        bundle_o.copy[l] <= constant[l][31:0] + constant[l][63:32] * 32'(processor);
+      // A per-CPU array's value: its address, and the distance of copies above.
+      if (bundle_i.lanes[l].op == XdpOpElement) bundle_o.copy[l] <= b_i[l][31:0] + b_i[l][63:32] * 32'(processor);
       if (bundle_i.lanes[l].op == XdpOpIndexed && a_i[l][31:0] <= bundle_i.lanes[l].imm)
         bundle_o.copy[l] <= b_i[l][31:0];
     end

@@ -169,12 +169,20 @@ module sluice_xdp_stage_memory
   logic [StackWords-1:0] written;
   assign two_words = 5'(bundle_i.byte_number) + 5'(bundle_i.bytes) > 5'd8;
   assign store = completes && bundle_i.store;
+  // By eight words: those of the first one written, and of the one behind it.
+  logic [5:0] second_word;
+  logic [7:0] first_eight, first_of, second_eight, second_of;
+  assign second_word = bundle_i.stack_word + 6'd1;
   always_comb begin
-    written = bundle_i.written;
+    for (int unsigned i = 0; i < 8; i++) begin
+      first_eight[i] = store && bundle_i.in_first && bundle_i.stack_word[5:3] == 3'(i);
+      first_of[i] = bundle_i.stack_word[2:0] == 3'(i);
+      second_eight[i] = store && bundle_i.in_first && two_words && second_word[5:3] == 3'(i);
+      second_of[i] = second_word[2:0] == 3'(i);
+    end
     // A packet's first bundle writes what it stores alone.
-    if (store && bundle_i.in_first) begin
-      written[bundle_i.stack_word] = 1'b1;
-      if (two_words) written[6'(bundle_i.stack_word+6'd1)] = 1'b1;
+    for (int unsigned i = 0; i < StackWords; i++) begin
+      written[i] = bundle_i.written[i] || (first_eight[i/8] && first_of[i%8]) || (second_eight[i/8] && second_of[i%8]);
     end
     if (helped) written = return_i.written;
     if (bundle_i.tail) written = '0;
@@ -189,7 +197,7 @@ module sluice_xdp_stage_memory
   assign writes_kept = starts || helped || referred || (completes && keeps);
   assign writes_stack = starts || helped || (store && bundle_i.in_first) ||
       (completes && bundle_i.tail && bundle_i.turn.depth == '0);
-  assign caller = '{row: row_behind, registers: {bundle_i.fourth, bundle_i.third, bundle_i.right, bundle_i.left}};
+  assign caller = '{row: row_behind, registers: {bundle_i.fourth, bundle_i.third, bundle_i.data, bundle_i.address}};
 
   assign keep_o = '{
           row_valid: writes_row,
@@ -214,8 +222,14 @@ module sluice_xdp_stage_memory
   assign read_place_o = bundle_i.place;
   assign write_valid_o = store;
   assign write_place_o = bundle_i.place;
-  assign write_data_o = 128'(bundle_i.data & bit_mask(bundle_i.bytes)) << {bundle_i.byte_number, 3'd0};
+  // Bytes of a word that are not the store's are zeros, of a word of the stack that nobody wrote.
+  logic [7:0][7:0] turned;
+  assign turned = turned_up(bundle_i.data, bundle_i.byte_number);
   always_comb begin
+    for (int unsigned i = 0; i < 8; i++) begin
+      write_data_o[0][8*i+:8] = turned[i] & {8{enable[i]}};
+      write_data_o[1][8*i+:8] = turned[i] & {8{enable[8+i]}};
+    end
     write_enable_o = '0;
     write_enable_o[0] = enable[7:0] | {8{bundle_i.words_unset[0]}};
     if (two_words) write_enable_o[1] = enable[15:8] | {8{bundle_i.words_unset[1]}};
@@ -231,13 +245,12 @@ module sluice_xdp_stage_memory
     bundle_o.registers     <= bundle_i.registers;
     bundle_o.load_lane     <= bundle_i.load_lane;
     bundle_o.value         <= bundle_i.value;
-    bundle_o.in_context    <= bundle_i.in_context;
-    bundle_o.nothing       <= bundle_i.nothing;
-    bundle_o.sign          <= bundle_i.sign;
-    bundle_o.words_unset   <= bundle_i.words_unset;
+    bundle_o.takes[0]      <= (bundle_i.nothing || bundle_i.in_context || bundle_i.words_unset[0]) ? '0 : enable[7:0];
+    bundle_o.takes[1]      <= (bundle_i.nothing || bundle_i.in_context || bundle_i.words_unset[1]) ? '0 : enable[15:8];
     bundle_o.byte_number   <= bundle_i.byte_number;
-    bundle_o.bytes         <= bundle_i.bytes;
-    bundle_o.context_value <= bundle_i.context_value;
+    bundle_o.sign_byte     <= 3'(4'(bundle_i.byte_number) + bundle_i.bytes - 4'd1);
+    bundle_o.signs         <= bundle_i.sign ? ~byte_mask(bundle_i.bytes) : '0;
+    bundle_o.context_value <= bundle_i.in_context ? bundle_i.context_value : '0;
     bundle_o.mark          <= commits && bundle_i.launch && bundle_i.late_writes && rst_ni;
     bundle_o.marked        <= bundle_i.late_register;
     bundle_o.late          <= late_i.valid && late_i.writes && rst_ni;

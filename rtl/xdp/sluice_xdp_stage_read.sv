@@ -61,7 +61,8 @@ module sluice_xdp_stage_read
       registers[2*l] = lanes[l].a;
       registers[2*l+1] = negates[l] ? lanes[l].a : lanes[l].b;
       none[2*l] = negates[l] || lanes[l].a == StartRegister;
-      none[2*l+1] = (lanes[l].immediate && !negates[l]) || registers[2*l+1] == StartRegister;
+      none[2*l+1] = (lanes[l].immediate && !negates[l]) || registers[2*l+1] == StartRegister ||
+          is_constant(lanes[l].op);
     end
   end
 
@@ -119,12 +120,12 @@ module sluice_xdp_stage_read
     bundle_o.next_page <= page_i.next;
     for (int unsigned l = 0; l < Lanes; l++) begin
       bundle_o.lanes[l] <= (bundle_i.turn.pass == PassBundle) ? lanes[l] : '0;
-      bundle_o.subtracts[l] <= !(lanes[l].op inside {XdpOpAdd, XdpOpLength});
-      bundle_o.wide[l] <= lanes[l].wide || lanes[l].op == XdpOpLength;
+      bundle_o.does[l] <= arithmetic_of((bundle_i.turn.pass == PassBundle) ? lanes[l] : '0);
       start_a_q[l] <= (!negates[l] && lanes[l].a == StartRegister) ? frame : '0;
       other_b_q[l] <= '0;
       if (lanes[l].immediate && !negates[l]) other_b_q[l] <= {{32{lanes[l].imm[31]}}, lanes[l].imm};
       else if (registers[2*l+1] == StartRegister) other_b_q[l] <= 64'(frame);
+      if (is_constant(lanes[l].op)) other_b_q[l] <= constant_of(lanes[l]);
       if (narrow[2*l]) other_b_q[l][63:32] <= '0;
     end
   end

@@ -66,8 +66,7 @@ module sluice_xdp_stage_second
                                                  (bundle_i.lanes[l].wide && bundle_i.third[63:CodeBits] != 51'(FunctionAddress[31:CodeBits])))) ||
           ((is_access(bundle_i.lanes[l].op) || is_atomic(bundle_i.lanes[l].op) ||
           bundle_i.lanes[l].op inside {XdpOpHelper, XdpOpCall}) && !bundle_i.access_lane[l]) ||
-          (is_muldiv(bundle_i.lanes[l].op) && !bundle_i.muldiv_lane[l]) ||
-          (bundle_i.access_lane[l] && longs[l] && bundle_i.muldiv_lane != '0);
+          (is_muldiv(bundle_i.lanes[l].op) && !bundle_i.muldiv_lane[l]);
       stops[l] = faults[l] || takes[l] || exits[l];
     end
     stopped = 1'b0;
@@ -111,15 +110,14 @@ module sluice_xdp_stage_second
     end
   end
 
-  // Done with its launch: what changes a register at most, or where the packet goes, while the bundle goes on to another row of its frame. A multiplication
-  // has no access beside it, which would be made twice. So is what ends the packet and gives nothing but its verdict.
+  // Done with its launch: what changes a register at most, or where the packet goes, while the bundle goes on to another row of its frame. So is what ends the packet and gives nothing but its verdict.
   logic late, late_writes, ends;
   logic [3:0] late_register;
   always_comb begin
     case (unit)
       UnitValues: late = (access.in_values || access.is_lookup || access.is_reference) && !access.is_lock;
       UnitMaps: late = !access.redirects && !access.is_tail;
-      UnitMuldiv: late = bundle_i.access_lane == '0;
+      UnitMuldiv: late = 1'b1;
       default: late = 1'b0;
     endcase
     late_writes   = 1'b0;
@@ -142,7 +140,7 @@ module sluice_xdp_stage_second
   sluice_xdp_atomic u_atomic (
       .code_i    (bundle_i.access.op[2:0]),
       .wide_i    (bundle_i.access.op[3]),
-      .old_i     (bundle_i.result.fault ? '0 : bundle_i.result.value),
+      .old_i     (bundle_i.result.value),
       .operand_i (bundle_i.data),
       .expected_i(bundle_i.third),
       .new_o     (atomic)
@@ -199,9 +197,8 @@ module sluice_xdp_stage_second
     bundle_o.frames <= bundle_i.lanes[0].op == XdpOpCall;
     bundle_o.holds         <= ((exits & active & faults) != '0 && keeps) || (tail && keeps && accesses) ||
         (access.is_lock && bundle_i.resume && bundle_i.result.fault && bundle_i.result.value[0] && accesses);
-    // Something of which a bundle has one: the lane that stops it is not the one that has it, or wants it together with another.
-    bundle_o.wrong         <= (bundle_i.access_lane & active & faults) == '0 ||
-        (bundle_i.muldiv_lane != '0 && (bundle_i.access_lane & longs) != '0);
+    // Something of which a bundle has one: the lane that stops it is not the one that has it.
+    bundle_o.wrong <= (bundle_i.access_lane & active & faults) == '0;
     bundle_o.workless <= bundle_i.kept.work == '0;
     bundle_o.taken <= taken || bundle_i.turn.pass == PassUpper;
     bundle_o.back <= back;
@@ -224,11 +221,9 @@ module sluice_xdp_stage_second
     bundle_o.map <= bundle_i.access.imm[31:16];
     bundle_o.handle <= !bundle_i.access.extra;
     bundle_o.helper <= bundle_i.access.imm[15:0];
-    bundle_o.muldiv_op <= bundle_i.muldiv_op;
-    bundle_o.muldiv_wide <= bundle_i.muldiv_wide;
+    bundle_o.muldiv_op <= bundle_i.access.op;
+    bundle_o.muldiv_wide <= bundle_i.access.wide;
     bundle_o.data <= (access.is_atomic && !access.in_values && bundle_i.resume) ? atomic : bundle_i.data;
-    bundle_o.left <= bundle_i.left;
-    bundle_o.right <= bundle_i.right;
     bundle_o.address <= bundle_i.address;
     bundle_o.third <= bundle_i.third;
     bundle_o.fourth <= bundle_i.fourth;

@@ -16,15 +16,19 @@ module sluice_xdp_stage_write
 
   localparam int unsigned Lanes = XdpLanes;
 
-  logic [127:0] two;
-  logic [63:0] aligned, loaded;
-  assign two = {bundle_i.words_unset[1] ? 64'd0 : read_data_i[1], bundle_i.words_unset[0] ? 64'd0 : read_data_i[0]};
+  // A load's bytes lie in the two words from its first one on, around behind the eighth; turned down they are where they belong.
+  logic [7:0][7:0] parts, aligned, loaded;
+  logic sign;
+  always_comb begin
+    for (int unsigned i = 0; i < 8; i++) begin
+      parts[i] = (read_data_i[0][8*i+:8] & {8{bundle_i.takes[0][i]}}) | (read_data_i[1][8*i+:8] & {8{bundle_i.takes[1][i]}});
+    end
+    aligned = 64'({parts, parts} >> {bundle_i.byte_number, 3'd0}) | 64'(bundle_i.context_value);
+    sign = parts[bundle_i.sign_byte][7] || bundle_i.context_value[31];
+    for (int unsigned i = 0; i < 8; i++) loaded[i] = aligned[i] | {8{bundle_i.signs[i] && sign}};
+  end
 
   always_comb begin
-    aligned = 64'(two >> {bundle_i.byte_number, 3'd0}) & bit_mask(bundle_i.bytes);
-    if (bundle_i.in_context) aligned = 64'(bundle_i.context_value);
-    if (bundle_i.nothing) aligned = '0;
-    loaded = extended(aligned, bundle_i.bytes, bundle_i.sign);
     write_o = '{
         clear: bundle_i.clear,
         valid: bundle_i.write,

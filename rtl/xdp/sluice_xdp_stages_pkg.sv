@@ -6,6 +6,7 @@ package sluice_xdp_stages_pkg;
   import sluice_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_instructions_pkg::*;
 
   // Who executes a lane's instruction.
   typedef enum logic [2:0] {
@@ -143,20 +144,18 @@ package sluice_xdp_stages_pkg;
 
   // Read to first; what its registers hold stands beside it.
   typedef struct packed {
-    logic                     valid;
-    logic                     start;
-    logic                     resume;
-    logic [CodeBits-1:0]      row;
-    xdp_turn_t                turn;
-    xdp_kept_t                kept;
-    logic                     foreign;    // its page is not its module's
-    logic                     enters;     // its row is of its flow's section, or behind all of that
-    logic                     leaves;
-    logic [6:0]               next_page;
-    xdp_lane_t [XdpLanes-1:0] lanes;
-    // Of its operation: whether arithmetic subtracts, has 64 bits.
-    logic [XdpLanes-1:0]      subtracts;
-    logic [XdpLanes-1:0]      wide;
+    logic                           valid;
+    logic                           start;
+    logic                           resume;
+    logic [CodeBits-1:0]            row;
+    xdp_turn_t                      turn;
+    xdp_kept_t                      kept;
+    logic                           foreign;    // its page is not its module's
+    logic                           enters;     // its row is of its flow's section, or behind all of that
+    logic                           leaves;
+    logic [6:0]                     next_page;
+    xdp_lane_t [XdpLanes-1:0]       lanes;
+    xdp_arithmetic_t [XdpLanes-1:0] does;       // what its lanes' arithmetic does
   } xdp_read_t;
 
   // First to second; what arithmetic has made stands beside it.
@@ -177,13 +176,9 @@ package sluice_xdp_stages_pkg;
     logic [XdpLanes-1:0] beyond;  // an index that the array has not
     logic [XdpLanes-1:0] access_lane;  // the one that accesses memory or calls
     logic [XdpLanes-1:0] muldiv_lane;  // the one that multiplies or divides
-    xdp_lane_t access;
-    logic [7:0] muldiv_op;
-    logic muldiv_wide;
-    logic [63:0] address;
+    xdp_lane_t access;  // of either
+    logic [63:0] address;  // of an access; the first operand
     logic [63:0] data;
-    logic [63:0] left;
-    logic [63:0] right;
     logic [63:0] third;
     logic [63:0] fourth;
     logic [3:0] bytes;
@@ -267,8 +262,6 @@ package sluice_xdp_stages_pkg;
     logic [7:0]   muldiv_op;
     logic         muldiv_wide;
     logic [63:0]  data;
-    logic [63:0]  left;
-    logic [63:0]  right;
     logic [63:0]  address;
     logic [63:0]  third;
     logic [63:0]  fourth;
@@ -322,12 +315,12 @@ package sluice_xdp_stages_pkg;
     logic [XdpLanes-1:0][3:0]  registers;
     logic [XdpLanes-1:0]       load_lane;
     logic [XdpLanes-1:0][63:0] value;
-    logic                      in_context;
-    logic                      nothing;
-    logic                      sign;
-    logic [1:0]                words_unset;
+    // Of a load: which bytes of the two words that were read it has, by how many bytes they are turned; or a field of the context; which of its
+    // bytes are copies of its sign.
+    logic [1:0][7:0]           takes;
     logic [2:0]                byte_number;
-    logic [3:0]                bytes;
+    logic [2:0]                sign_byte;
+    logic [7:0]                signs;
     logic [31:0]               context_value;
     logic                      mark;           // a register is written late
     logic [3:0]                marked;

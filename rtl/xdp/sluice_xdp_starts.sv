@@ -58,7 +58,9 @@ module sluice_xdp_starts
   index_t [Slots-1:0] module_q;
   count_t [Slots-1:0] contexts_q;
   slots_t waiting_q, serial_q, borrows_q, own_q, has_own_q, has_shared_q, may, first;
-  slots_t [Slots-1:0] older_q;
+  // Of two slots the one with the higher number: whether it has waited longer. Whatever it says of one that does not wait is not looked at.
+  slots_t [Slots-1:0] higher_q;
+  slots_t [Slots-1:0] older;
   logic [ContextCountBits-1:0] pool_q;
   logic
       shared,
@@ -79,9 +81,13 @@ module sluice_xdp_starts
   assign lends = (waiting_q & own_q) == '0;
   assign may = waiting_q & (~serial_q | ~flow_waits_i) & (own_q | {Slots{shared}} | (borrows_q & {Slots{lends}}));
   always_comb begin
+    for (int unsigned s = 0; s < Slots; s++) begin
+      older[s] = '0;
+      for (int unsigned t = 0; t < Slots; t++) if (t != s) older[s][t] = (t > s) ? higher_q[s][t] : !higher_q[t][s];
+    end
     slot_o = '0;
     for (int unsigned s = 0; s < Slots; s++) begin
-      first[s] = may[s] && (may & older_q[s]) == '0;
+      first[s] = may[s] && (may & older[s]) == '0;
       if (first[s]) slot_o |= SlotBits'(s);
     end
   end
@@ -142,8 +148,12 @@ module sluice_xdp_starts
       serial_q[put_slot_i]   <= put_serial_i;
       borrows_q[put_slot_i]  <= put_room_i.borrows && !put_waits_i;
       own_q[put_slot_i]      <= put_own;
-      older_q[put_slot_i]    <= waiting_q;
-      for (int unsigned s = 0; s < Slots; s++) if (SlotBits'(s) != put_slot_i) older_q[s][put_slot_i] <= 1'b0;
+      for (int unsigned s = 0; s < Slots; s++) begin
+        for (int unsigned t = s + 1; t < Slots; t++) begin
+          if (put_slot_i == SlotBits'(s)) higher_q[s][t] <= 1'b1;
+          if (put_slot_i == SlotBits'(t)) higher_q[s][t] <= 1'b0;
+        end
+      end
     end
     taken_slot_q   <= slot_o;
     taken_q        <= take;

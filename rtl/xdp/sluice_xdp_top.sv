@@ -160,7 +160,8 @@ module sluice_xdp_top
   sideband_t in_side;
 
   sluice_shell_entrance #(
-      .Bytes(Bytes)
+      .Bytes     (Bytes),
+      .Registered(1'b0)
   ) u_entrance (
       .clk_i,
       .rst_ni,

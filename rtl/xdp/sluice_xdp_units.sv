@@ -101,8 +101,8 @@ module sluice_xdp_units
       .ready_o (muldiv_free),
       .op_i    (bundle_i.muldiv_op),
       .wide_i  (bundle_i.muldiv_wide),
-      .a_i     (bundle_i.left),
-      .b_i     (bundle_i.right),
+      .a_i     (bundle_i.address),
+      .b_i     (bundle_i.data),
       .done_o  (muldiv_done),
       .result_o(muldiv_result)
   );
