@@ -8,6 +8,7 @@ use sluice_formats::random::Rng;
 use sluice_formats::rmt::rows::{KeyRow, PageRow};
 use sluice_formats::rmt::target::{MODULE_PAGES, PAGE_WORDS};
 use sluice_formats::row::Row;
+use sluice_formats::xdp::target::{FRAME_ROW, UNIT_ROWS};
 use sluice_formats::{Node, Reason, Table, Target};
 use sluice_object::{Destination, Object, Rate, TenantSpec, VlanGrant, XdpShare};
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ pub const VLAN: u16 = 100;
 pub const PORT: u8 = 0;
 /// KiB of packet memory with each context that he owns; his frames are short then.
 const BAY: u8 = 1;
+/// Bytes of a frame that such a bay holds, behind stack and headroom.
+pub const BAY_HOLDS: u64 = (BAY as usize * UNIT_ROWS - FRAME_ROW) as u64 * 64;
 /// Entries of his table, and its default.
 const NUMBERS: u32 = FLOWS as u32 + 1;
 
@@ -100,6 +103,8 @@ pub struct Sent {
 /// What he may send to his destinations.
 #[derive(Clone, Copy, Debug)]
 pub struct Queues {
+    /// Bytes of his longest packet of all, as it comes: what fits into a bay, if he owns contexts.
+    pub most: u64,
     /// Bytes of the longest packet, as it leaves.
     pub longest: u64,
     /// The share of each, in packets; none where not one is sure to find room.
@@ -116,7 +121,8 @@ pub fn schedule(rng: &mut Rng, target: &Target, kind: Kind, share: Share, queues
     let longest = (share.burst_beats() / 2).max(shortest) * u64::from(target.bus_bytes) - u64::from(GROWTH);
     while free_at < ticks {
         let number = sent.len() as u32;
-        let drawn = if rng.chance(3, 4) { rng.range(60, 130) } else { rng.range(60, 700) }.min(longest);
+        let drawn =
+            if rng.chance(3, 4) { rng.range(60, 130) } else { rng.range(60, 700) }.min(longest).min(queues.most);
         // Messages have a length of their own.
         let length = if kind == Kind::L7 { programs::message(number, 0).len() as u64 } else { drawn };
         let beats = u64::from(target.beats(length as u32 + 4));

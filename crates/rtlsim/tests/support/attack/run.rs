@@ -116,7 +116,9 @@ impl Plan {
             let taken = delivery.packets_per_round(length, at_once);
             (taken > 0).then(|| Share::new(taken, at_once))
         });
-        let queues = Queues { longest, shares };
+        // A packet that his bay does not hold waits for the pool, with all of his that come behind it.
+        let most = if owns { measured::BAY_HOLDS } else { u64::MAX };
+        let queues = Queues { most, longest, shares };
         let sent = measured::schedule(&mut rng, target, kind, share, queues, ticks);
         Self { target, seed, grant, hostile, sent, assured, shared, ticks, wait, within }
     }
