@@ -2,6 +2,7 @@
 
 Claims
 - who has asked for no more than his module's share waits for what is on its way, not for others that wait
+- two modules that store as fast as they can share the port by weight
 """
 
 import cocotb
@@ -56,6 +57,42 @@ async def a_module_within_its_share_waits_for_no_flood_of_another(dut):
     assert min(count.values()) > 15 and len(written) > 200, (count, len(written))
     # A store: the page on its way. A load: memory, and of the page that it has written three pages and the answer.
     assert longest[STORE] < 100 and longest[LOAD] < 480, longest
+
+
+async def flood(bench, rng, cycles, weights):
+    """Stores of two modules that ask for as much as they can, one for each of the weights."""
+    for module, weight in enumerate(weights, start=1):
+        bench.dut.weight_module_i.value, bench.dut.weight_i.value = module, weight
+        bench.dut.weight_valid_i.value = 1
+        await bench.cycle()
+    bench.dut.weight_valid_i.value = 0
+    await bench.clear(0, bench.size // UNIT)
+    half = bench.putter // 2
+    for page in range(64):
+        await bench.cycle((0, {"op": STORE, "place": page * PAGE, "bytes": 8, "data": page}))
+        await bench.settle()
+    count = [0, 0]
+    for _ in range(cycles):
+        enter, idle = None, [asker for asker in bench.free() if asker < bench.putter]
+        if idle:
+            asker = rng.choice(idle)
+            module = asker // half
+            place = PAGE * (32 * module + rng.randrange(32)) + 64 * rng.randrange(16)
+            enter = asker, {"op": STORE, "module_id": 1 + module, "place": place, "bytes": 8, "data": 7}
+            count[module] += 1
+        await bench.cycle(enter)
+    await bench.settle()
+    return count
+
+
+@cocotb.test()
+async def two_modules_that_flood_share_writes_by_weight(dut):
+    bench, rng = await opened(dut, "xdp_outside_weights")
+    bench.memory.pace = (100, 100, 1.0)
+    for weights, least, most in (((48, 16), 0.69, 0.79), ((16, 16), 0.45, 0.55)):
+        first, second = await flood(bench, rng, 4_000, weights)
+        print(f"stores at weights of {weights}: {first} and {second}")
+        assert least < first / (first + second) < most and first + second > 1_500, (weights, first, second)
 
 
 def test_xdp_outside_shares():
