@@ -73,12 +73,12 @@ fn entries_that_come_and_go_while_they_are_looked_up_are_the_interpreters() {
 
 #[test]
 fn a_full_lru_map_outside_gives_up_what_the_interpreter_gives_up() {
-    changes_are_the_interpreters("a_full_lru_map_outside_gives_up", MapType::LruHash, 64, 96, Outside);
+    changes_are_the_interpreters("a_full_lru_map_outside_gives_up", MapType::LruHash, 64, 400, Outside);
 }
 
 #[test]
 fn a_full_lru_map_on_the_chip_of_an_engine_with_external_memory_gives_up_the_same() {
-    changes_are_the_interpreters("a_full_lru_map_on_the_chip", MapType::LruHash, 64, 96, Chip);
+    changes_are_the_interpreters("a_full_lru_map_on_the_chip", MapType::LruHash, 64, 400, Chip);
 }
 
 #[test]
