@@ -70,7 +70,8 @@ module reader
   assign words = 7'((block_q.bytes + 10'd7) >> 3);
   assign asks  = (read_valid[0] && read_ready_i) || (request_valid[0] && request_ready_i) || host_valid[0];
   always_ff @(posedge clk_i) begin
-    if (idle[0]) begin
+    // With the last word, too.
+    if (idle[0] && (!word_valid[0] || word_ready_i)) begin
       block_q  <= block_i;
       asked_q  <= '0;
       given_q  <= '0;
@@ -180,7 +181,7 @@ module reader
   assert property (@(posedge clk_i) !rst_ni || (gen_copy[0].u_dut.state_q == gen_copy[1].u_dut.state_q && gen_copy[0].u_dut.pending_q == gen_copy[1].u_dut.pending_q && gen_copy[0].u_dut.fault_o == gen_copy[1].u_dut.fault_o));
   SameBlock_A :
   assert property (@(posedge clk_i) !rst_ni || state == Idle || (gen_copy[0].u_dut.left_q == gen_copy[1].u_dut.left_q && gen_copy[0].u_dut.host_q == gen_copy[1].u_dut.host_q && gen_copy[0].u_dut.first_q == gen_copy[1].u_dut.first_q && gen_copy[0].u_dut.judged_q == gen_copy[1].u_dut.judged_q &&
-      gen_copy[0].u_dut.block_q == block_q && gen_copy[1].u_dut.block_q == block_q));
+      (state == 3'd6 || (gen_copy[0].u_dut.block_q == block_q && gen_copy[1].u_dut.block_q == block_q))));
   SamePlace_A :
   assert property (@(posedge clk_i) !rst_ni || state == Idle || state == Check || (gen_copy[0].u_dut.place_q == gen_copy[1].u_dut.place_q && gen_copy[0].u_dut.address_q == gen_copy[1].u_dut.address_q && gen_copy[0].u_dut.in_first_q == gen_copy[1].u_dut.in_first_q));
   SamePending_A :

@@ -50,6 +50,7 @@ sluice_xdp_maps_far.sv
 sluice_xdp_maps_front.sv
 sluice_xdp_maps_hash.sv
 sluice_xdp_maps_host.sv
+sluice_xdp_maps_keys.sv
 sluice_xdp_maps_lru.sv
 sluice_xdp_maps_marks.sv
 sluice_xdp_maps_next.sv

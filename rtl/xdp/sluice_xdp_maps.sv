@@ -40,7 +40,7 @@ module sluice_xdp_maps
     input  logic            [        Cores-1:0][ProcessorBits-1:0] call_context_i,
     input  xdp_map_call_t   [        Cores-1:0]                    call_i,
     output logic                                                   answer_valid_o,
-    input  logic                                                   answer_ready_i,
+    input  logic            [        Cores-1:0]                    answer_ready_i,
     output logic            [ProcessorBits-1:0]                    answer_context_o,
     output xdp_map_answer_t                                        answer_o,
 
@@ -99,77 +99,76 @@ module sluice_xdp_maps
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Operations: the host's comes between two of the first core's.
+  // Operations, of cores and of the host in turns.
 
   localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1;
   localparam int unsigned Contexts = Processors / Cores;
   localparam int unsigned ContextBits = (Contexts > 1) ? $clog2(Contexts) : 1;
   typedef logic [CoreBits-1:0] core_t;
 
-  logic [Cores-1:0]
-      queue_valid, call_ready, turn, looks, finds, found_ready, faults, hosts, wants, reads, front_read, front_request;
-  logic [Cores-1:0] asks_back, unused_grant;
-  xdp_map_call_t [Cores-1:0] found_calls;
-  logic [Cores-1:0][ProcessorBits-1:0] found_contexts;
-  logic [Cores-1:0][MapBits-1:0] look_index;
-  xdp_map_row_t [Cores-1:0] map, found_maps;
-  logic [Cores-1:0][KeyWords-1:0][63:0] found_keys;
-  logic [Cores-1:0][ChainBits-1:0] found_chains;
-  logic [Cores-1:0][SlotNumberBits-1:0] found_copies;
-  xdp_place_t [Cores-1:0] front_place;
-  xdp_request_t [Cores-1:0] front_asked;
-  // "Bits of signal are not used": the host's operation is with the first core's.
+  function automatic core_t core_of(logic [ProcessorBits-1:0] processor);
+    return core_t'(32'(processor) / Contexts);
+  endfunction
+
+  logic [Cores-1:0] queue_valid;
+  logic [Cores-1:0][ContextBits-1:0] queued_context;
+  logic [Cores-1:0][MapBits-1:0] queued_map;
+  xdp_map_call_t [Cores-1:0] asked;
+  xdp_map_call_t call;
+  // "Bits of signal are not used": the host's operation has no number of its own.
   // verilator lint_off UNUSEDSIGNAL
-  logic [Cores-1:0] front_host_read;
-  logic [Cores-1:0][6:0] front_host_words;
+  logic [$clog2(Cores+1)-1:0] next_number;
   // verilator lint_on UNUSEDSIGNAL
-  logic host_pending, host_waits, host_search, host_turn, context_last_q;
+  logic [Cores:0] next;
+  logic next_any, next_ready, asks_host, map_looks;
+  logic [ProcessorBits-1:0] next_context, asks_context;
+  logic [MapBits-1:0] next_map, map_index;
+  xdp_map_row_t map, unused_map;
+  logic host_pending, host_waits, host_search;
+  // "Bits of signal are not used": the host asks for no packet, and without an index.
+  // verilator lint_off UNUSEDSIGNAL
   xdp_map_call_t host_call;
+  // verilator lint_on UNUSEDSIGNAL
+
+  logic [Cores-1:0] front_read;
+  logic front_request, front_host_read;
+  xdp_place_t front_place;
+  xdp_request_t front_asked;
+  logic [6:0] front_host_word;
 
   logic back_read, back_read_ready, back_request, back_idle, back_quiet, back_looks, back_changes;
-  logic back_answers, seek_answers, seek_idle, to_seek;
+  logic back_answers, seek_answers, seek_idle, to_seek, among, same_map;
   logic [ProcessorBits-1:0] back_context, seek_context;
   xdp_map_answer_t back_answer, seek_answer;
   logic [15:0] back_state;
-  logic [Cores-1:0] only, may_seek, may_back, among;
-  logic [Cores-1:0][15:0] found_states;
+  key_slot_t back_slot, seek_slot;
+  logic [1:0] back_rest, seek_rest;
+  logic [127:0] back_row, seek_row;
   logic settled;
   xdp_place_t back_place;
   xdp_request_t back_asked;
-  logic found_valid, found_host, found_fault, found_take;
-  core_t found_core, back_core, back_core_q;
-  xdp_map_call_t found;
+  logic found_valid, found_host, found_fault, found_looks, found_take, may_seek, may_back;
+  core_t back_core, back_core_q;
+  xdp_map_call_t found_call, found;
   logic [ProcessorBits-1:0] found_context;
-  xdp_map_row_t found_map;
-  logic [KeyWords-1:0][63:0] found_key;
-  logic [ChainBits-1:0] found_chain;
-  logic [SlotNumberBits-1:0] found_copy;
+  xdp_map_row_t found_row, found_map;
+  walk_key_t found_key;
+  logic [KeyWords-1:0][63:0] found_whole;
+  logic [ChainBits-1:0] front_chain, found_chain;
+  logic [SlotNumberBits-1:0] front_copy, found_copy;
   logic back_host_read, host_write, host_done;
   logic [6:0] back_host_word, host_write_word;
   logic [63:0] host_word, host_written;
   logic [7:0] host_error;
   logic [23:0] host_slot, host_chain;
-  // Declared in front of the copies of map rows: a name that a generate block finds undeclared is a net of its own to Yosys, without driver.
   logic is_map, map_ok, clears;
   logic search_read, search_looks, search_hold, search_bad, search_idle;
   logic [SearchBits-1:0] search_row, search_write_row;
   logic [3:0] search_write;
   logic [3:0][31:0] search_data, search_written;
-
   logic search_free, host_outside, host_looks;
-  assign host_turn = host_pending && (context_last_q || !queue_valid[0]);
-  assign turn = Cores'(host_turn);
-
-  // ---------------------------------------------------------------------------------------------------------------
-  // First halves, one a core.
 
   for (genvar c = 0; c < int'(Cores); c++) begin : gen_core
-    xdp_map_row_t unused_map;
-    xdp_map_call_t asked;
-    logic waits;
-    logic [ContextBits-1:0] queued_context;
-    logic [MapBits-1:0] queued_map;
-
     sluice_xdp_maps_calls #(
         .Contexts(Contexts),
         .MapBits (MapBits)
@@ -180,142 +179,131 @@ module sluice_xdp_maps
         .from_i      (call_context_i[c][ContextBits-1:0]),
         .call_i      (call_i[c]),
         .next_valid_o(queue_valid[c]),
-        .next_ready_i(call_ready[c] && !turn[c]),
-        .next_o      (queued_context),
-        .map_o       (queued_map),
-        .context_i   (found_contexts[c][ContextBits-1:0]),
-        .asked_o     (asked)
+        .next_ready_i(next_ready && next[c]),
+        .next_o      (queued_context[c]),
+        .map_o       (queued_map[c]),
+        .context_i   (asks_context[ContextBits-1:0]),
+        .asked_o     (asked[c])
     );
-
-    // It waits for the second half, for one that reads, and for one before it that wants to.
-    assign waits = !back_idle || !seek_idle || reads != '0 || (wants & Cores'((32'd1 << c) - 32'd1)) != '0;
-
-    sluice_xdp_maps_front #(
-        .Maps      (Maps),
-        .Processors(Processors)
-    ) u_front (
-        .clk_i,
-        .rst_ni,
-        .call_valid_i   (queue_valid[c] || turn[c]),
-        .call_ready_o   (call_ready[c]),
-        .call_map_i     (turn[c] ? host_call.map[MapBits-1:0] : queued_map),
-        .call_i         (hosts[c] ? host_call : asked),
-        .context_i      (ProcessorBits'(Contexts * c) | ProcessorBits'(queued_context)),
-        .host_i         (turn[c]),
-        .busy_i         (waits),
-        .wants_o        (wants[c]),
-        .reads_o        (reads[c]),
-        .map_valid_o    (looks[c]),
-        .map_index_o    (look_index[c]),
-        .map_i          (map[c]),
-        .read_valid_o   (front_read[c]),
-        .read_ready_i   (read_ready_i[c] && !(back_read && back_core == core_t'(c))),
-        .read_place_o   (front_place[c]),
-        .read_data_i    (read_data_i[c]),
-        .request_valid_o(front_request[c]),
-        .request_ready_i(request_ready_i && !back_request),
-        .request_o      (front_asked[c]),
-        .done_valid_i   (done_valid_i && reads[c]),
-        .done_fault_i,
-        .done_value_i,
-        .host_valid_o   (front_host_read[c]),
-        .host_word_o    (front_host_words[c]),
-        .host_data_i    (host_word),
-        .found_valid_o  (finds[c]),
-        .found_ready_i  (found_ready[c]),
-        .found_o        (found_calls[c]),
-        .found_context_o(found_contexts[c]),
-        .found_host_o   (hosts[c]),
-        .found_fault_o  (faults[c]),
-        .found_map_o    (found_maps[c]),
-        .found_key_o    (found_keys[c]),
-        .found_chain_o  (found_chains[c]),
-        .found_copy_o   (found_copies[c])
-    );
-
-    sluice_ram_dp #(
-        .Width(XdpMapRowBits),
-        .Depth(Maps)
-    ) u_maps (
-        .clk_i,
-        .a_en_i   ((cfg_valid_i && is_map && cfg_req_i.write) || clears),
-        .a_we_i   ((cfg_req_i.write && map_ok) || clears),
-        .a_addr_i (cfg_req_i.index[MapBits-1:0]),
-        .a_wdata_i(cfg_req_i.data[XdpMapRowBits-1:0]),
-        .a_rdata_o(unused_map),
-        .b_en_i   (looks[c]),
-        .b_addr_i (look_index[c]),
-        .b_rdata_o(map[c])
-    );
-
     assign read_valid_o[c] = front_read[c] || (back_read && back_core == core_t'(c));
-    assign read_place_o[c] = (back_read && back_core == core_t'(c)) ? back_place : front_place[c];
-    assign found_ready[c]  = found_take && found_core == core_t'(c);
+    assign read_place_o[c] = (back_read && back_core == core_t'(c)) ? back_place : front_place;
   end
 
-  // What each core's operation may take: a lookup beside another one waits for a change of its map under way, and for one that waits; what may be a change waits for
-  // such a lookup. Without lookups beside, whose operation is next does not hang on whether it is taken.
-  always_comb begin
-    for (int unsigned c = 0; c < Cores; c++) begin
-      only[c] = only_looks(found_calls[c].op, hosts[c], found_maps[c]) && !faults[c];
-      if (Outside && touches_only(found_calls[c].op, hosts[c], found_maps[c])) only[c] = !faults[c];
-      found_states[c] = found_maps[c].state;
-    end
-    for (int unsigned c = 0; c < Cores; c++) begin
-      may_seek[c] = only[c] && !host_waits;
-      if (Outside && !settled && back_state == found_states[c]) may_seek[c] = 1'b0;
-      if (!Outside) may_seek[c] &= seek_idle && !back_looks && !(back_changes && back_state == found_maps[c].state);
-      for (int unsigned d = 0; d < Cores; d++) begin
-        if (finds[d] && !only[d] && found_maps[d].state == found_maps[c].state) may_seek[c] = 1'b0;
-      end
-      may_back[c] = back_idle && (only[c] || !among[c]);
-      if (Outside) may_back[c] = settled && !only[c] && !among[c];
-    end
-  end
-
-  // All that the second half wrote is there.
-  assign settled   = back_quiet && search_idle;
-
-  // Which core's operation is next: in turns, but nothing new while one reads or wants to read values.
-  assign asks_back = finds & (may_seek | may_back) & ((reads != '0) ? reads : (wants != '0) ? '0 : '1);
   sluice_arb_rr #(
-      .Requests(Cores)
-  ) u_found (
+      .Requests(Cores + 1)
+  ) u_next (
       .clk_i,
       .rst_ni,
-      .req_i    (asks_back),
-      .advance_i(found_take),
-      .grant_o  (unused_grant),
-      .index_o  (found_core),
-      .valid_o  (found_valid)
+      .req_i    ({host_pending, queue_valid}),
+      .advance_i(next_ready),
+      .grant_o  (next),
+      .index_o  (next_number),
+      .valid_o  (next_any)
   );
-  assign found_take = found_valid && (to_seek || back_idle);
-  assign to_seek = may_seek[found_core];
+  always_comb begin
+    next_context = '0;
+    next_map = next[Cores] ? host_call.map[MapBits-1:0] : '0;
+    for (int unsigned c = 0; c < Cores; c++) begin
+      if (next[c]) begin
+        next_context = ProcessorBits'(Contexts * c) | ProcessorBits'(queued_context[c]);
+        next_map = queued_map[c];
+      end
+    end
+    call = asked[core_of(asks_context)];
+    if (asks_host) begin
+      call.op = host_call.op;
+      call.map = host_call.map;
+      call.key = '0;
+      call.value = host_call.value;
+      call.flags = host_call.flags;
+    end
+  end
+
+  sluice_xdp_maps_front #(
+      .Maps      (Maps),
+      .Processors(Processors),
+      .Cores     (Cores),
+      .Outside   (Outside)
+  ) u_front (
+      .clk_i,
+      .rst_ni,
+      .call_valid_i   (next_any),
+      .call_ready_o   (next_ready),
+      .call_map_i     (next_map),
+      .call_context_i (next_context),
+      .call_host_i    (next[Cores]),
+      .asks_context_o (asks_context),
+      .asks_host_o    (asks_host),
+      .call_i         (call),
+      .busy_i         (!back_idle || !seek_idle),
+      .map_valid_o    (map_looks),
+      .map_index_o    (map_index),
+      .map_i          (map),
+      .read_valid_o   (front_read),
+      .read_ready_i   (read_ready_i & ~(Cores'(back_read) << back_core)),
+      .read_place_o   (front_place),
+      .read_data_i,
+      .request_valid_o(front_request),
+      .request_ready_i(request_ready_i && !back_request),
+      .request_o      (front_asked),
+      .done_valid_i,
+      .done_fault_i,
+      .done_value_i,
+      .host_valid_o   (front_host_read),
+      .host_word_o    (front_host_word),
+      .host_data_i    (host_word),
+      .found_valid_o  (found_valid),
+      .found_ready_i  (found_take),
+      .found_o        (found_call),
+      .found_context_o(found_context),
+      .found_host_o   (found_host),
+      .found_fault_o  (found_fault),
+      .found_looks_o  (found_looks),
+      .found_map_o    (found_row),
+      .found_key_o    (found_key),
+      .found_whole_o  (found_whole),
+      .found_chain_o  (front_chain),
+      .found_copy_o   (front_copy),
+      .used_i         ({seek_slot, back_slot}),
+      .row_rest_i     ({seek_rest, back_rest}),
+      .row_o          ({seek_row, back_row})
+  );
+
+  sluice_ram_dp #(
+      .Width(XdpMapRowBits),
+      .Depth(Maps)
+  ) u_maps (
+      .clk_i,
+      .a_en_i   ((cfg_valid_i && is_map && cfg_req_i.write) || clears),
+      .a_we_i   ((cfg_req_i.write && map_ok) || clears),
+      .a_addr_i (cfg_req_i.index[MapBits-1:0]),
+      .a_wdata_i(cfg_req_i.data[XdpMapRowBits-1:0]),
+      .a_rdata_o(unused_map),
+      .b_en_i   (map_looks),
+      .b_addr_i (map_index),
+      .b_rdata_o(map)
+  );
+
+  // A lookup that changes nothing goes beside the second half, if that changes another map; what may be a change waits for such lookups of its map.
+  assign same_map = back_state == found_map.state;
+  assign may_seek = found_looks && !host_waits && (Outside ? settled || !same_map : seek_idle && !back_looks && !(back_changes && same_map));
+  assign may_back = back_idle && (Outside ? settled && !found_looks && !among : found_looks || !among);
+
+  // All that the second half wrote is there.
+  assign settled = back_quiet && search_idle;
+
+  assign to_seek = may_seek;
+  assign found_take = found_valid && (may_seek || may_back);
   // What the first half has done with is not asked for any more.
   always_comb begin
-    found     = found_calls[found_core];
-    found.key = '0;
-    found.map = '0;
-  end
-  assign found_context = found_contexts[found_core];
-  assign found_host = hosts[found_core];
-  assign found_fault = faults[found_core];
-  always_comb begin
-    found_map      = found_maps[found_core];
+    found          = found_call;
+    found.key      = '0;
+    found.map      = '0;
+    found_map      = found_row;
     found_map.seed = '0;
   end
-  assign found_key   = found_keys[found_core];
-  assign found_chain = Outside ? found_chains[found_core] : ChainBits'(found_chains[found_core][ChipChainBits-1:0]);
-  assign found_copy  = Outside ? found_copies[found_core] : SlotNumberBits'(found_copies[found_core][ChipSlotBits-1:0]);
-
-  // Only one of them reads values.
-  logic front_any;
-  xdp_request_t front_one;
-  always_comb begin
-    front_one = front_asked[0];
-    for (int unsigned c = 1; c < Cores; c++) if (front_request[c]) front_one = front_asked[c];
-  end
-  assign front_any = front_request != '0;
+  assign found_chain = Outside ? front_chain : ChainBits'(front_chain[ChipChainBits-1:0]);
+  assign found_copy  = Outside ? front_copy : SlotNumberBits'(front_copy[ChipSlotBits-1:0]);
 
   // ---------------------------------------------------------------------------------------------------------------
   // Second half.
@@ -326,7 +314,7 @@ module sluice_xdp_maps
   ) u_back (
       .clk_i,
       .rst_ni,
-      .found_valid_i     (found_valid && !to_seek),
+      .found_valid_i     (found_valid && may_back && !to_seek),
       .found_ready_o     (back_idle),
       .host_waits_i      (host_waits),
       .hold_i            (search_hold),
@@ -341,8 +329,11 @@ module sluice_xdp_maps
       .found_key_i       (found_key),
       .found_chain_i     (found_chain),
       .found_copy_i      (found_copy),
+      .key_slot_o        (back_slot),
+      .key_rest_o        (back_rest),
+      .rest_key_i        (back_row),
       .answer_valid_o    (back_answers),
-      .answer_ready_i,
+      .answer_ready_i    (answer_ready_i[back_core]),
       .answer_context_o  (back_context),
       .answer_o          (back_answer),
       .changes_o         (back_changes),
@@ -380,7 +371,6 @@ module sluice_xdp_maps
 
   sluice_xdp_maps_beside #(
       .Processors(Processors),
-      .Cores     (Cores),
       .Rows      (Rows),
       .Outside   (Outside)
   ) u_beside (
@@ -391,9 +381,13 @@ module sluice_xdp_maps
       .context_i       (found_context),
       .map_i           (found_map),
       .key_i           (found_key),
+      .whole_i         (found_whole),
       .chain_i         (found_chain),
       .copy_i          (found_copy),
-      .states_i        (found_states),
+      .key_slot_o      (seek_slot),
+      .key_rest_o      (seek_rest),
+      .rest_key_i      (seek_row),
+      .whose_i         (found_map.state),
       .among_o         (among),
       .read_i          (search_read || (host_search && !cfg_req_i.write)),
       .read_row_i      (host_search ? cfg_req_i.index : search_row),
@@ -419,7 +413,7 @@ module sluice_xdp_maps
       .store_ready_i,
       .store_o,
       .answer_valid_o  (seek_answers),
-      .answer_ready_i  (answer_ready_i && !back_answers && !host_done),
+      .answer_ready_i  (answer_ready_i[core_of(seek_context)] && !back_answers && !host_done),
       .answer_context_o(seek_context),
       .answer_o        (seek_answer)
   );
@@ -429,14 +423,14 @@ module sluice_xdp_maps
   assign answer_context_o = back_answers ? back_context : seek_context;
   assign answer_o = back_answers ? back_answer : seek_answer;
 
-  assign done_o = (answer_valid_o && answer_ready_i) || host_done;
+  assign done_o = (answer_valid_o && answer_ready_i[core_of(answer_context_o)]) || host_done;
   assign done_host_o = host_done;
   assign done_context_o = answer_context_o;
-  assign back_core = core_t'(32'(back_context) / Contexts);
+  assign back_core = core_of(back_context);
   assign back_read_ready = read_ready_i[back_core];
   always_ff @(posedge clk_i) back_core_q <= back_core;
-  assign request_valid_o = back_request || front_any;
-  assign request_o = back_request ? back_asked : front_one;
+  assign request_valid_o = back_request || front_request;
+  assign request_o = back_request ? back_asked : front_asked;
 
   // ---------------------------------------------------------------------------------------------------------------
   // Memories and the host.
@@ -461,14 +455,14 @@ module sluice_xdp_maps
       .search_free_i(search_free),
       .search_i     (search_data),
       .call_valid_o (host_pending),
-      .call_taken_i (call_ready[0] && host_turn),
+      .call_taken_i (next_ready && next[Cores]),
       .call_o       (host_call),
       .done_i       (host_done),
       .error_i      (host_error),
       .slot_i       (host_slot),
       .chain_i      (host_chain),
-      .front_valid_i(front_host_read[0]),
-      .front_word_i (front_host_words[0]),
+      .front_valid_i(front_host_read),
+      .front_word_i (front_host_word),
       .back_valid_i (back_host_read),
       .back_word_i  (back_host_word),
       .data_o       (host_word),
@@ -480,10 +474,5 @@ module sluice_xdp_maps
       .cfg_valid_o,
       .cfg_rsp_o
   );
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) context_last_q <= 1'b1;
-    else if (call_ready[0] && (queue_valid[0] || host_turn)) context_last_q <= !host_turn;
-  end
 
 endmodule

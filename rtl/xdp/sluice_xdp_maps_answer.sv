@@ -93,7 +93,7 @@ module sluice_xdp_maps_answer
     if (verdict_valid_i) answer_q.value <= 64'(verdict_i);
     if (failed_i) answer_q.failed <= 1'b1;
     if (no_entry_i) host_error_o <= host_error(ErrorNoEntry);
-    if (index_valid_i) host_slot_o <= 24'(slot_t'(operation_i.key[0])) + 24'd1;
+    if (index_valid_i) host_slot_o <= 24'(slot_t'(operation_i.key.first)) + 24'd1;
 
     if (found_i) begin
       host_slot_o <= 24'(cursor_i.at) + 24'd1;

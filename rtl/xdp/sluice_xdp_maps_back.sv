@@ -5,11 +5,9 @@
 /// Rows that lead round, or to more entries than there are, fault.
 ///
 /// One part at a time has the operation, and hands it on: chains (sluice_xdp_maps_hash), what goes of a full LRU map (_lru), tries (_trie), chains from one on (_next),
-/// values, queues and stacks (_value). They move one walker (_walker), which reads search memory; _changes writes it. An operation begins, fails and ends in _control; _decide says which way
-/// it goes, _answer what is said of it.
+/// values, queues and stacks (_value). They move one walker (_walker), which reads search memory; _changes writes it. An operation begins, fails and ends in _control; _decide says which way it goes, _answer what is said of it.
 ///
-/// Latency: of a lookup in a hash map 6 cycles with the first entry, 2 for each more, and 1 for each further row of the key. Stall behaviour: one operation at a time;
-/// requests hold until taken.
+/// Latency: of a lookup in a hash map 6 cycles with the first entry, 2 for each more, and 1 for each further row of the key. Stall behaviour: one operation at a time; requests hold until taken.
 module sluice_xdp_maps_back
   import sluice_pkg::*;
   import sluice_xdp_rows_pkg::*;
@@ -23,19 +21,22 @@ module sluice_xdp_maps_back
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                                     found_valid_i,
-    output logic                                     found_ready_o,
+    input  logic                               found_valid_i,
+    output logic                               found_ready_o,
     // The host waits for search memory: nothing is taken. Nothing is under way, and nothing is left to be written.
-    input  logic                                     host_waits_i,
-    output logic                                     quiet_o,
-    input  xdp_map_call_t                            found_i,
-    input  logic          [ ProcessorBits-1:0]       found_context_i,
-    input  logic                                     found_host_i,
-    input  logic                                     found_fault_i,
-    input  xdp_map_row_t                             found_map_i,
-    input  logic          [      KeyWords-1:0][63:0] found_key_i,
-    input  logic          [     ChainBits-1:0]       found_chain_i,
-    input  logic          [SlotNumberBits-1:0]       found_copy_i,
+    input  logic                               host_waits_i,
+    output logic                               quiet_o,
+    input  xdp_map_call_t                      found_i,
+    input  logic          [ ProcessorBits-1:0] found_context_i,
+    input  logic                               found_host_i,
+    input  logic                               found_fault_i,
+    input  xdp_map_row_t                       found_map_i,
+    input  walk_key_t                          found_key_i,
+    input  logic          [     ChainBits-1:0] found_chain_i,
+    input  logic          [SlotNumberBits-1:0] found_copy_i,
+    output key_slot_t                          key_slot_o,       // which row of its key is needed
+    output logic          [               1:0] key_rest_o,
+    input  logic          [             127:0] rest_key_i,
 
     output logic                                answer_valid_o,
     input  logic                                answer_ready_i,
@@ -140,7 +141,7 @@ module sluice_xdp_maps_back
   assign state_o   = operation.map.state;
 
   // Bits of slots that could not be read are taken as they come: they are the map's alone.
-  logic hash_looks, lru_looks, marks_look, trie_looks, next_chains_look, value_looks, walk_looks;
+  logic same, last, hash_looks, lru_looks, marks_look, trie_looks, next_chains_look, value_looks, walk_looks;
   assign walk_looks = hash_looks || lru_looks || trie_looks || next_chains_look || value_looks;
   assign looks_o = walk_looks || marks_look;
   assign bad = Outside && bad_i && walk_looks && !hold_i;
@@ -152,14 +153,13 @@ module sluice_xdp_maps_back
   walk_move_t decide_move, hash_move, lru_move, trie_move, next_move, value_move, write_move;
   walk_look_t decide_look, hash_look, lru_look, trie_look, next_look, value_look;
   logic hash_first, lru_first, lru_mark_hand, value_mark_slot, write_chain, write_slot, write_prev;
-  logic same, last;
   walk_look_t look;
   xdp_map_state_t counts;
   chain_t victim_chain, chain;
   link_t chain_word, entry_link, entry_next, hook;
   walk_rows_t rows;
-  logic [127:0] rest_key;
 
+  assign {key_slot_o, key_rest_o} = {operation.key.slot, cursor.rest[1:0]};
   assign look = decide_look | hash_look | lru_look | trie_look | next_look | value_look;
   assign reads_o = look.valid;
   sluice_xdp_maps_walker u_walker (
@@ -168,13 +168,14 @@ module sluice_xdp_maps_back
       .operation_i        (operation),
       .next_map_i         (found_map_i),
       .next_chain_i       (found_chain_i),
-      .next_slot_i        (slot_in(slot_t'(found_key_i[0]), Outside)),
+      .next_slot_i        (slot_in(slot_t'(found_key_i.first), Outside)),
       .next_looks_i       (next_looks),
       .next_state_i       (next_state),
       .between_i          (between),
       .takes_i            (takes),
       .move_i             (decide_move | hash_move | lru_move | trie_move | next_move | value_move | write_move),
       .look_i             (look),
+      .node_i             (trie_node),
       .first_i            (hash_first || lru_first),
       .mark_hand_i        (lru_mark_hand),
       .mark_slot_i        (value_mark_slot),
@@ -189,7 +190,7 @@ module sluice_xdp_maps_back
       .search_i,
       .chain_o            (chain),
       .rows_o             (rows),
-      .rest_key_o         (rest_key),
+      .rest_key_i,
       .chain_word_o       (chain_word),
       .entry_link_o       (entry_link),
       .same_o             (same),
@@ -200,9 +201,10 @@ module sluice_xdp_maps_back
   // Who has the operation.
 
   logic sure, exchanges, deletes, decide_marks, no_entry, failed, verdict_valid, index_valid;
-  logic [1:0] verdict;
   logic [ChainBits:0] from, next_chain;
-  logic [63:0] decide_error, hash_error, lru_error, next_error, value_error;
+  logic [31:0] hand;
+  logic [ 1:0] verdict;
+  logic [63:0] passed, decide_error, hash_error, lru_error, next_error, value_error;
   walk_write_e decide_write, hash_write, lru_write, value_write;
   map_mark_e decide_mark, value_mark;
   walk_plan_t plan;
@@ -238,7 +240,6 @@ module sluice_xdp_maps_back
   );
 
   logic loops, hand_valid;
-  logic [31:0] hand;
   sluice_xdp_maps_hash u_hash (
       .clk_i,
       .rst_ni,
@@ -271,8 +272,7 @@ module sluice_xdp_maps_back
   );
 
   logic write_passed, write_counts, marked_valid, marked_ready, next_came, value_marks;
-  logic [63:0] passed;
-  row_t marked_row;
+  row_t marked_row, trie_node;
   logic [3:0][31:0] marked;
   sluice_xdp_maps_lru u_lru (
       .clk_i,
@@ -319,7 +319,7 @@ module sluice_xdp_maps_back
       .rst_ni,
       .hold_i,
       .looks_o    (trie_looks),
-      .rest_key_i (rest_key),
+      .rest_key_i,
       .operation_i(operation),
       .takes_i    (takes),
       .go_i       (go),
@@ -327,7 +327,8 @@ module sluice_xdp_maps_back
       .search_i,
       .go_o       (trie_go),
       .move_o     (trie_move),
-      .look_o     (trie_look)
+      .look_o     (trie_look),
+      .node_o     (trie_node)
   );
 
   sluice_xdp_maps_next u_next (
@@ -439,7 +440,7 @@ module sluice_xdp_maps_back
       .move_o        (write_move),
       .chain_i       (chain),
       .rows_i        (rows),
-      .rest_key_i    (rest_key),
+      .rest_key_i,
       .aside_i       (aside),
       .passed_valid_i(write_passed),
       .passed_i      (passed),

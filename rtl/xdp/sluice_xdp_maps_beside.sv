@@ -1,8 +1,8 @@
 /// Search memory (sluice_xdp_search), and lookups of programs beside what the second half of the map engine does: one at a time (sluice_xdp_maps_seek), or one of each
 /// context where rows may lie in external memory (sluice_xdp_maps_far).
 ///
-/// `take_i` takes an operation with its key: with `idle_o` where there is one at a time. Nobody changes rows of its map meanwhile: `among_o` says for each of
-/// `states_i` whether one of that map may be under way, until its answer is taken.
+/// `take_i` takes an operation with its key: with `idle_o` where there is one at a time. Nobody changes rows of its map meanwhile: `among_o` says whether one of
+/// the map `whose_i` may be under way, until its answer is taken.
 ///
 /// Latency, throughput and stall behaviour: of the two.
 module sluice_xdp_maps_beside
@@ -12,7 +12,6 @@ module sluice_xdp_maps_beside
   import sluice_xdp_outside_pkg::*;
 #(
     parameter int unsigned Processors = 8,
-    parameter int unsigned Cores = 2,
     parameter int unsigned Rows = 1 << 15,
     parameter bit Outside = 1'b0,
     localparam int unsigned ProcessorBits = $clog2(Processors)
@@ -24,12 +23,24 @@ module sluice_xdp_maps_beside
     output logic                                   idle_o,
     input  logic         [ProcessorBits-1:0]       context_i,
     input  xdp_map_row_t                           map_i,
-    input  logic         [     KeyWords-1:0][63:0] key_i,
+    // "Bits of signal are not used": with external memory the whole key goes on, without it what its rows have not.
+    // verilator lint_off UNUSEDSIGNAL
+    input  walk_key_t                              key_i,
+    input  logic         [     KeyWords-1:0][63:0] whole_i,
+    // verilator lint_on UNUSEDSIGNAL
     input  chain_t                                 chain_i,
     input  slot_t                                  copy_i,
 
-    input  logic [Cores-1:0][15:0] states_i,
-    output logic [Cores-1:0]       among_o,
+    // Rows of its key: which one is needed, in its cycle.
+    output key_slot_t         key_slot_o,
+    output logic      [  1:0] key_rest_o,
+    // "Signal is not used": with external memory the whole key comes.
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic      [127:0] rest_key_i,
+    // verilator lint_on UNUSEDSIGNAL
+
+    input  logic [15:0] whose_i,
+    output logic        among_o,
 
     // The second half's and the host's rows: as sluice_xdp_search.
     input  logic                        read_i,
@@ -117,19 +128,18 @@ module sluice_xdp_maps_beside
     logic [5:0] far_module;
 
     sluice_xdp_maps_far #(
-        .Processors(Processors),
-        .Cores     (Cores)
+        .Processors(Processors)
     ) u_far (
         .clk_i,
         .rst_ni,
         .take_i,
         .context_i,
         .map_i,
-        .key_i,
+        .key_i           (whole_i),
         .chain_i,
         .copy_i,
         .idle_o,
-        .states_i,
+        .whose_i,
         .among_o,
         .chip_busy_i     (busy),
         .chip_read_o     (read),
@@ -156,6 +166,8 @@ module sluice_xdp_maps_beside
         .answer_context_o,
         .answer_o
     );
+    assign key_slot_o    = key_i.slot;
+    assign key_rest_o    = '0;
     assign load_valid_o  = own_valid || (far_valid && written);
     assign load_touch_o  = !own_valid && far_touch;
     assign written_o     = written && !mark_valid;
@@ -179,6 +191,9 @@ module sluice_xdp_maps_beside
         .key_i,
         .chain_i,
         .copy_i,
+        .key_slot_o,
+        .key_rest_o,
+        .rest_key_i,
         .busy_o       (seek_busy),
         .state_o      (seek_state),
         .hold_i       (busy),
@@ -190,9 +205,7 @@ module sluice_xdp_maps_beside
         .answer_context_o,
         .answer_o
     );
-    always_comb begin
-      for (int unsigned c = 0; c < Cores; c++) among_o[c] = seek_busy && seek_state == states_i[c];
-    end
+    assign among_o = seek_busy && seek_state == whose_i;
     assign waits = 1'b0;
     assign load_valid_o = own_valid;
     assign load_lookup_o = 1'b0;

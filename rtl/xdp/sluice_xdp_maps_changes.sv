@@ -117,8 +117,8 @@ module sluice_xdp_maps_changes
 
   // The row of an entry: its link and its chain, in a word or in one each.
   function automatic logic [127:0] first_row(link_t link);
-    if (operation_i.wide) return {operation_i.key[0], 32'(operation_i.chain), 32'(link)};
-    return {operation_i.key[1][31:0], operation_i.key[0], operation_i.chain[ChipChainBits-1:0], link[ChipLinkBits-1:0]};
+    if (operation_i.wide) return {operation_i.key.first[63:0], 32'(operation_i.chain), 32'(link)};
+    return {operation_i.key.first, operation_i.chain[ChipChainBits-1:0], link[ChipLinkBits-1:0]};
   endfunction
   assign entry_data = (cursor_i.rest == '0) ? first_row(plan_i.exchanges ? next_i : cursor_i.head) : rest_key_i;
 

@@ -21,17 +21,17 @@ module sluice_xdp_maps_control
     input logic hold_i,  // a row of search memory is waited for, or room for one
     input logic bad_i,   // one that is looked at could not be read
 
-    input  logic                                    found_valid_i,
-    output logic                                    found_ready_o,
-    input  logic                                    host_waits_i,
-    input  xdp_map_call_t                           found_i,
-    input  logic          [ProcessorBits-1:0]       found_context_i,
-    input  logic                                    found_host_i,
-    input  logic                                    found_fault_i,
-    input  xdp_map_row_t                            found_map_i,
-    input  logic          [     KeyWords-1:0][63:0] found_key_i,
-    input  chain_t                                  found_chain_i,
-    input  slot_t                                   found_copy_i,
+    input  logic                              found_valid_i,
+    output logic                              found_ready_o,
+    input  logic                              host_waits_i,
+    input  xdp_map_call_t                     found_i,
+    input  logic          [ProcessorBits-1:0] found_context_i,
+    input  logic                              found_host_i,
+    input  logic                              found_fault_i,
+    input  xdp_map_row_t                      found_map_i,
+    input  walk_key_t                         found_key_i,
+    input  chain_t                            found_chain_i,
+    input  slot_t                             found_copy_i,
 
     input  logic                     answer_ready_i,
     output logic                     answer_valid_o,
@@ -102,7 +102,7 @@ module sluice_xdp_maps_control
   assign queues = is_queue_op(found_i.op);
   assign quick = queues || (found_i.op == XdpMapOpLookup && (is_keyed(found_map_i.kind) || trie)) || changes;
   assign refers = found_i.op == XdpMapOpReference && found_map_i.kind inside {XdpMapDevices, XdpMapReferences} && found_i.value[63:2] == '0;
-  assign next_index_o = (refers || found_i.op == XdpMapOpProgram) && found_key_i[0][31:0] < found_map_i.entries;
+  assign next_index_o = (refers || found_i.op == XdpMapOpProgram) && found_key_i.first[31:0] < found_map_i.entries;
   assign next_looks_o = between_o && found_valid_i && quick && !found_fault_i && !host_waits_i;
   assign next_state_o = trie || changes || queues;
 

@@ -59,8 +59,8 @@ module sluice_xdp_maps_decide
   assign indexed = is_indexed(operation_i.map.kind);
   assign looks = program_looks(operation_i);
   assign refers = op == XdpMapOpReference;
-  assign index = slot_in(slot_t'(operation_i.key[0]), Outside);
-  assign beyond = operation_i.key[0][31:0] >= operation_i.map.entries;
+  assign index = slot_in(slot_t'(operation_i.key.first), Outside);
+  assign beyond = operation_i.key.first[31:0] >= operation_i.map.entries;
 
   // ---------------------------------------------------------------------------------------------------------------
   // What is decided without the entry.

@@ -7,7 +7,7 @@
 /// Of an entry of an LRU map the row of its bits is read behind it, and the touched bit set if it is not: outside by an atomic operation (`load_touch_o`, `load_bit_o`), on the
 /// chip by `mark_*`, one lookup at a time. Where that row comes with an error the bit stays as it is.
 ///
-/// Nobody changes rows of a map meanwhile: `among_o` says for each of `states_i` whether an operation on that map may be under way, until its answer is taken. Maps
+/// Nobody changes rows of a map meanwhile: `among_o` says whether an operation on the map `whose_i` may be under way, until its answer is taken. Maps
 /// are told apart by a few bits, so it may be another one.
 ///
 /// Latency: 5 cycles for each row, and those of memory; of a lookup in a hash map a chain's beginning and one row for each entry and for each further row of a key that is
@@ -19,7 +19,6 @@ module sluice_xdp_maps_far
   import sluice_xdp_walk_pkg::*;
 #(
     parameter int unsigned Processors = 8,
-    parameter int unsigned Cores = 2,
     localparam int unsigned ProcessorBits = $clog2(Processors)
 ) (
     input logic clk_i,
@@ -36,8 +35,11 @@ module sluice_xdp_maps_far
     input  slot_t                                  copy_i,
     output logic                                   idle_o,
 
-    input  logic [Cores-1:0][15:0] states_i,
-    output logic [Cores-1:0]       among_o,
+    // "Bits of signal are not used": a few are compared.
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic [15:0] whose_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output logic        among_o,
 
     // Rows on the chip: the row comes in the cycle behind its number.
     input  logic                           chip_busy_i,
@@ -129,11 +131,9 @@ module sluice_xdp_maps_far
   assign taken_outside = start[OutsideRow];
   assign idle_o = busy_q == '0 && !mark_valid_o;
   always_comb begin
-    for (int unsigned c = 0; c < Cores; c++) begin
-      among_o[c] = 1'b0;
-      for (int unsigned p = 0; p < Processors; p++) begin
-        if (busy_q[p] && state_q[p] == states_i[c][StateBits-1:0]) among_o[c] = 1'b1;
-      end
+    among_o = 1'b0;
+    for (int unsigned p = 0; p < Processors; p++) begin
+      if (busy_q[p] && state_q[p] == whose_i[StateBits-1:0]) among_o = 1'b1;
     end
   end
 

@@ -1,21 +1,26 @@
-/// First half of the map engine: takes an operation, looks up its map, reads its key and hashes it (docs/design/hxdp-core.md, "Maps").
+/// First half of the map engine, for all cores: takes an operation, looks up its map, reads its key and hashes it (docs/design/hxdp-core.md, "Maps").
 ///
-/// `call_valid_i` with `call_ready_o` takes an operation of a context or of the host. What is asked, `call_i`, is there from the next cycle on until
-/// the operation goes on; its map's number, `call_map_i`, when it is taken. `found_valid_o` offers it with its key and the number of its
-/// chain, until `found_ready_i`. What may not be done, or has no readable key, comes with `fault`.
+/// `call_valid_i` with `call_ready_o` takes an operation of a context or of the host: whose it is, and its map's number. What it asks, `call_i`, is that of `asks_*`, from the
+/// next cycle on. `found_valid_o` offers it with its key and the number of its
+/// chain, until `found_ready_i`: operations in the order in which they were taken. What may not be done, or has no readable key, comes with `fault`.
 ///
-/// `busy_i` says that another operation is still under way: a key in a map's value waits for it (`wants_o`). `reads_o` is high from then on until the
-/// operation is taken.
+/// Three are under way: one whose map's row is there, one whose key is read, one that is hashed or offered. Of a key the part of an entry's first row goes with its operation;
+/// the rows behind it are here (`row_*`), at its place, as long as that is none of `used_i`. Where rows may lie outside all of it goes on (`found_whole_o`).
 ///
-/// Latency: 3 cycles to the request for the key's first word, and behind its last word to what was found 4, with one word 3, without a hash 1. Throughput: one operation at a time; the
-/// next is taken in the cycle in which this one is. Stall behaviour: holds what it found until taken.
+/// A key in a map's value is read when nothing else is under way, also behind this (`busy_i`).
+///
+/// Latency: 3 cycles to the request for the key's first word, and behind its last word to what was found 4, with one word 3, without a hash 1; 3 without a key. Throughput: an
+/// operation in 4 cycles with a key of one word, in one more for each further word. Stall behaviour: holds what it found until taken.
 module sluice_xdp_maps_front
   import sluice_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_walk_pkg::*;
 #(
     parameter int unsigned Maps = 256,
     parameter int unsigned Processors = 8,
+    parameter int unsigned Cores = 2,
+    parameter bit Outside = 1'b0,
     localparam int unsigned MapBits = $clog2(Maps),
     localparam int unsigned ProcessorBits = $clog2(Processors)
 ) (
@@ -25,22 +30,23 @@ module sluice_xdp_maps_front
     input  logic                              call_valid_i,
     output logic                              call_ready_o,
     input  logic          [      MapBits-1:0] call_map_i,
+    input  logic          [ProcessorBits-1:0] call_context_i,
+    input  logic                              call_host_i,
+    output logic          [ProcessorBits-1:0] asks_context_o,
+    output logic                              asks_host_o,
     input  xdp_map_call_t                     call_i,
-    input  logic          [ProcessorBits-1:0] context_i,
-    input  logic                              host_i,
     input  logic                              busy_i,
-    output logic                              wants_o,
-    output logic                              reads_o,
 
     // The map's row comes in the cycle behind its number, and stays until the next one's.
     output logic                       map_valid_o,
     output logic         [MapBits-1:0] map_index_o,
     input  xdp_map_row_t               map_i,
 
-    output logic                   read_valid_o,
-    input  logic                   read_ready_i,
-    output xdp_place_t             read_place_o,
-    input  logic       [1:0][63:0] read_data_i,
+    // Packet memory of each core.
+    output logic       [Cores-1:0]            read_valid_o,
+    input  logic       [Cores-1:0]            read_ready_i,
+    output xdp_place_t                        read_place_o,
+    input  logic       [Cores-1:0][1:0][63:0] read_data_i,
 
     output logic                request_valid_o,
     input  logic                request_ready_i,
@@ -53,80 +59,78 @@ module sluice_xdp_maps_front
     output logic [ 6:0] host_word_o,
     input  logic [63:0] host_data_i,
 
-    output logic                                     found_valid_o,
-    input  logic                                     found_ready_i,
-    output xdp_map_call_t                            found_o,
-    output logic          [ ProcessorBits-1:0]       found_context_o,
-    output logic                                     found_host_o,
-    output logic                                     found_fault_o,
-    output xdp_map_row_t                             found_map_o,
-    output logic          [      KeyWords-1:0][63:0] found_key_o,
-    output logic          [     ChainBits-1:0]       found_chain_o,
+    output logic found_valid_o,
+    input logic found_ready_i,
+    output xdp_map_call_t found_o,
+    output logic [ProcessorBits-1:0] found_context_o,
+    output logic found_host_o,
+    output logic found_fault_o,
+    output logic found_looks_o,  // a program's lookup that may be beside another operation
+    output xdp_map_row_t found_map_o,
+    output walk_key_t found_key_o,
+    output logic [KeyWords-1:0][63:0] found_whole_o,
+    output logic [ChainBits-1:0] found_chain_o,
     // Slots of the copies before the processor's.
-    output logic          [SlotNumberBits-1:0]       found_copy_o
+    output logic [SlotNumberBits-1:0] found_copy_o,
+
+    // Places of keys behind this, and rows there.
+    input  key_slot_t [1:0]        used_i,
+    input  logic      [1:0][  1:0] row_rest_i,
+    output logic      [1:0][127:0] row_o
 );
 
-  typedef enum logic [2:0] {
-    Idle,
-    Begin,
-    Key,
-    Hash,
-    Found
-  } state_e;
+  localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1;
+  // Words of a key that go with it.
+  localparam int unsigned Kept = Outside ? KeyWords : 2;
+  typedef logic [CoreBits-1:0] core_t;
+  typedef logic [Kept-1:0][63:0] kept_t;
 
-  state_e state_q;
-  logic [ProcessorBits-1:0] context_q, copy_of;
-  logic host_q, fault_q, indexed, allowed, reads, keyed;
-  xdp_map_row_t map_q;
-  logic [KeyWords-1:0][63:0] key_q;
-  logic [2:0] word_q, hash_left_q;
-  logic [SlotNumberBits-1:0] copy_q, copy;
-  logic [ChainBits-1:0] hash;
+  // ---------------------------------------------------------------------------------------------------------------
+  // 1: the map's row is there. What its kind allows.
 
-  logic reader_start, reader_idle, reader_fault, word_valid, word_last;
+  logic one_valid_q, one_host_q, one_goes, indexed, allowed, reads, wants;
+  logic [ProcessorBits-1:0] one_context_q;
+  logic two_valid_q, two_ends, two_goes, two_leaves, three_valid_q, three_free;
+  logic reader_start, reader_idle, reader_fault, word_valid, word_last, word_taken;
   logic [63:0] word;
   xdp_block_t block;
 
-  // The next one is taken in the cycle in which this one is.
-  assign call_ready_o = state_q == Idle || (state_q == Found && found_ready_i);
+  assign call_ready_o = !one_valid_q || one_goes;
   assign map_valid_o = call_ready_o && call_valid_i;
   assign map_index_o = call_map_i;
+  assign asks_context_o = one_context_q;
+  assign asks_host_o = one_host_q;
 
-  // What its kind allows. The row is there from the cycle behind its number on, until the next one's.
   assign indexed = is_indexed(map_i.kind);
-  assign keyed = is_keyed(map_i.kind);
   always_comb begin
-    allowed = map_i.valid && 32'(call_i.map) < Maps && (host_q || map_i.module_id == call_i.module_id[5:0]) &&
+    allowed = map_i.valid && 32'(call_i.map) < Maps && (one_host_q || map_i.module_id == call_i.module_id[5:0]) &&
         (map_i.key_bytes != '0) != is_queue(map_i.kind) && 32'(map_i.key_bytes) <= 8 * KeyWords &&
         32'(map_i.value_bytes) <= 512 && map_i.value_bytes != '0 && (!indexed || map_i.key_bytes == 7'd4);
     case (call_i.op)
       XdpMapOpLookup: allowed = allowed && map_i.kind <= XdpMapKeyedMaps;
       XdpMapOpUpdate, XdpMapOpDelete:
-      allowed = allowed && map_i.kind != XdpMapTrie && !is_queue(map_i.kind) && (host_q || map_i.kind <= XdpMapHash);
+      allowed = allowed && map_i.kind != XdpMapTrie && !is_queue(map_i.kind) &&
+          (one_host_q || map_i.kind <= XdpMapHash);
+      // The index is the key.
       XdpMapOpReference:
-      allowed = allowed && map_i.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
+      allowed = allowed && map_i.key_bytes == 7'd4 && map_i.kind inside {XdpMapDevices, XdpMapReferences, XdpMapKeyedReferences};
       XdpMapOpProgram: allowed = allowed && map_i.kind == XdpMapPrograms;
-      XdpMapOpLookupPercpu: allowed = allowed && map_i.per_cpu;
-      XdpMapOpNext: allowed = allowed && host_q && keyed;
-      XdpMapOpPut: allowed = allowed && host_q;
+      XdpMapOpLookupPercpu: allowed = allowed && map_i.per_cpu && !is_queue(map_i.kind);
+      XdpMapOpNext: allowed = allowed && one_host_q && is_keyed(map_i.kind);
+      XdpMapOpPut: allowed = allowed && one_host_q;
       XdpMapOpPush, XdpMapOpPop, XdpMapOpPeek: allowed = allowed && is_queue(map_i.kind);
       default: allowed = 1'b0;
     endcase
   end
   // A reference's index is in the call, elements have no key, and a walk of the host may begin without key.
   assign reads = !(call_i.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut, XdpMapOpPush, XdpMapOpPop, XdpMapOpPeek}) && !(call_i.op == XdpMapOpNext && !call_i.flags[0]);
-
-  // Whether it may is known too late for those who wait, and it does not stay.
-  assign wants_o = state_q == Begin && reads && block.address[31:28] inside {[4'd4 : 4'd8]};
-  assign reader_start = state_q == Begin && reads && reader_idle && allowed && !(wants_o && busy_i);
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni || (found_valid_o && found_ready_i)) reads_o <= 1'b0;
-    else if (reader_start && wants_o) reads_o <= 1'b1;
-  end
+  assign wants = block.address[31:28] inside {[4'd4 : 4'd8]};
+  assign reader_start = one_valid_q && reads && reader_idle && allowed && (!two_valid_q || two_leaves) && !(wants && (busy_i || two_valid_q || three_valid_q));
+  assign one_goes = one_valid_q && (!two_valid_q || two_leaves) && (reader_start || !reads || !allowed);
   assign block = '{
-          address: host_q ? '0 : call_i.key,
+          address: one_host_q ? '0 : call_i.key,
           bytes: 10'(map_i.key_bytes),
-          host: host_q,
+          host: one_host_q,
           module_id: call_i.module_id,
           regions: call_i.regions,
           bounds: call_i.bounds,
@@ -135,61 +139,79 @@ module sluice_xdp_maps_front
           depth: call_i.depth
       };
 
-  // A copy of another processor: its number, as the kernel takes it, has 32 bits.
-  assign copy_of = (call_i.op == XdpMapOpLookupPercpu || host_q) ? call_i.value[ProcessorBits-1:0] : context_q;
-  always_comb begin
-    copy = '0;
-    for (int unsigned i = 0; i < ProcessorBits; i++) begin
-      if (copy_of[i]) copy = copy + SlotNumberBits'(map_i.slots << i);
-    end
-  end
-
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      state_q <= Idle;
-    end else begin
-      case (state_q)
-        Idle: if (call_valid_i) state_q <= Begin;
-        Begin: begin
-          if (!allowed || !reads) state_q <= (allowed && call_i.op == XdpMapOpReference && keyed) ? Hash : Found;
-          else if (reader_start) state_q <= Key;
-        end
-        Key: begin
-          if (reader_fault) state_q <= Found;
-          else if (word_valid && word_last) state_q <= keyed ? Hash : Found;
-        end
-        Hash: if (hash_left_q == '0) state_q <= Found;
-        default: if (found_ready_i) state_q <= call_valid_i ? Begin : Idle;
-      endcase
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
+    if (!rst_ni) one_valid_q <= 1'b0;
+    else if (call_ready_o) one_valid_q <= call_valid_i;
     if (call_ready_o) begin
-      context_q <= context_i;
-      host_q    <= host_i;
+      one_context_q <= call_context_i;
+      one_host_q    <= call_host_i;
     end
-    if (state_q == Begin) begin
-      map_q       <= map_i;
-      fault_q     <= !allowed;
-      copy_q      <= map_i.per_cpu ? copy : '0;
-      word_q      <= '0;
-      key_q       <= '0;
-      hash_left_q <= reads ? 3'd2 : 3'd1;
-      // The index is the key.
-      if (!reads) key_q[0] <= 64'(call_i.key[31:0]);
-    end
-    if (state_q == Key) begin
-      if (reader_fault) fault_q <= 1'b1;
-      if (word_valid) begin
-        key_q[word_q] <= word;
-        word_q        <= word_q + 3'd1;
-        if (word_last && word_q == '0) hash_left_q <= 3'd1;
-      end
-    end
-    if (state_q == Hash) hash_left_q <= hash_left_q - 3'd1;
   end
 
+  // ---------------------------------------------------------------------------------------------------------------
+  // 2: the key is read.
+
+  logic two_host_q, two_fault_q, two_reads_q, two_keyed;
+  logic [ProcessorBits-1:0] two_context_q;
+  xdp_map_call_t two_call_q;
+  xdp_map_row_t two_map_q, three_map_q;
+  kept_t two_key_q, two_key;
+  logic [3:0] two_bits_q, two_bits, word_q;
+  logic [63:0] two_word;
+  key_slot_t two_slot_q, three_slot_q, free_slot;
+
+  // A place that is nobody's: of five one is.
+  logic [KeySlots-1:0] used;
+  assign used = (KeySlots'(1) << two_slot_q) | (KeySlots'(1) << three_slot_q) | (KeySlots'(1) << used_i[0]) | (KeySlots'(1) << used_i[1]);
+  always_comb begin
+    free_slot = '0;
+    for (int unsigned s = 5; s > 0; s--) if (!used[s-1]) free_slot = key_slot_t'(s - 1);
+  end
+
+  assign two_keyed  = is_keyed(two_map_q.kind);
+  // It goes into a free place, or into that of what is taken; only for the first one the next operation is ready in the same cycle.
+  assign three_free = !three_valid_q || (found_valid_o && found_ready_i);
+  assign word_taken = two_valid_q && two_reads_q && word_valid && (!word_last || three_free);
+  assign two_ends   = two_valid_q && (two_fault_q || !two_reads_q || (word_valid && word_last));
+  assign two_goes   = two_ends && three_free;
+  assign two_leaves = two_ends && !three_valid_q;
+  // The index is the key.
+  assign two_word   = two_reads_q ? word : 64'(two_call_q.key[31:0]);
+  always_comb begin
+    two_key  = two_key_q;
+    two_bits = two_bits_q;
+    if (32'(word_q) < Kept) two_key[word_q[$clog2(Kept)-1:0]] = two_word;
+    // As tries count the first one of a byte is the highest.
+    if (word_q[0]) two_bits[word_q[2:1]] = two_word[39];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) two_valid_q <= 1'b0;
+    else if (one_goes || two_goes) two_valid_q <= one_goes;
+    if (one_goes) begin
+      two_context_q <= one_context_q;
+      two_host_q    <= one_host_q;
+      two_call_q    <= call_i;
+      two_map_q     <= map_i;
+      two_fault_q   <= !allowed;
+      two_reads_q   <= reads && allowed;
+      two_slot_q    <= free_slot;
+      two_key_q     <= '0;
+      two_bits_q    <= '0;
+      word_q        <= '0;
+    end else if (word_taken) begin
+      two_key_q  <= two_key;
+      two_bits_q <= two_bits;
+      word_q     <= word_q + 4'd1;
+    end
+    if (two_valid_q && reader_fault) two_fault_q <= 1'b1;
+  end
+
+  core_t core, core_q;
+  logic read_valid;
+  assign core = core_t'(32'(two_context_q) / (Processors / Cores));
+  assign read_valid_o = Cores'(read_valid) << core;
+  always_ff @(posedge clk_i) core_q <= core;
   sluice_xdp_reader u_reader (
       .clk_i,
       .rst_ni,
@@ -198,13 +220,13 @@ module sluice_xdp_maps_front
       .block_i     (block),
       .fault_o     (reader_fault),
       .word_valid_o(word_valid),
-      .word_ready_i(state_q == Key),
+      .word_ready_i(word_taken),
       .word_o      (word),
       .last_o      (word_last),
-      .read_valid_o,
-      .read_ready_i,
+      .read_valid_o(read_valid),
+      .read_ready_i(read_ready_i[core]),
       .read_place_o,
-      .read_data_i,
+      .read_data_i (read_data_i[core_q]),
       .request_valid_o,
       .request_ready_i,
       .request_o,
@@ -216,27 +238,102 @@ module sluice_xdp_maps_front
       .host_data_i
   );
 
-  logic hash_valid, hash_index_key;
-  assign hash_index_key = state_q == Begin && allowed && !reads;
-  assign hash_valid = (state_q == Key && word_valid) || hash_index_key;
+  // Behind the last word stand zeros.
+  logic ends_q;
+  logic [3:0] end_word_q;
+  always_ff @(posedge clk_i) begin
+    ends_q     <= word_taken && word_last && rst_ni;
+    end_word_q <= word_q + 4'd1;
+  end
+  sluice_xdp_maps_keys u_keys (
+      .clk_i,
+      .we_i      (word_taken || ends_q),
+      .slot_i    (ends_q ? three_slot_q : two_slot_q),
+      .word_i    (ends_q ? end_word_q : word_q),
+      .wide_i    (Outside && (ends_q ? three_map_q.kind : two_map_q.kind) != XdpMapTrie),
+      .data_i    (ends_q ? '0 : word),
+      .row_slot_i(used_i),
+      .row_rest_i,
+      .row_o
+  );
+
+  // A copy of another processor: its number, as the kernel takes it, has 32 bits.
+  logic [ ProcessorBits-1:0] copy_of;
+  logic [SlotNumberBits-1:0] copy;
+  assign copy_of = (two_call_q.op == XdpMapOpLookupPercpu || two_host_q) ? two_call_q.value[ProcessorBits-1:0] : two_context_q;
+  always_comb begin
+    copy = '0;
+    for (int unsigned i = 0; i < ProcessorBits; i++) begin
+      if (copy_of[i]) copy = copy + SlotNumberBits'(two_map_q.slots << i);
+    end
+  end
+
+  logic [ChainBits-1:0] hash;
   sluice_xdp_hash u_hash (
       .clk_i,
-      .valid_i(hash_valid),
-      .first_i(word_q == '0 || hash_index_key),
-      .index_i(hash_index_key ? '0 : word_q),
-      .seed_i (map_i.seed),
-      .word_i (hash_index_key ? 64'(call_i.key[31:0]) : word),
+      .valid_i(word_taken || (two_goes && !two_reads_q)),
+      .first_i(word_q == '0),
+      .index_i(word_q[2:0]),
+      .seed_i (two_map_q.seed),
+      .word_i (two_word),
       .hash_o (hash)
   );
 
-  assign found_valid_o = state_q == Found;
-  assign found_o = call_i;
-  assign found_context_o = context_q;
-  assign found_host_o = host_q;
-  assign found_fault_o = fault_q;
-  assign found_map_o = map_q;
-  assign found_key_o = key_q;
-  assign found_chain_o = hash & ChainBits'((32'd1 << map_q.bucket_bits) - 32'd1);
+  // ---------------------------------------------------------------------------------------------------------------
+  // 3: it is hashed, and goes on.
+
+  logic [1:0] three_left_q;
+  logic [ProcessorBits-1:0] three_context_q;
+  logic three_host_q, three_fault_q, three_looks_q, kept_q;
+  xdp_map_call_t three_call_q;
+  kept_t three_key_q;
+  logic [3:0] three_bits_q;
+  logic [ChainBits-1:0] chain_q, mask_q;
+  logic [SlotNumberBits-1:0] copy_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) three_valid_q <= 1'b0;
+    else if (two_goes) three_valid_q <= 1'b1;
+    else if (found_valid_o && found_ready_i) three_valid_q <= 1'b0;
+    if (three_left_q != '0) three_left_q <= three_left_q - 2'd1;
+    if (two_goes) begin
+      three_left_q <= (!two_keyed || two_fault_q) ? 2'd0 : (word_q == '0) ? 2'd2 : 2'd3;
+      three_context_q <= two_context_q;
+      three_host_q <= two_host_q;
+      three_call_q <= two_call_q;
+      three_map_q <= two_map_q;
+      three_fault_q <= two_fault_q;
+      three_looks_q <= !two_fault_q && (only_looks(
+          two_call_q.op, two_host_q, two_map_q
+      ) || (Outside && touches_only(
+          two_call_q.op, two_host_q, two_map_q
+      )));
+      three_slot_q <= two_slot_q;
+      three_key_q <= two_key;
+      three_bits_q <= two_bits;
+      copy_q <= two_map_q.per_cpu ? copy : '0;
+      mask_q <= ChainBits'((32'd1 << two_map_q.bucket_bits) - 32'd1);
+    end
+    // The hash of the next one comes meanwhile.
+    kept_q  <= found_valid_o && !found_ready_i && rst_ni;
+    chain_q <= found_chain_o;
+  end
+
+  assign found_valid_o = three_valid_q && three_left_q == '0;
+  assign found_o = three_call_q;
+  assign found_context_o = three_context_q;
+  assign found_host_o = three_host_q;
+  assign found_fault_o = three_fault_q;
+  assign found_looks_o = three_looks_q;
+  assign found_map_o = three_map_q;
+  assign found_key_o = '{slot: three_slot_q, bits: three_bits_q, first: 96'(three_key_q[1:0])};
+  assign found_whole_o = (KeyWords * 64)'(three_key_q);
+  assign found_chain_o = kept_q ? chain_q : hash & mask_q;
   assign found_copy_o = copy_q;
+
+`ifndef SYNTHESIS
+  ZerosAreWrittenAlone_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(ends_q && word_taken));
+`endif
 
 endmodule

@@ -3,8 +3,8 @@
 /// `take_i` with `idle_o` takes an operation with its key; search memory is free then. In cycles with `hold_i` the memory is another's, and nothing moves. Nobody
 /// changes rows of the map meanwhile: `busy_o` and `state_o` say which map that is, until its answer is taken.
 ///
-/// Latency: of a lookup in a hash map 4 cycles with the first entry, 2 for each more, and 1 for each further row of the key; 2 to a trie's root and 3 for each
-/// node; as many more as cycles are another's. Stall behaviour: one operation at a time; its answer is offered until it is taken.
+/// Latency: of a lookup in a hash map 4 cycles with the first entry, 2 for each more, and 1 for each further row of the key; 2 to a trie's root, 2 for each
+/// node and 1 behind the last; as many more as cycles are another's. Stall behaviour: one operation at a time; its answer is offered until it is taken.
 module sluice_xdp_maps_seek
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
@@ -16,16 +16,20 @@ module sluice_xdp_maps_seek
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                                   take_i,
-    output logic                                   idle_o,
-    input  logic         [ProcessorBits-1:0]       context_i,
+    input  logic                             take_i,
+    output logic                             idle_o,
+    input  logic         [ProcessorBits-1:0] context_i,
     // "Bits of signal are not used": of a map where its rows and values lie.
     // verilator lint_off UNUSEDSIGNAL
-    input  xdp_map_row_t                           map_i,
+    input  xdp_map_row_t                     map_i,
     // verilator lint_on UNUSEDSIGNAL
-    input  logic         [     KeyWords-1:0][63:0] key_i,
-    input  chain_t                                 chain_i,
-    input  slot_t                                  copy_i,
+    input  walk_key_t                        key_i,
+    input  chain_t                           chain_i,
+    input  slot_t                            copy_i,
+    // Rows of its key: which one is needed, in its cycle.
+    output key_slot_t                        key_slot_o,
+    output logic         [              1:0] key_rest_o,
+    input  logic         [            127:0] rest_key_i,
 
     output logic busy_o,
     output logic [15:0] state_o,
@@ -79,6 +83,7 @@ module sluice_xdp_maps_seek
   walk_cursor_t cursor;
   walk_move_t hash_move, trie_move;
   walk_look_t hash_look, trie_look;
+  row_t trie_node;
   link_t chain_word, entry_link, unused_next;
   logic first, same, last, loops;
   logic [63:0] unused_error;
@@ -88,8 +93,9 @@ module sluice_xdp_maps_seek
   chain_t unused_chain;
   walk_rows_t unused_rows;
   logic [1:0] unused_looks;
-  logic [127:0] rest_key;
 
+  assign key_slot_o = operation_q.key.slot;
+  assign key_rest_o = cursor.rest[1:0];
   assign go = take_i ? (trie ? GoRootRow : GoBucketRow) : walk_go_e'(hash_go | trie_go);
 
   sluice_xdp_maps_walker u_walker (
@@ -105,6 +111,7 @@ module sluice_xdp_maps_seek
       .takes_i            (take_i),
       .move_i             (hash_move | trie_move),
       .look_i             (hash_look | trie_look),
+      .node_i             (trie_node),
       .first_i            (first),
       .mark_hand_i        (1'b0),
       .mark_slot_i        (1'b0),
@@ -119,7 +126,7 @@ module sluice_xdp_maps_seek
       .search_i           (search),
       .chain_o            (unused_chain),
       .rows_o             (unused_rows),
-      .rest_key_o         (rest_key),
+      .rest_key_i,
       .chain_word_o       (chain_word),
       .entry_link_o       (entry_link),
       .same_o             (same),
@@ -167,10 +174,11 @@ module sluice_xdp_maps_seek
       .go_i       (go),
       .cursor_i   (cursor),
       .search_i   (search),
-      .rest_key_i (rest_key),
+      .rest_key_i,
       .go_o       (trie_go),
       .move_o     (trie_move),
-      .look_o     (trie_look)
+      .look_o     (trie_look),
+      .node_o     (trie_node)
   );
 
   // ---------------------------------------------------------------------------------------------------------------

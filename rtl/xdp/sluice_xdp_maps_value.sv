@@ -324,7 +324,7 @@ module sluice_xdp_maps_value
   assign outside = Outside && operation_i.map.outside;
   always_comb begin
     put_number = {8'd0, put_slot + ((state_q == Zero) ? zero_copy_q : operation_i.copy)};
-    if (Outside && is_wide(operation_i)) put_number = operation_i.key[0][31:0];
+    if (Outside && is_wide(operation_i)) put_number = operation_i.key.first[31:0];
   end
   assign put_known = put_known_q && put_zero_q == (state_q == Zero) &&
       put_own_q == (state_q inside {GiveWait, GivePut}) && !hold_i;

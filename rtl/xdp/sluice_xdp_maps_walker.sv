@@ -29,6 +29,7 @@ module sluice_xdp_maps_walker
 
     input walk_move_t                      move_i,
     input walk_look_t                      look_i,
+    input row_t                            node_i,       // a trie's
     input logic                            first_i,      // a chain's beginning is there
     input logic                            mark_hand_i,  // the marks' row: the hand's; the slot's
     input logic                            mark_slot_i,
@@ -48,7 +49,7 @@ module sluice_xdp_maps_walker
 
     output chain_t             chain_o,
     output walk_rows_t         rows_o,
-    output logic       [127:0] rest_key_o, // the key's part in an entry's row
+    input  logic       [127:0] rest_key_i, // the key's part in an entry's row behind the first
 
     // What came: what a chain's beginning leads to, and an entry; whether its row is the key's, and the last one.
     output link_t chain_word_o,
@@ -62,10 +63,10 @@ module sluice_xdp_maps_walker
   link_t head_q;
   logic [2:0] rest_q;
   walk_steps_t steps_q;
-  logic [511:0] key;
+  logic [95:0] key;
   logic [2:0] rests;
 
-  assign key = operation_i.key;
+  assign key = operation_i.key.first;
   assign rests = rests_of(operation_i.map, operation_i.wide);
   assign cursor_o = '{
           at: at_q,
@@ -110,7 +111,7 @@ module sluice_xdp_maps_walker
   row_t walk_row;
 
   // The entry that a chain's beginning or an entry, as it comes, leads to.
-  assign walk = first_i ? chain_word_o : (look_i.row == LookNode) ? link_t'(look_i.entry) : entry_link_o;
+  assign walk = first_i ? chain_word_o : entry_link_o;
   assign walk_row = row_at(
       operation_i.map.entry, operation_i.wide
   ) - (row_t'(1) << operation_i.map.entry_shift) + row_t'({3'd0, walk} << operation_i.map.entry_shift);
@@ -144,7 +145,8 @@ module sluice_xdp_maps_walker
   assign search_read_o = next_looks_i || look_i.valid;
   always_comb begin
     case (look_i.row)
-      LookWalk, LookNode: search_row_o = walk_row;
+      LookWalk: search_row_o = walk_row;
+      LookNode: search_row_o = node_i;
       LookBucket: search_row_o = rows_o.bucket;
       LookMark: search_row_o = rows_o.mark;
       LookAside: search_row_o = rows_o.aside;
@@ -157,32 +159,20 @@ module sluice_xdp_maps_walker
   // ---------------------------------------------------------------------------------------------------------------
   // What comes. An entry's first word leads to the next one, its key follows.
 
-  logic [2:0] compared_rest_q;
+  logic [  2:0] compared_rest_q;
   logic [127:0] compared_q;
-
-  // A trie's key begins with 4 bytes that no row has.
-  logic wide_entry;
-  assign wide_entry = operation_i.wide && operation_i.map.kind != XdpMapTrie;
-  always_comb begin
-    case (rest_q)
-      3'd1: rest_key_o = wide_entry ? key[191:64] : key[223:96];
-      3'd2: rest_key_o = wide_entry ? key[319:192] : key[351:224];
-      3'd3: rest_key_o = wide_entry ? key[447:320] : key[479:352];
-      default: rest_key_o = wide_entry ? 128'(key[511:448]) : 128'(key[511:480]);
-    endcase
-  end
 
   always_ff @(posedge clk_i)
     if (!hold_i) begin
       of_chain_q      <= chain_o[1:0];
       compared_rest_q <= first_i ? '0 : rest_q;
-      compared_q      <= rest_key_o;
+      compared_q      <= rest_key_i;
     end
 
   assign chain_word_o = link_in(search_i[of_chain_q], operation_i.wide);
   assign entry_link_o = link_in(search_i[0], operation_i.wide);
   logic same_first;
-  assign same_first = operation_i.wide ? search_i[3:2] == key[63:0] : search_i[3:1] == key[95:0];
+  assign same_first = operation_i.wide ? search_i[3:2] == key[63:0] : search_i[3:1] == key;
   assign same_o = (compared_rest_q == '0) ? same_first : search_i == compared_q;
   assign last_o = compared_rest_q == rests;
 

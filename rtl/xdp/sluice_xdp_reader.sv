@@ -1,6 +1,6 @@
 /// Reads a block of bytes that a program points to, for a unit: from its frame, its stack, a value of a map, or the host's data.
 ///
-/// `start_i` takes a block when `idle_o` is high. Its bytes come by 8 (`word_valid_o`, `word_ready_i`), the last with `last_o`, zero
+/// `start_i` takes a block when `idle_o` is high: while a last word is offered, with that. Its bytes come by 8 (`word_valid_o`, `word_ready_i`), the last with `last_o`, zero
 /// behind the block's end; a word of the program's own stack that nobody wrote is zero. A block that is not in one piece of the
 /// program's memory gives `fault_o` for a cycle and no word. Pages that the host takes away while a block of theirs is read give zeros
 /// from there on: words come all or none, and nobody waits for the rest.
@@ -68,7 +68,7 @@ module sluice_xdp_reader
   logic [9:0] stack_end;
   logic [OffsetBits:0] packet_end;
 
-  assign idle_o = state_q == Idle;
+  assign idle_o = state_q == Idle || (state_q == Drain && word_valid_o && last_o);
   assign high = block_q.address[63:32] != '0;
   assign offset = block_q.address[OffsetBits-1:0];
   assign packet_end = (OffsetBits + 1)'(offset) + (OffsetBits + 1)'(block_q.bytes);
@@ -154,7 +154,7 @@ module sluice_xdp_reader
             fault_o <= 1'b1;
           end
         end
-        default: if (word_valid_o && word_ready_i && last_o) state_q <= Idle;
+        default: if (word_valid_o && word_ready_i && last_o) state_q <= start_i ? Check : Idle;
       endcase
     end
   end
@@ -162,12 +162,12 @@ module sluice_xdp_reader
   // The first answer is about the whole block.
   assign refused = done_fault_i && !judged_q;
   always_ff @(posedge clk_i) begin
-    if (state_q == Idle) judged_q <= 1'b0;
+    if (state_q inside {Idle, Drain}) judged_q <= 1'b0;
     else if (state_q == Answer && done_valid_i) judged_q <= 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
-    if (state_q == Idle) begin
+    if (state_q inside {Idle, Drain}) begin
       block_q <= block_i;
       left_q  <= block_i.bytes;
       host_q  <= block_i.address[6:0];

@@ -104,7 +104,11 @@ module sluice_xdp_shared
   logic asked;
   logic [1:0] atomic_q;
   // Whom they answer: a context of a core, the map engine, or the helper.
-  logic [ProcessorBits+1:0] asker, done_asker;
+  logic [ProcessorBits+1:0] asker;
+  // "Bits of signal are not used": of a context its core is known before.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [ProcessorBits+1:0] done_asker;
+  // verilator lint_on UNUSEDSIGNAL
   xdp_request_t asked_request;
   logic [63:0] late;
   logic done_valid, done_engine;
@@ -206,6 +210,14 @@ module sluice_xdp_shared
   logic chip_done_valid, chip_done_fault, leaves_valid, leaves_puts;
   logic [ProcessorBits+1:0] chip_done_asker, leaves_asker;
   logic [63:0] chip_done_value;
+  // Whose context is answered in the next cycle; core by core what is answered.
+  logic soon_valid;
+  logic [ProcessorBits+1:0] soon_asker;
+  logic [Cores-1:0] chip_done_q, done_core;
+  function automatic logic [Cores-1:0] cores_of(logic valid, logic [ProcessorBits+1:0] processor);
+    return (valid && !processor[ProcessorBits+1]) ? Cores'(1) << core_of(processor[ProcessorBits-1:0]) : '0;
+  endfunction
+  always_ff @(posedge clk_i) chip_done_q <= cores_of(soon_valid, soon_asker);
   outside_request_t leaves;
   logic chip_cfg_valid;
   cfg_rsp_t chip_cfg_rsp;
@@ -226,6 +238,8 @@ module sluice_xdp_shared
       .late_i           (late),
       .done_valid_o     (chip_done_valid),
       .done_context_o   (chip_done_asker),
+      .soon_valid_o     (soon_valid),
+      .soon_context_o   (soon_asker),
       .done_fault_o     (chip_done_fault),
       .done_value_o     (chip_done_value),
       .outside_valid_o  (leaves_valid),
@@ -297,6 +311,7 @@ module sluice_xdp_shared
         .master_o        (outside_o),
         .slave_i         (outside_i)
     );
+    assign done_core = chip_done_valid ? chip_done_q : cores_of(far_done_valid, far_done_asker);
     assign done_valid = chip_done_valid || far_done_valid;
     assign done_asker = chip_done_valid ? chip_done_asker : far_done_asker;
     assign done_fault_o = chip_done_valid ? chip_done_fault : far_done_fault;
@@ -304,6 +319,8 @@ module sluice_xdp_shared
     assign values_cfg_valid_o = chip_cfg_valid || far_cfg_valid;
     assign values_cfg_rsp_o = far_cfg_valid ? narrow_rsp(far_cfg_rsp, XdpOutsideRowWords) : chip_cfg_rsp;
   end else begin : gen_no_outside
+    // It is known in front of the cores which of them takes the map engine's answer.
+    assign done_core = chip_done_q;
     assign done_valid = chip_done_valid;
     assign done_asker = chip_done_asker;
     assign done_fault_o = chip_done_fault;
@@ -343,11 +360,7 @@ module sluice_xdp_shared
   assign done_engine = done_asker[ProcessorBits+1-:2] == 2'b10;
   assign done_helper_o = done_valid && done_asker[ProcessorBits+1-:2] == 2'b11;
   assign done_context_o = done_asker[ContextBits-1:0];
-  always_comb begin
-    for (int unsigned c = 0; c < Cores; c++)
-    done_valid_o[c] = done_valid && !done_asker[ProcessorBits+1] &&
-        core_of(done_asker[ProcessorBits-1:0]) == core_t'(c);
-  end
+  assign done_valid_o = done_core;
 
   // "Bits of signal are not used": only contexts ask for locks.
   // verilator lint_off UNUSEDSIGNAL
@@ -402,7 +415,7 @@ module sluice_xdp_shared
       .call_context_i  (map_processor),
       .call_i          (map_call_i),
       .answer_valid_o  (answer_valid),
-      .answer_ready_i  (map_answer_ready_i[core_of(answer_processor)]),
+      .answer_ready_i  (map_answer_ready_i),
       .answer_context_o(answer_processor),
       .answer_o        (map_answer_o),
       .read_valid_o    (map_read_valid_o),

@@ -5,8 +5,7 @@
 /// found, the address of a lookup's value or 0, what an entry of a devmap or of a map of destinations refers to or 0, and whether the access was one that its module's pages do not allow.
 ///
 /// A request of the map engine for a place in value memory is not judged; a store of it has no answer.
-/// With external memory (`PlaceBits` of its bytes; 0 is none), an access to values that lie there goes on at `outside_*` when it was judged, and has no
-/// answer here.
+/// With external memory (`PlaceBits` of its bytes; 0 is none), an access to values that lie there goes on at `outside_*` when it was judged, and has no answer here.
 ///
 /// An access lies, with as many bytes behind it as its `span` says, in one value of a page that its module owns, or it faults. What is written is there for every later request.
 /// The host's accesses to value memory wait for cycles without a request.
@@ -42,6 +41,8 @@ module sluice_xdp_values
 
     output logic                   done_valid_o,
     output logic [ContextBits-1:0] done_context_o,
+    output logic                   soon_valid_o,    // whom they answer in the next cycle
+    output logic [ContextBits-1:0] soon_context_o,
     output logic                   done_fault_o,
     output logic [           63:0] done_value_o,
     // In place of an answer: whose lock it is, where it lies in words of 4 bytes (external memory has a bit above), whether it is given back, whether
@@ -181,7 +182,7 @@ module sluice_xdp_values
       one_valid_q   <= taken;
       two_valid_q   <= one_valid_q && !one_leaves;
       three_valid_q <= two_valid_q;
-      four_valid_q  <= three_valid_q && !(three_q.kind inside {RequestPut, RequestLock, RequestUnlock});
+      four_valid_q  <= soon_valid_o;
     end
     one_context_q   <= context_i;
     two_context_q   <= one_context_q;
@@ -445,16 +446,15 @@ module sluice_xdp_values
   end
 
   // Locks answer by themselves, in the same cycle.
-  logic four_lock_q, four_unlocks_q;
   always_ff @(posedge clk_i) begin
-    four_lock_q    <= three_valid_q && three_q.kind inside {RequestLock, RequestUnlock} && rst_ni;
-    four_unlocks_q <= three_q.kind == RequestUnlock;
+    lock_valid_o   <= three_valid_q && three_q.kind inside {RequestLock, RequestUnlock} && rst_ni;
+    lock_unlocks_o <= three_q.kind == RequestUnlock;
   end
-  assign lock_valid_o   = four_lock_q;
   assign lock_context_o = four_context_q;
-  assign lock_unlocks_o = four_unlocks_q;
   assign lock_fault_o   = four_fault_q;
 
+  assign soon_valid_o   = three_valid_q && !(three_q.kind inside {RequestPut, RequestLock, RequestUnlock});
+  assign soon_context_o = three_context_q;
   assign done_valid_o   = four_valid_q;
   assign done_context_o = four_context_q;
   assign done_fault_o   = four_fault_q;

@@ -19,16 +19,27 @@ package sluice_xdp_walk_pkg;
   // Entries that were looked at: more than a map has are a loop.
   typedef logic [SlotNumberBits:0] walk_steps_t;
 
+  // Places of keys (sluice_xdp_maps_keys): a key is read, hashed, searched for in the second half and beside it.
+  localparam int unsigned KeySlots = 8;
+  typedef logic [$clog2(KeySlots)-1:0] key_slot_t;
+
+  // A key: what an entry's first row has of it, of each further row the first bit, as tries count, and the place of these rows.
+  typedef struct packed {
+    key_slot_t   slot;
+    logic [3:0]  bits;
+    logic [95:0] first;
+  } walk_key_t;
+
   // An operation with its map and its key.
   typedef struct packed {
-    xdp_map_call_t             call;
-    xdp_map_row_t              map;
-    logic                      host;
-    logic [KeyWords-1:0][63:0] key;
-    chain_t                    chain;
-    slot_t                     copy;       // of a per-CPU map: the first slot of the processor's copy
-    logic [3:0]                processor;
-    logic                      wide;       // there is external memory: links have a word of their own
+    xdp_map_call_t call;
+    xdp_map_row_t  map;
+    logic          host;
+    walk_key_t     key;
+    chain_t        chain;
+    slot_t         copy;       // of a per-CPU map: the first slot of the processor's copy
+    logic [3:0]    processor;
+    logic          wide;       // there is external memory: links have a word of their own
   } walk_operation_t;
 
   // With what an operation goes on in the next cycle.
@@ -91,7 +102,7 @@ package sluice_xdp_walk_pkg;
     LookMark,
     LookAside,
     LookState,
-    LookNode     // a trie's node, whose link is given in the entry's place
+    LookNode     // a trie's node
   } walk_look_e;
 
   // Chain and entry are those of the operation and of the walker, if no others are given.
@@ -268,7 +279,7 @@ package sluice_xdp_walk_pkg;
 
   // Address of an element of such an array, as programs have it.
   function automatic logic [63:0] element_address(walk_operation_t operation);
-    return 64'(32'(operation.map.first + 32'(operation.key[0][31:0] << operation.map.shift)));
+    return 64'(32'(operation.map.first + 32'(operation.key.first[31:0] << operation.map.shift)));
   endfunction
 
   // Address of a slot's value, as programs have it.

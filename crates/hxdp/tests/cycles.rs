@@ -36,7 +36,16 @@ const POSTED: Issue = Issue { posted: 1, ..ALU };
 const HELPER: Issue = Issue { helpers: 1, twice: true, ..ALU };
 /// A key of 8 bytes in a hash map.
 const LOOKUP: Issue = Issue {
-    search: Some(Search { what: What::Lookup, keyed: true, trie: false, key: 1, value: 1, only_looks: false }),
+    search: Some(Search {
+        what: What::Lookup,
+        keyed: true,
+        trie: false,
+        key: 1,
+        value: 1,
+        only_looks: false,
+        lru: false,
+        map: 0,
+    }),
     late: true,
     ..ALU
 };
@@ -150,7 +159,16 @@ fn all_cores_share_the_second_half_of_the_map_engine() {
 fn two_lookups_that_change_nothing_are_under_way_at_once() {
     // A trie of two nodes, 9 cycles in the second half.
     let trie = |only_looks| {
-        let search = Some(Search { what: What::Lookup, keyed: false, trie: true, key: 1, value: 1, only_looks });
+        let search = Some(Search {
+            what: What::Lookup,
+            keyed: false,
+            trie: true,
+            key: 1,
+            value: 1,
+            only_looks,
+            lru: false,
+            map: 0,
+        });
         [dropped(&[Issue { search, late: true, ..ALU }, EXIT])]
     };
     let engine = Engine { cores: 4, ..core(8) };

@@ -2,9 +2,10 @@
 
 use super::calendar::Calendar;
 use super::late::{Cycle, Late};
+use super::search::{FirstHalf, OfMap};
 use super::turns::Turns;
 use super::{Engine, Issue, Trace};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// A context.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,6 +58,10 @@ pub struct Shared {
     pub value_port: Calendar,
     /// Second half of the map engine: who has found his key first goes first.
     pub map_engine: Calendar,
+    /// Until when operations on a map are under way.
+    pub of_maps: HashMap<u64, OfMap>,
+    /// Its first half.
+    pub first_half: FirstHalf,
     /// What looks beside it.
     pub seeker: Calendar,
     /// Which packet's a flow's section is.
@@ -103,10 +108,9 @@ pub struct Core {
     issue: u64,
     reads: u64,
     writes: u64,
-    /// Multiplier and divider, helper, and first half of the map engine.
+    /// Multiplier and divider, and helper.
     muldiv: Unit,
     helper: Unit,
-    front: Unit,
     late: Late,
     /// Cycles in which something issued, or a bundle before took the issue for longer.
     pub issued: u64,
@@ -129,7 +133,6 @@ impl Core {
             writes: 0,
             muldiv: Unit::default(),
             helper: Unit::default(),
-            front: Unit::default(),
             late: Late::default(),
             issued: 0,
         }
@@ -330,18 +333,19 @@ impl Core {
             until = until.max(Some(self.helper.begin(at, helper) + helper));
         }
         if let Some(search) = issue.search {
-            let front = engine.maps.front(search);
-            let found = self.front.begin(at + 1, front) + front;
+            let found = shared.first_half.found(at + 1, &engine.maps, search);
             let back = engine.maps.back(search);
+            let (beside, alone) = shared.of_maps.entry(search.map).or_default().before(found, search.only_looks);
             let aside =
-                search.only_looks && shared.seeker.first(found, back).0 <= shared.map_engine.first(found, back).0;
+                search.only_looks && shared.seeker.first(beside, back).0 <= shared.map_engine.first(alone, back).0;
+            let found = if aside { beside } else { alone };
             let (unit, answer) = match aside {
                 true => (&mut shared.seeker, engine.seek_answer),
                 false => (&mut shared.map_engine, engine.map_answer),
             };
             let begins = unit.begin(found, back);
-            // The first half holds what it found until the second one takes it.
-            self.front.free = begins + 1;
+            shared.first_half.taken = begins;
+            shared.of_maps.entry(search.map).or_default().until(begins + back, search.only_looks, aside);
             let locked = engine.maps.locked(search);
             if locked > 0 {
                 shared.value_port.take(begins + back - locked, locked);

@@ -3,6 +3,7 @@
 use crate::op::LOOKUP;
 use crate::pass::queues::{GIVEN, PUSH};
 use sluice_ebpf::{MapSpec, MapType};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// What is done with a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,12 +31,16 @@ pub struct Search {
     pub keyed: bool,
     /// A trie, whose walk is taken to be of two nodes.
     pub trie: bool,
+    /// Whose slots have bits of use: of an LRU map.
+    pub lru: bool,
     /// Words of 8 bytes of its key.
     pub key: u8,
     /// And of its value.
     pub value: u8,
     /// It only reads search memory, so it may be under way beside another one.
     pub only_looks: bool,
+    /// Which map it is, as a number made of its name: nobody looks beside a change of his map.
+    pub map: u64,
 }
 
 impl Search {
@@ -60,7 +65,11 @@ impl Search {
             MapType::ArrayOfMaps,
         ];
         let trie = map.kind == MapType::LpmTrie;
+        let mut name = DefaultHasher::new();
+        map.name.hash(&mut name);
         Self {
+            map: name.finish(),
+            lru: matches!(map.kind, MapType::LruHash | MapType::LruPercpuHash),
             what,
             keyed: !indexed.contains(&map.kind) && !trie && !map.kind.is_queue(),
             trie,
@@ -76,8 +85,12 @@ impl Search {
 pub struct MapEngine {
     /// First half: an operation by index without a key in memory.
     pub call: u64,
-    /// A key of 8 bytes besides.
+    /// The index in a key's place.
+    pub index_key: u64,
+    /// A key of 8 bytes.
     pub key: u64,
+    /// Cycles from one key to the next, less those for each 8 bytes behind the first.
+    pub key_every: u64,
     /// Each 8 bytes of the key behind them.
     pub key_word: u64,
     /// The hash of one with more than 8 bytes besides; of a shorter one a cycle less.
@@ -92,6 +105,8 @@ pub struct MapEngine {
     pub trie: u64,
     /// What an update takes besides its lookup and a cycle for each word of its value.
     pub change: u64,
+    /// And in an LRU map, which is full: 6 for the entry that goes, less 2 that a lookup in front of it takes for one that is not there.
+    pub lru: u64,
     /// The same of a delete.
     pub delete: u64,
     /// A push, besides a cycle for each word of its value.
@@ -108,14 +123,17 @@ impl Default for MapEngine {
     fn default() -> Self {
         Self {
             call: 1,
+            index_key: 1,
             key: 3,
+            key_every: 3,
             key_word: 1,
             hash: 3,
             index: 5,
             lookup: 4,
             rest: 1,
-            trie: 9,
+            trie: 8,
             change: 1,
+            lru: 4,
             delete: 3,
             push: 5,
             give: 4,
@@ -126,17 +144,26 @@ impl Default for MapEngine {
 }
 
 impl MapEngine {
-    /// Of the first half.
-    pub fn front(&self, search: Search) -> u64 {
-        let hash = match search.key {
+    /// Of the first half, in front of the hash.
+    fn read(&self, search: Search) -> u64 {
+        match search.what {
+            What::Reference | What::Push | What::Give => self.call + self.index_key,
+            _ => self.call + self.key + u64::from(search.key - 1) * self.key_word,
+        }
+    }
+
+    /// Of the hash.
+    fn hash(&self, search: Search) -> u64 {
+        match search.key {
             _ if !search.keyed => 0,
             1 => self.hash.saturating_sub(1),
             _ => self.hash,
-        };
-        match search.what {
-            What::Reference | What::Push | What::Give => self.call + hash,
-            _ => self.call + self.key + u64::from(search.key - 1) * self.key_word + hash,
         }
+    }
+
+    /// Of the first half.
+    pub fn front(&self, search: Search) -> u64 {
+        self.read(search) + self.hash(search)
     }
 
     /// Of the second half.
@@ -148,7 +175,9 @@ impl MapEngine {
         };
         let cycles = match search.what {
             What::Lookup | What::Reference => found,
-            What::Update if search.keyed => found + self.change + u64::from(search.value),
+            What::Update if search.keyed => {
+                found + self.change + u64::from(search.value) + if search.lru { self.lru } else { 0 }
+            }
             What::Update => found + u64::from(search.value),
             What::Delete => found + self.delete,
             What::Push => self.push + u64::from(search.value),
@@ -160,5 +189,76 @@ impl MapEngine {
     /// Cycles at the end of an operation in which nobody else reaches values: while an update writes its value.
     pub fn locked(&self, search: Search) -> u64 {
         if matches!(search.what, What::Update | What::Push) { u64::from(search.value) } else { 0 }
+    }
+}
+
+/// The first half, which all cores share: it reads a key while the one before is hashed or waits for the second half.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FirstHalf {
+    /// First cycle in which it takes another operation.
+    free: u64,
+    /// When the operation before was taken from it.
+    pub taken: u64,
+}
+
+impl FirstHalf {
+    /// When an operation that comes then is found.
+    pub fn found(&mut self, comes: u64, engine: &MapEngine, search: Search) -> u64 {
+        let begins = comes.max(self.free);
+        let read = (begins + engine.read(search)).max(self.taken);
+        let every = match search.what {
+            What::Reference | What::Push | What::Give => 1,
+            _ => engine.key_every + u64::from(search.key - 1) * engine.key_word,
+        };
+        self.free = (begins + every).max(read + every - engine.read(search));
+        read + engine.hash(search)
+    }
+}
+
+/// Until when a map is looked up in beside another operation, and changed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfMap {
+    looks: u64,
+    changes: u64,
+}
+
+impl OfMap {
+    /// The first cycles in which what is found then may begin beside another operation, and as the one of any kind.
+    pub fn before(&self, found: u64, only_looks: bool) -> (u64, u64) {
+        (found.max(self.changes), if only_looks { found } else { found.max(self.looks) })
+    }
+
+    /// One is under way until then.
+    pub fn until(&mut self, end: u64, only_looks: bool, aside: bool) {
+        let under_way = if only_looks { &mut self.looks } else { &mut self.changes };
+        if !only_looks || aside {
+            *under_way = end.max(*under_way);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_read_while_the_one_before_is_hashed_or_waits() {
+        let engine = MapEngine::default();
+        let lookup = Search {
+            what: What::Lookup,
+            keyed: true,
+            trie: false,
+            key: 1,
+            value: 1,
+            only_looks: true,
+            lru: false,
+            map: 0,
+        };
+        let mut half = FirstHalf::default();
+        assert_eq!(half.found(10, &engine, lookup), 10 + engine.front(lookup));
+        assert_eq!(half.found(10, &engine, lookup), 10 + engine.front(lookup) + engine.key_every);
+        // The last one has waited until then, the next one's key is there.
+        half.taken = 40;
+        assert_eq!(half.found(20, &engine, lookup), 40 + engine.hash(lookup));
     }
 }

@@ -17,7 +17,7 @@ const MEASURED: usize = 1000;
 /// A lone packet's latency is at most so many times the published cycles.
 const ALONE: f64 = 4.0;
 /// How far the model may be from the RTL, on each path.
-const FROM_RTL: f64 = 0.06;
+const FROM_RTL: f64 = 0.05;
 /// Paths that this is asked of, from the first on.
 const ALONE_OF: usize = 7;
 
