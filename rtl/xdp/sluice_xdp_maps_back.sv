@@ -162,6 +162,8 @@ module sluice_xdp_maps_back
   assign {key_slot_o, key_rest_o} = {operation.key.slot, cursor.rest[1:0]};
   assign look = decide_look | hash_look | lru_look | trie_look | next_look | value_look;
   assign reads_o = look.valid;
+  // The node of a trie that comes next.
+  row_t trie_node;
   sluice_xdp_maps_walker u_walker (
       .clk_i,
       .hold_i,
@@ -272,7 +274,7 @@ module sluice_xdp_maps_back
   );
 
   logic write_passed, write_counts, marked_valid, marked_ready, next_came, value_marks;
-  row_t marked_row, trie_node;
+  row_t marked_row;
   logic [3:0][31:0] marked;
   sluice_xdp_maps_lru u_lru (
       .clk_i,
