@@ -137,7 +137,7 @@ module sluice_xdp_maps
   logic [6:0] front_host_word;
 
   logic back_read, back_read_ready, back_request, back_idle, back_quiet, back_looks, back_changes;
-  logic back_answers, seek_answers, seek_idle, to_seek, among, same_map;
+  logic back_answers, seek_answers, seek_idle, among, same_map;
   logic [ProcessorBits-1:0] back_context, seek_context;
   xdp_map_answer_t back_answer, seek_answer;
   logic [15:0] back_state;
@@ -292,7 +292,6 @@ module sluice_xdp_maps
   // All that the second half wrote is there.
   assign settled = back_quiet && search_idle;
 
-  assign to_seek = may_seek;
   assign found_take = found_valid && (may_seek || may_back);
   // What the first half has done with is not asked for any more.
   always_comb begin
@@ -314,7 +313,7 @@ module sluice_xdp_maps
   ) u_back (
       .clk_i,
       .rst_ni,
-      .found_valid_i     (found_valid && may_back && !to_seek),
+      .found_valid_i     (found_valid && may_back && !may_seek),
       .found_ready_o     (back_idle),
       .host_waits_i      (host_waits),
       .hold_i            (search_hold),
@@ -376,7 +375,7 @@ module sluice_xdp_maps
   ) u_beside (
       .clk_i,
       .rst_ni,
-      .take_i          (found_take && to_seek),
+      .take_i          (found_take && may_seek),
       .idle_o          (seek_idle),
       .context_i       (found_context),
       .map_i           (found_map),

@@ -1,7 +1,7 @@
 //! `sluice xdp` and `sluice map`: from an object file and a capture to verdicts and maps.
 
 use crate::common;
-use crate::common::Folder;
+use crate::common::{Folder, json};
 use serde_json::Value;
 use sluice_packet::capture::{CaptureWriter, Format};
 
@@ -9,10 +9,6 @@ const FIREWALL: &str = "programs/xdp/firewall/firewall.o";
 const DROP: &str = "programs/xdp/drop/drop.o";
 const TAIL_CHAIN: &str = "programs/xdp/tail_chain/tail_chain.o";
 const CAPTURE: &str = "programs/nic/mixed.pcapng";
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
-}
 
 #[test]
 fn a_run_says_what_became_of_every_packet() {

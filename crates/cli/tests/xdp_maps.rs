@@ -1,8 +1,7 @@
 //! Maps of XDP programs from the command line: those that a run saves, elements of queues and stacks, and maps that are large.
 
-use crate::common::Folder;
+use crate::common::{Folder, json};
 use crate::xdp::objects;
-use serde_json::Value;
 
 const DROP: &str = "programs/xdp/drop/drop.o";
 const CAPTURE: &str = "programs/nic/mixed.pcapng";
@@ -10,10 +9,6 @@ const CAPTURE: &str = "programs/nic/mixed.pcapng";
 /// Address space that a run with maps of 33 million entries may take, in KiB. The values alone have 434 MB of
 /// addresses; entries built one by one took 4.5 GB.
 const ADDRESS_SPACE: u32 = 1_000_000;
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
-}
 
 #[test]
 fn maps_that_a_run_saves_are_listed_read_and_changed() {

@@ -337,6 +337,11 @@ impl MapType {
         matches!(self, Self::Queue | Self::Stack)
     }
 
+    /// Full maps give up what was not used for long.
+    pub fn is_lru(self) -> bool {
+        matches!(self, Self::LruHash | Self::LruPercpuHash)
+    }
+
     /// One value a CPU.
     pub fn is_per_cpu(self) -> bool {
         matches!(self, Self::PercpuHash | Self::PercpuArray | Self::LruPercpuHash)

@@ -1,5 +1,6 @@
 //! Running the program in a folder of its own.
 
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -67,6 +68,11 @@ impl Called {
         assert_eq!(self.code, 0, "{}{}", self.out, self.err);
         self.out
     }
+}
+
+/// A document.
+pub fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
 /// Whether there is a plug-in for `target`. Says so when there is none.

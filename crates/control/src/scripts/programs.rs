@@ -125,17 +125,24 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
             Ok(Value::Items(written))
         }
     };
-    let answered = |operation: &'static str| {
-        let operation = if has_keys { format!("{operation} {}", given.key) } else { operation.to_owned() };
-        let map = given.map.clone();
-        let why = |errno| explain_entry(spec, &key, Errno(errno));
-        move |error| match error {
-            DeviceError::Map { errno, .. } => ScriptFailure::Map { map, operation, why: why(errno) },
-            other => other.into(),
+    let operation = match &given.operation {
+        MapOperation::Delete => "delete",
+        MapOperation::Set { .. } if has_keys => "set",
+        MapOperation::Set { .. } => "push",
+        MapOperation::Expect(_) if has_keys => "expect",
+        MapOperation::Expect(_) => "peek",
+        MapOperation::Pop(_) => "pop",
+    };
+    let answered = |error| match error {
+        DeviceError::Map { errno, .. } => {
+            let operation = if has_keys { format!("{operation} {}", given.key) } else { operation.to_owned() };
+            let why = explain_entry(spec, &key, Errno(errno));
+            ScriptFailure::Map { map: given.map.clone(), operation, why }
         }
+        other => other.into(),
     };
     match &given.operation {
-        MapOperation::Delete => host.delete(module, *id, &key).map_err(answered("delete")),
+        MapOperation::Delete => host.delete(module, *id, &key).map_err(answered),
         MapOperation::Set { value, only } => {
             let mut value = match value_of(value)? {
                 Value::Map(id) => id.to_le_bytes().to_vec(),
@@ -152,18 +159,18 @@ pub(super) fn map(device: &mut dyn Device, module: u8, given: &MapStatement) -> 
                 MapOnly::NoExist => update_flags::NOEXIST,
                 MapOnly::Exist => update_flags::EXIST,
             };
-            host.update(module, *id, &key, &value, flags).map_err(answered(if has_keys { "set" } else { "push" }))
+            host.update(module, *id, &key, &value, flags).map_err(answered)
         }
         MapOperation::Expect(expected) | MapOperation::Pop(expected) => {
             let wanted = expected.as_deref().map(value_of).transpose()?;
-            let (operation, found) = match &given.operation {
-                MapOperation::Pop(_) => ("pop", host.pop(module, *id)),
-                _ => (if has_keys { "expect" } else { "peek" }, host.lookup(module, *id, &key)),
+            let found = match &given.operation {
+                MapOperation::Pop(_) => host.pop(module, *id),
+                _ => host.lookup(module, *id, &key),
             };
             let found = match found {
                 Ok(value) => Some(value),
                 Err(DeviceError::Map { errno, .. }) if errno == Errno::NOENT.0 => None,
-                Err(error) => return Err(answered(operation)(error)),
+                Err(error) => return Err(answered(error)),
             };
             let entry = format!("`{}` {}", given.map, if has_keys { &given.key } else { operation });
             let nothing = if has_keys { "no entry" } else { "no element" };

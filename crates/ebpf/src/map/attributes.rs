@@ -176,7 +176,7 @@ impl Check<'_> {
 
     fn hash(&self) -> Result<(), MapError> {
         let spec = self.0;
-        let lru = matches!(spec.kind, MapType::LruHash | MapType::LruPercpuHash);
+        let lru = spec.kind.is_lru();
         self.only(NO_PREALLOC | NO_COMMON_LRU | NUMA_NODE | ACCESS | ZERO_SEED)?;
         if !lru && spec.flags & NO_COMMON_LRU != 0 {
             return Err(self.flags("NO_COMMON_LRU only for LRU maps", Errno::INVAL));

@@ -151,7 +151,7 @@ impl MapSpace {
             if bytes > WRITABLE_BYTES { Err(space((bytes, WRITABLE_BYTES, WRITABLE_BYTES))) } else { Ok(()) }
         };
         let entries = u64::from(spec.max_entries);
-        let lru = matches!(spec.kind, MapType::LruHash | MapType::LruPercpuHash);
+        let lru = spec.kind.is_lru();
         let (store, asides, values) = match spec.kind {
             MapType::Array | MapType::PercpuArray | MapType::Devmap => (Store::Array, 0, true),
             MapType::Hash | MapType::LruHash | MapType::DevmapHash | MapType::PercpuHash | MapType::LruPercpuHash => {

@@ -69,7 +69,7 @@ impl Search {
         map.name.hash(&mut name);
         Self {
             map: name.finish(),
-            lru: matches!(map.kind, MapType::LruHash | MapType::LruPercpuHash),
+            lru: map.kind.is_lru(),
             what,
             keyed: !indexed.contains(&map.kind) && !trie && !map.kind.is_queue(),
             trie,
@@ -161,11 +161,6 @@ impl MapEngine {
         }
     }
 
-    /// Of the first half.
-    pub fn front(&self, search: Search) -> u64 {
-        self.read(search) + self.hash(search)
-    }
-
     /// Of the second half.
     pub fn back(&self, search: Search) -> u64 {
         let found = match (search.keyed, search.trie) {
@@ -254,9 +249,9 @@ mod tests {
             lru: false,
             map: 0,
         };
-        let mut half = FirstHalf::default();
-        assert_eq!(half.found(10, &engine, lookup), 10 + engine.front(lookup));
-        assert_eq!(half.found(10, &engine, lookup), 10 + engine.front(lookup) + engine.key_every);
+        let (mut half, front) = (FirstHalf::default(), engine.read(lookup) + engine.hash(lookup));
+        assert_eq!(half.found(10, &engine, lookup), 10 + front);
+        assert_eq!(half.found(10, &engine, lookup), 10 + front + engine.key_every);
         // The last one has waited until then, the next one's key is there.
         half.taken = 40;
         assert_eq!(half.found(20, &engine, lookup), 40 + engine.hash(lookup));

@@ -35,7 +35,7 @@ pub enum Pass {
     Adds,
     /// [`super::pairs`].
     Pairs,
-    /// [`super::tests`].
+    /// [`super::masks`].
     Masks,
     /// [`super::nulls`].
     Nulls,
