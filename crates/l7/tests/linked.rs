@@ -329,6 +329,15 @@ fn what_does_not_fit_is_told_with_what_is_left_and_who_holds_it() {
     assert!(rings.contains("7 rings") && rings.contains("6 left") && rings.contains("t1 10"), "{rings}");
     let messages = refused(&mut linker, L7Given { messages: Some(29), ..L7Given::default() });
     assert!(messages.contains("29 messages") && messages.contains("28 left"), "{messages}");
+    // Without a number it is as many as his packets, where these are more than an eighth of all.
+    let messages = refused(&mut linker, L7Given { packets: 29, ..L7Given::default() });
+    assert!(messages.contains("29 messages") && messages.contains("28 left"), "{messages}");
+    linker
+        .admit(TenantSpec { l7: Some(L7Given { packets: 8, ..L7Given::default() }), ..TenantSpec::new(4, "t4") })
+        .unwrap();
+    let messages = refused(&mut linker, L7Given { messages: Some(21), ..L7Given::default() });
+    assert!(messages.contains("20 left") && messages.contains("t4 8, t1 4"), "{messages}");
+    linker.remove(4).unwrap();
     let beats = refused(&mut linker, L7Given { beats: 449, ..L7Given::default() });
     assert!(beats.contains("449") && beats.contains("at most 448"), "{beats}");
     // A tenant that was given nothing runs no rules, and a device without the engine has none.

@@ -153,3 +153,10 @@ fn messages_beside_62_hostile_tenants_keep_to_a_share_of_few_beats() {
 fn a_share_is_the_least_whatever_hostile_tenants_run() {
     attack_model(&Plan::draw(&target::DEFAULT, 2_148_698_493_683_927_815, Kind::Rmt, 1, LONG_TICKS));
 }
+
+/// His messages wait at the port and come in a burst. By default he had a quota of 4 on their way, less than the packets that are reserved for
+/// him, and the fifth was lost.
+#[test]
+fn a_burst_of_messages_that_his_packets_hold_loses_none() {
+    attack(&Plan::draw(&target::TINY, 16_483_435_311_544_798_631, Kind::L7, 3, LONG_TICKS));
+}

@@ -6,7 +6,8 @@ use crate::linker::tenants::TenantSpec;
 use sluice_formats::l7::rows::L7ShareRow;
 use sluice_formats::l7::target::{Target, WEIGHT};
 
-/// A tenant without a number of messages gets this part of those that may be on their way.
+/// A tenant without a number of messages gets this part of those that may be on their way, and at least as many as he has packets of the
+/// staging buffer.
 pub(super) const MESSAGES_PART: usize = 8;
 
 /// A tenant's part of the l7 engine. Of rows there are as many again, for a replacement beside what runs.
@@ -22,7 +23,7 @@ pub struct L7Given {
     pub groups: u32,
     /// Rings; each is a queue of his programs.
     pub rings: u32,
-    /// Most messages on their way; without it an eighth of those that may be.
+    /// Most messages on their way; without it an eighth of those that may be, and at least as many as `packets`.
     pub messages: Option<u16>,
     /// Packets of the staging buffer that only he has.
     pub packets: u16,
@@ -113,9 +114,10 @@ impl L7Given {
         L7ShareRow { packets: self.packets, beats: self.beats, weight: self.weight.unwrap_or(WEIGHT) }
     }
 
-    /// Most messages on their way.
+    /// Most messages on their way. Each of his packets in the staging buffer may begin one: who has fewer by default loses some of a burst
+    /// that the buffer has room for.
     pub(super) fn most_messages(&self, target: &Target) -> u16 {
-        self.messages.unwrap_or((target.messages / MESSAGES_PART) as u16)
+        self.messages.unwrap_or(((target.messages / MESSAGES_PART) as u16).max(self.packets))
     }
 
     /// Refuses a program that needs more.
