@@ -219,13 +219,14 @@ fn attempt(
     let most = |label: u32| crowded.get(&label).map(|rounds| PACKS.get(usize::from(*rounds - 1)).copied().unwrap_or(0));
     let packs = |code: &mut Code| pass::packs::packs(code, &most);
     // Behind `forward` values share registers of the core, which `join` could not tell from uses of its own.
-    let on_values: [(Pass, Change<'_>); 21] = [
+    let on_values: [(Pass, Change<'_>); 23] = [
         (Pass::Values, &values),
         (Pass::Copies, &pass::copies::copies),
         (Pass::Elements, &pass::elements::elements),
         // What a call gave was in r0.
         (Pass::Values, &values),
         (Pass::Copies, &pass::copies::copies),
+        (Pass::Sums, &pass::sums::sums),
         (Pass::Known, &pass::known::known),
         (Pass::Exits, &pass::exits::exits),
         (Pass::Zeroing, &pass::zeroing::zeroing),
@@ -240,6 +241,7 @@ fn attempt(
         (Pass::Stores, &pass::stores::stores),
         (Pass::Values, &values),
         (Pass::Join, &pass::join::join),
+        (Pass::Coalesce, &pass::coalesce::coalesce),
         (Pass::Packs, &packs),
         (Pass::Quiet, &pass::quiet::quiet),
     ];

@@ -5,6 +5,7 @@ mod support;
 mod bundles;
 mod cycle_figures;
 mod cycles;
+mod fewer;
 mod figures;
 mod fused;
 mod long_programs;

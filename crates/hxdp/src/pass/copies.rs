@@ -66,7 +66,8 @@ impl Facts {
         self.known[usize::from(r)].get_or_insert(fact);
     }
 
-    fn of(&self, r: u8) -> Option<Fact> {
+    /// What is known of a register.
+    pub fn of(&self, r: u8) -> Option<Fact> {
         self.known[usize::from(r)]
     }
 
@@ -178,6 +179,13 @@ impl Facts {
                         Err(_) => {}
                     }
                 }
+                let keeps = matches!(
+                    op,
+                    AluOp::Add | AluOp::Sub | AluOp::Or | AluOp::Xor | AluOp::Lsh | AluOp::Rsh | AluOp::Arsh
+                );
+                if keeps && b == Operand::Imm(0) {
+                    return self.rewrite(Op::Move { wide, dst, src: Operand::Reg(a) });
+                }
                 Op::Alu { op, wide, dst, a: self.register(a), b }
             }
             Op::Move { wide, dst, src } => {
@@ -188,6 +196,9 @@ impl Facts {
             Op::Negate { wide, dst, src } => Op::Negate { wide, dst, src: self.register(src) },
             Op::Rotate { wide, dst, src, right } => Op::Rotate { wide, dst, src: self.register(src), right },
             Op::Swap { order, bits, dst, src } => Op::Swap { order, bits, dst, src: self.register(src) },
+            Op::Indexed { dst, index, base, shift, most } => {
+                Op::Indexed { dst, index: self.register(index), base: self.register(base), shift, most }
+            }
             Op::Load { bytes, signed, dst, base, off, quiet } => {
                 let (base, off) = self.address(base, off);
                 Op::Load { bytes, signed, dst, base, off, quiet }

@@ -2,13 +2,15 @@
 //!
 //! Before: `*(u64 *)(r10 -8) = r1`, a helper, `r2 = *(u64 *)(r10 -8)`; or the same header field loaded again behind a call.
 //! After: `r2 = r1`, or of bytes at either end of a value the shift or mask that gives them, where r1 is renamed to a register that keeps it until there. Then `copies` and `dead` run again. Nothing
-//! between may have written those bytes. Needs: `rename`'s registers, the region analysis. Leaves alone: values of maps,
-//! which other packets write; what was stored; loads for whose value no register is free so long.
+//! between may have written those bytes. A value of a map is loaded once where nothing but a redirect stands between two loads of it: no
+//! other access that could tell when each was done. Needs: `rename`'s registers, the region analysis. Leaves alone: what was stored to values
+//! of maps, which other packets write; what was stored; loads for whose value no register is free so long.
 
 use super::liveness::Liveness;
 use super::webs::Webs;
 use super::{Code, Trace, copies, dead};
-use crate::effect::{CONTEXT, Effect, PACKET, STACK};
+use crate::effect::{CONTEXT, Effect, PACKET, SHARED, STACK};
+use crate::op::REDIRECT_MAP;
 use crate::{Op, Step};
 use sluice_ebpf::analysis::Regions;
 use sluice_ebpf::insn::{AluOp, Operand};
@@ -34,6 +36,8 @@ struct Wish {
     bytes: u8,
     source: Result<usize, i32>,
     part: Part,
+    /// It is of a map's value, which nobody loads in between.
+    once: bool,
 }
 
 /// Which bytes of a value are loaded.
@@ -77,7 +81,9 @@ pub fn forward(code: &mut Code) {
                     break;
                 }
                 Err(wish) => {
-                    wishes.remove(wish);
+                    let Wish { load, source, once, .. } = wishes.remove(wish);
+                    // Behind a load that stays, none of the same value may give what was loaded before it.
+                    wishes.retain(|other| !once || other.load < load || other.source != source);
                 }
             }
         }
@@ -94,13 +100,22 @@ fn wishes(trace: &Trace, webs: &Webs, regions: &Regions) -> Vec<Wish> {
         let effect = Effect::of(step, regions);
         let (before, behind) = &webs.at[index];
         let held = |r: u8| before[usize::from(r)];
-        if effect.stores != 0 {
+        // It reads a map's entry, and nothing of what a program loads from values.
+        let redirects = matches!(step.op, Op::Helper { id: REDIRECT_MAP, .. });
+        if effect.stores != 0 && !redirects {
             available.retain(|a| !effect.conflicts(&a.effect));
         }
+        let once = effect.loads == SHARED && effect.stores == 0 && !effect.may_fault;
         let own = matches!(effect.loads | effect.stores, STACK | PACKET | CONTEXT);
+        // Others see when a value was loaded: what was loaded before is not known behind any other access.
+        let mut tells = effect.shared && !redirects;
+        let mut loaded = None;
         match step.op {
-            Op::Load { bytes, signed: false, dst, base, off, .. } if own => {
-                let (Some(base), Some(value)) = (held(base), behind[usize::from(dst)]) else { continue };
+            Op::Load { bytes, signed: false, dst, base, off, .. } if own || once => {
+                let (Some(base), Some(value)) = (held(base), behind[usize::from(dst)]) else {
+                    available.clear();
+                    continue;
+                };
                 let same = |a: &&Available| (a.off, a.bytes) == (off, bytes);
                 let there = || available.iter().filter(|a| a.base == base);
                 // Of the context a part of a field is no load: it faults.
@@ -108,10 +123,11 @@ fn wishes(trace: &Trace, webs: &Webs, regions: &Regions) -> Vec<Wish> {
                 let parts = there().filter(same).chain(there());
                 let parts = parts.filter_map(|a| Some((a, part(a, off, bytes).filter(whole)?)));
                 match parts.into_iter().next() {
-                    Some((a, part)) => wishes.push(Wish { load: index, bytes, source: a.source, part }),
-                    None => {
-                        available.push(Available { base, off, bytes, source: Ok(value), stored: false, effect });
+                    Some((a, part)) => {
+                        wishes.push(Wish { load: index, bytes, source: a.source, part, once });
+                        tells = false;
                     }
+                    None => loaded = Some(Available { base, off, bytes, source: Ok(value), stored: false, effect }),
                 }
             }
             Op::Store { bytes: bytes @ (1 | 2 | 4 | 8), base, off, src } if own => {
@@ -125,6 +141,10 @@ fn wishes(trace: &Trace, webs: &Webs, regions: &Regions) -> Vec<Wish> {
             }
             _ => {}
         }
+        if tells {
+            available.retain(|a| a.effect.loads & SHARED == 0);
+        }
+        available.extend(loaded);
     }
     wishes
 }

@@ -6,6 +6,7 @@ pub mod traces;
 // One pass a line: what it does stands in docs/design/hxdp.md.
 pub mod adds;
 pub mod bytes;
+pub mod coalesce;
 pub mod copies;
 pub mod dead;
 pub mod dependence;
@@ -33,6 +34,7 @@ pub mod schedule;
 pub mod set;
 pub mod starts;
 pub mod stores;
+pub mod sums;
 pub mod superblocks;
 pub mod values;
 pub mod webs;

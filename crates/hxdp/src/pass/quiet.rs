@@ -14,7 +14,7 @@ pub fn quiet(code: &mut Code) {
     for step in code.traces.values_mut().flat_map(|trace| &mut trace.steps) {
         let effect = Effect::of(step, regions);
         if let Op::Load { quiet, .. } = &mut step.op {
-            *quiet = !effect.may_fault && !effect.shared;
+            *quiet |= !effect.may_fault && !effect.shared;
         }
     }
 }

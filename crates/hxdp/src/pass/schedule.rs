@@ -1,8 +1,9 @@
 //! Packs the instructions of a trace into bundles.
 //!
 //! List scheduling: bundle by bundle, of what may stand there first what is worth most; of equals the first in program
-//! order. Several orders are tried, each with another guess of how many packets leave at a branch, and one with what a profile has
-//! counted. Needs: `dependence`. Ensures: `verify::order`. Leaves alone: registers.
+//! order. Several orders are tried, each with another guess of how many packets leave at a branch, one with what a profile has
+//! counted, and some in which what each instruction is worth has a random part: greed alone often takes a bundle more than needed. The same program gives the same
+//! rows each time. Needs: `dependence`. Ensures: `verify::order`. Leaves alone: registers.
 
 use super::dependence::{Edge, Order};
 use crate::{Op, Step, Target};
@@ -21,13 +22,32 @@ const SHORT: u64 = 64;
 /// Other numbers in the place of [`LEAVE`] that orders are tried with.
 const TRIED: [u64; 5] = [LEAVE, 1, 2, 8, 32];
 
+/// Orders in which what each instruction is worth is more by a random part, up to twice as much; fewer where a trace has more than [`SHORT_TRACE`] instructions.
+const DRAWN: usize = 64;
+const SHORT_TRACE: usize = 64;
+
+/// A number that looks random (Steele, Lea and Flood, SplitMix).
+fn drawn(draw: u64, index: u64) -> u64 {
+    let mut x = (draw << 32 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
 /// Bundles of these instructions: the best of several orders.
 pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target, counted: &Counted) -> Schedule {
-    let guesses = TRIED.map(|leave| order(steps, edges, target, &|step, arrive| guessed(step, arrive, leave)));
-    let known =
-        (!counted.is_empty()).then(|| order(steps, edges, target, &|step, arrive| leaving(counted, step, arrive)));
-    let orders = guesses.into_iter().chain(known);
-    orders.min_by_key(|bundles| expected(steps, bundles, counted)).unwrap_or_default()
+    let graph = Graph::new(steps, edges);
+    let worths = TRIED.map(|leave| graph.worth(&|step, arrive| guessed(step, arrive, leave)));
+    let known = graph.worth(&|step, arrive| leaving(counted, step, arrive));
+    let draws = DRAWN.min(DRAWN * SHORT_TRACE / steps.len().max(1)) as u64;
+    let drawn = (1..=draws).map(|draw| {
+        let more = |(index, worth): (usize, &u64)| {
+            worth + ((u128::from(*worth) * u128::from(drawn(draw, index as u64))) >> 64) as u64
+        };
+        graph.order(target, &known.iter().enumerate().map(more).collect::<Vec<u64>>())
+    });
+    let orders = worths.iter().chain([&known]).map(|worth| graph.order(target, worth));
+    orders.chain(drawn).min_by_key(|bundles| expected(steps, bundles, counted)).unwrap_or_default()
 }
 
 /// Branches by slot, with packets that lead out of their trace and that came; only those that were counted.
@@ -48,7 +68,8 @@ fn leaving(counted: &Counted, branch: &Step, arrive: u64) -> u64 {
 
 /// Bundles that a packet executes on average, in fractions of 2^32, in one of the orders that [`schedule`] tries.
 pub fn expected_of(steps: &[Step], edges: &[Edge], target: &Target, counted: &Counted) -> u64 {
-    let order = order(steps, edges, target, &|step, arrive| leaving(counted, step, arrive));
+    let graph = Graph::new(steps, edges);
+    let order = graph.order(target, &graph.worth(&|step, arrive| leaving(counted, step, arrive)));
     expected(steps, &order, counted)
 }
 
@@ -64,79 +85,96 @@ fn expected(steps: &[Step], bundles: &Schedule, counted: &Counted) -> u64 {
     sum
 }
 
-/// One order; `leave` says how many of those that arrive leave at a branch.
-fn order(steps: &[Step], edges: &[Edge], target: &Target, leave: &dyn Fn(&Step, u64) -> u64) -> Schedule {
-    let mut behind: Vec<Vec<Edge>> = vec![Vec::new(); steps.len()];
-    let mut waits = vec![0usize; steps.len()];
-    for edge in edges {
-        behind[edge.from].push(*edge);
-        waits[edge.to] += 1;
-    }
-    let worth = worth(steps, &behind, leave);
-    let mut earliest = vec![0usize; steps.len()];
-    let key = |index: usize| (Reverse(worth[index]), index);
-    let mut ready: BTreeSet<_> = (0..steps.len()).filter(|index| waits[*index] == 0).map(key).collect();
-    let mut bundles = Schedule::new();
-    while !ready.is_empty() {
-        let now = bundles.len();
-        let mut bundle: Vec<usize> = Vec::with_capacity(target.lanes);
-        while bundle.len() < target.lanes {
-            let fits = |(_, index): &&(Reverse<u64>, usize)| {
-                earliest[*index] <= now && has_room(steps, &bundle, *index, target)
-            };
-            let Some(found) = ready.iter().find(fits).copied() else { break };
-            ready.remove(&found);
-            let index = found.1;
-            bundle.push(index);
-            for edge in &behind[index] {
-                let next = now + usize::from(edge.order == Order::Bundle);
-                earliest[edge.to] = earliest[edge.to].max(next);
-                waits[edge.to] -= 1;
-                if waits[edge.to] == 0 {
-                    ready.insert(key(edge.to));
-                }
-            }
-        }
-        // Lanes are in program order, so that the first branch or fault is the program's first.
-        bundle.sort_by_key(|index| (steps[*index].op.is_last(), *index));
-        bundles.push(bundle);
-    }
-    bundles
+/// A trace's instructions, and who waits for whom.
+struct Graph<'a> {
+    steps: &'a [Step],
+    /// Edges from each instruction.
+    behind: Vec<Vec<Edge>>,
+    /// For how many others each one waits.
+    waits: Vec<usize>,
 }
 
-/// What it is worth to do each instruction early.
-///
-/// A packet may leave a trace at each branch and at its end. What such a way out waits for is worth more the longer the chain
-/// of bundles from it to there, and the earlier that way out can be reached at all; each way out counts as often as packets
-/// take it. `rate` says how many of those that come to a branch leave.
-fn worth(steps: &[Step], behind: &[Vec<Edge>], rate: &dyn Fn(&Step, u64) -> u64) -> Vec<u64> {
-    let mut worth = vec![0; steps.len()];
-    let mut earliest = vec![0u64; steps.len()];
-    for from in 0..steps.len() {
-        for edge in &behind[from] {
-            earliest[edge.to] = earliest[edge.to].max(earliest[from] + u64::from(edge.order == Order::Bundle));
+impl<'a> Graph<'a> {
+    fn new(steps: &'a [Step], edges: &[Edge]) -> Self {
+        let (mut behind, mut waits) = (vec![Vec::new(); steps.len()], vec![0; steps.len()]);
+        for edge in edges {
+            behind[edge.from].push(*edge);
+            waits[edge.to] += 1;
         }
+        Self { steps, behind, waits }
     }
-    let last = earliest.iter().copied().max().unwrap_or(0);
-    let mut arrive = 1 << 32;
-    for exit in (0..steps.len()).filter(|index| steps[*index].op.branch().is_some() || index + 1 == steps.len()) {
-        let leave = if steps[exit].op.branch().is_some() && exit + 1 < steps.len() {
-            rate(&steps[exit], arrive)
-        } else {
-            arrive
-        };
-        arrive -= leave;
-        // Bundles from an instruction to the exit.
-        let mut way: Vec<Option<u64>> = vec![None; exit + 1];
-        way[exit] = Some(0);
-        for from in (0..=exit).rev() {
-            let ahead = behind[from].iter().filter(|edge| edge.to <= exit);
-            let longest = ahead.filter_map(|edge| Some(way[edge.to]? + u64::from(edge.order == Order::Bundle))).max();
-            way[from] = way[from].max(longest);
-            worth[from] += way[from].map_or(0, |way| (leave * (last - earliest[exit] + way + 1)) >> 16);
+
+    /// The order in which what is worth most goes first.
+    fn order(&self, target: &Target, worth: &[u64]) -> Schedule {
+        let steps = self.steps;
+        let mut waits = self.waits.clone();
+        let mut earliest = vec![0usize; steps.len()];
+        let key = |index: usize| (Reverse(worth[index]), index);
+        let mut ready: BTreeSet<_> = (0..steps.len()).filter(|index| waits[*index] == 0).map(key).collect();
+        let mut bundles = Schedule::new();
+        while !ready.is_empty() {
+            let now = bundles.len();
+            let mut bundle: Vec<usize> = Vec::with_capacity(target.lanes);
+            while bundle.len() < target.lanes {
+                let fits = |(_, index): &&(Reverse<u64>, usize)| {
+                    earliest[*index] <= now && has_room(steps, &bundle, *index, target)
+                };
+                let Some(found) = ready.iter().find(fits).copied() else { break };
+                ready.remove(&found);
+                let index = found.1;
+                bundle.push(index);
+                for edge in &self.behind[index] {
+                    let next = now + usize::from(edge.order == Order::Bundle);
+                    earliest[edge.to] = earliest[edge.to].max(next);
+                    waits[edge.to] -= 1;
+                    if waits[edge.to] == 0 {
+                        ready.insert(key(edge.to));
+                    }
+                }
+            }
+            // Lanes are in program order, so that the first branch or fault is the program's first.
+            bundle.sort_by_key(|index| (steps[*index].op.is_last(), *index));
+            bundles.push(bundle);
         }
+        bundles
     }
-    worth
+
+    /// What it is worth to do each instruction early.
+    ///
+    /// A packet may leave a trace at each branch and at its end. What such a way out waits for is worth more the longer the chain
+    /// of bundles from it to there, and the earlier that way out can be reached at all; each way out counts as often as packets
+    /// take it. `rate` says how many of those that come to a branch leave.
+    fn worth(&self, rate: &dyn Fn(&Step, u64) -> u64) -> Vec<u64> {
+        let (steps, behind) = (self.steps, &self.behind);
+        let mut worth = vec![0; steps.len()];
+        let mut earliest = vec![0u64; steps.len()];
+        for from in 0..steps.len() {
+            for edge in &behind[from] {
+                earliest[edge.to] = earliest[edge.to].max(earliest[from] + u64::from(edge.order == Order::Bundle));
+            }
+        }
+        let last = earliest.iter().copied().max().unwrap_or(0);
+        let mut arrive = 1 << 32;
+        for exit in (0..steps.len()).filter(|index| steps[*index].op.branch().is_some() || index + 1 == steps.len()) {
+            let leave = if steps[exit].op.branch().is_some() && exit + 1 < steps.len() {
+                rate(&steps[exit], arrive)
+            } else {
+                arrive
+            };
+            arrive -= leave;
+            // Bundles from an instruction to the exit.
+            let mut way: Vec<Option<u64>> = vec![None; exit + 1];
+            way[exit] = Some(0);
+            for from in (0..=exit).rev() {
+                let ahead = behind[from].iter().filter(|edge| edge.to <= exit);
+                let longest =
+                    ahead.filter_map(|edge| Some(way[edge.to]? + u64::from(edge.order == Order::Bundle))).max();
+                way[from] = way[from].max(longest);
+                worth[from] += way[from].map_or(0, |way| (leave * (last - earliest[exit] + way + 1)) >> 16);
+            }
+        }
+        worth
+    }
 }
 
 /// Whether a bundle has a port and the last lane for one more.
@@ -180,7 +218,8 @@ mod tests {
         let none = Counted::new();
         let best = schedule(&steps, &edges, &target, &none);
         for leave in TRIED {
-            let order = order(&steps, &edges, &target, &|_, arrive| arrive / leave);
+            let graph = Graph::new(&steps, &edges);
+            let order = graph.order(&target, &graph.worth(&|_, arrive| arrive / leave));
             assert!(expected(&steps, &best, &none) <= expected(&steps, &order, &none), "{best:?} {order:?}");
         }
         let late = vec![vec![0], vec![1], vec![2], vec![3], vec![4], vec![5]];

@@ -25,6 +25,8 @@ pub enum Pass {
     Copies,
     /// [`super::elements`].
     Elements,
+    /// [`super::sums`].
+    Sums,
     /// [`super::known`].
     Known,
     /// [`super::exits`].
@@ -51,6 +53,8 @@ pub enum Pass {
     Stores,
     /// [`super::join`].
     Join,
+    /// [`super::coalesce`].
+    Coalesce,
     /// [`super::packs`].
     Packs,
     /// [`super::quiet`].
@@ -61,7 +65,7 @@ pub enum Pass {
 
 impl Pass {
     /// All of them, in the order in which they run.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 28] = [
         Self::Decided,
         Self::Plain,
         Self::Lengths,
@@ -72,6 +76,7 @@ impl Pass {
         Self::Values,
         Self::Copies,
         Self::Elements,
+        Self::Sums,
         Self::Known,
         Self::Exits,
         Self::Zeroing,
@@ -85,6 +90,7 @@ impl Pass {
         Self::Forward,
         Self::Stores,
         Self::Join,
+        Self::Coalesce,
         Self::Packs,
         Self::Quiet,
         Self::Rename,
@@ -103,6 +109,7 @@ impl Pass {
             Self::Values => "values",
             Self::Copies => "copies",
             Self::Elements => "elements",
+            Self::Sums => "sums",
             Self::Known => "known",
             Self::Exits => "exits",
             Self::Zeroing => "zeroing",
@@ -116,6 +123,7 @@ impl Pass {
             Self::Forward => "forward",
             Self::Stores => "stores",
             Self::Join => "join",
+            Self::Coalesce => "coalesce",
             Self::Packs => "packs",
             Self::Quiet => "quiet",
             Self::Rename => "rename",
