@@ -158,7 +158,7 @@ module sluice_xdp_order
   sluice_prio_enc #(
       .Width(Slots)
   ) u_passes (
-      .req_i   (there_q & left_q & ~section_waits_q & ~passed_q),
+      .req_i   (there_q & (left_q | section_left_i) & ~section_waits_q & ~passed_q),
       .valid_o (pass_valid),
       .index_o (passes),
       .onehot_o(unused_passes_onehot)
