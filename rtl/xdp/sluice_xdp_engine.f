@@ -84,6 +84,7 @@ sluice_xdp_region.sv
 sluice_xdp_registers.sv
 sluice_xdp_requests.sv
 sluice_xdp_room.sv
+sluice_xdp_search_kept.sv
 sluice_xdp_search.sv
 sluice_xdp_sender.sv
 sluice_xdp_shared.sv

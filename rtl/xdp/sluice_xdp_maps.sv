@@ -398,6 +398,7 @@ module sluice_xdp_maps
       .write_row_data_i(host_search ? cfg_req_i.data[127:0] : search_written),
       .hold_o          (search_hold),
       .written_o       (search_idle),
+      .clear_i         (clears || (cfg_valid_i && cfg_req_i.tab == TableXdpOutside && cfg_req_i.write)),
       .load_valid_o,
       .load_ready_i,
       .load_place_o,

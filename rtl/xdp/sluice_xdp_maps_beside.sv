@@ -53,6 +53,7 @@ module sluice_xdp_maps_beside
     input  logic [           3:0][31:0] write_row_data_i,
     output logic                        hold_o,
     output logic                        written_o,         // nothing is left to be written
+    input  logic                        clear_i,           // rows outside may have changed
 
     // Rows outside. Lookups' are asked for behind what was written before.
     output logic                    load_valid_o,
@@ -109,6 +110,9 @@ module sluice_xdp_maps_beside
       .mark_ready_o  (mark_ready),
       .mark_row_i    (mark_row[$clog2(Rows)-1:0]),
       .mark_i        (mark),
+      .forget_valid_i(load_valid_o && load_ready_i && load_touch_o),
+      .forget_row_i  (load_place_o[9:4]),
+      .clear_i,
       .load_valid_o  (own_valid),
       .load_ready_i,
       .load_place_o  (own_place),

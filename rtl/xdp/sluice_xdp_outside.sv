@@ -102,9 +102,8 @@ module sluice_xdp_outside
   // Who may begin, in its order; who begins again, because a line has come or it found no room.
 
   set_t again, filled;
-  logic clearing, turn_q, pick, followed;
-  logic leave;
-  asker_t picked, leaver;
+  logic clearing, turn_q, pick, followed, found, three_left_q, leave;
+  asker_t picked, leaver, two_asker_q;
   outside_request_t picked_request;
 
   sluice_xdp_outside_turns #(
@@ -117,7 +116,9 @@ module sluice_xdp_outside
       .asker_i,
       .request_i,
       .busy_o,
-      .leave_valid_i(leave),
+      .found_valid_i(found),
+      .found_asker_i(two_asker_q),
+      .leave_valid_i(leave && !three_left_q),
       .leave_asker_i(leaver),
       .again_i      (again | filled),
       .followed_o   (followed),
@@ -129,7 +130,7 @@ module sluice_xdp_outside
   // While pages are cleared every other cycle is theirs.
   always_ff @(posedge clk_i) turn_q <= rst_ni && !turn_q;
 
-  logic three_valid_q, three_fault_q, three_first_q, three_writes;
+  logic three_valid_q, three_fault_q, three_first_q, three_follow_q, three_writes;
   logic [1:0] three_hit_q;
   asker_t three_asker_q;
   outside_request_t three_q;
@@ -146,7 +147,7 @@ module sluice_xdp_outside
   // 1: tag, bits of pages and two words are read. An access that goes over a line's end looks at the second line first.
 
   logic one_valid_q, two_valid_q, one_crosses, one_second;
-  asker_t one_asker_q, two_asker_q;
+  asker_t one_asker_q;
   outside_request_t one_q, two_q;
   set_t checked_q;
   line_t one_line;
@@ -221,25 +222,10 @@ module sluice_xdp_outside
   // 2: is it there?
 
   line_t two_line_q;
-  logic two_second_q, two_crosses_q;
+  logic two_second_q, two_crosses_q, two_first;
   logic touched, hit, stale, misses, writes, room, pending, fetches, checks, completes, failed;
-  logic
-      read_ready,
-      read_gone,
-      write_gone,
-      write_late,
-      late_valid,
-      gives_up,
-      refused,
-      waited,
-      round,
-      look_valid,
-      room_any,
-      room_first,
-      allowed,
-      puts,
-      asks,
-      refuses;
+  logic read_ready, read_gone, write_gone, write_late, late_valid, gives_up, refused, waited, round, look_valid;
+  logic room_any, room_first, allowed, puts, asks, refuses;
   set_t released;
   outside_id_t look_id;
   asker_t late_asker;
@@ -264,17 +250,22 @@ module sluice_xdp_outside
   assign touched = (written & page_bit) != '0;
   assign hit = touched && tag.valid && tag.tag == two_line_q[LineBits-1:IndexBits];
   assign stale = set_q && set_unit_q == page_unit;
+  // The first line is looked at next. Of a page that nobody wrote none is needed, and who looked again might find that somebody has since.
+  assign two_first = two_second_q && touched;
   assign writes = two_q.op != OutsideLoad;
-  assign misses = two_q.op != OutsideStore && touched && !hit;
+  // A load that has its line is behind it: what comes then writes later.
+  assign found = two_valid_q && !stale && hit && !writes && !two_crosses_q;
+  assign misses = two_q.op inside {OutsideLoad, OutsideAtomic} && touched && !hit;
   // What needs a memory that is gone, or the answer of a write that is late, does not wait.
   assign refused = (misses && (read_gone || (pending && write_late))) || (writes && !room_any && write_gone);
-  assign waited = late_q[two_asker_q] || (refused && !failed_q[two_asker_q]);
+  // One that is late in this cycle asks for nothing any more: nobody would give that up.
+  assign waited = late_q[two_asker_q] || (late_valid && late_asker == two_asker_q) || (refused && !failed_q[two_asker_q]);
   assign failed = failed_q[two_asker_q] || waited;
   // An access that fails needs no room.
-  assign completes = two_valid_q && !stale && (failed || (!misses && !two_second_q && (!writes || (room && allowed))));
+  assign completes = two_valid_q && !stale && (failed || (!misses && !two_first && (!writes || (room && allowed))));
   assign asks = two_valid_q && !stale && !failed && (misses || puts);
   assign refuses = asks && !allowed;
-  assign puts = !misses && writes && !two_second_q;
+  assign puts = !misses && writes && !two_first;
   assign room = touched ? room_any : room_first;
 
   sluice_xdp_outside_shares #(
@@ -301,7 +292,7 @@ module sluice_xdp_outside
   assign late_o = completes && waited;
   assign accessed_o = completes;
   assign fetched_o = fetches;
-  assign checks = two_valid_q && !stale && !failed && !misses && two_second_q;
+  assign checks = two_valid_q && !stale && !failed && !misses && two_first;
   assign fetches = two_valid_q && !stale && misses && !failed && allowed && read_ready && !pending;
   assign again = one_of(two_valid_q && !completes && !fetches && !refuses, two_asker_q) | released;
   assign page_sets = completes && writes && !failed && !touched;
@@ -317,14 +308,16 @@ module sluice_xdp_outside
   // 3: what it gives, and what it writes.
 
   always_ff @(posedge clk_i) begin
-    three_valid_q <= completes && rst_ni;
-    three_fault_q <= failed;
-    three_asker_q <= two_asker_q;
-    three_q       <= two_q;
-    three_first_q <= !touched;
-    three_hit_q   <= {two_crosses_q ? second_hit_q[two_asker_q] && touched : hit, hit};
-    three_upper_q <= touched ? pair[127:64] : '0;
-    three_found_q <= touched ? 64'(pair >> {two_q.place[2:0], 3'd0}) & bit_mask(two_q.bytes) : '0;
+    three_valid_q  <= completes && rst_ni;
+    three_fault_q  <= failed;
+    three_asker_q  <= two_asker_q;
+    three_left_q   <= found;
+    three_follow_q <= followed;
+    three_q        <= two_q;
+    three_first_q  <= !touched;
+    three_hit_q    <= {two_crosses_q ? second_hit_q[two_asker_q] && touched : hit, hit};
+    three_upper_q  <= touched ? pair[127:64] : '0;
+    three_found_q  <= touched ? 64'(pair >> {two_q.place[2:0], 3'd0}) & bit_mask(two_q.bytes) : '0;
   end
 
   outside_write_t put;
@@ -347,13 +340,16 @@ module sluice_xdp_outside
       .rst_ni,
       .enter_valid_i(valid_i),
       .enter_asker_i(asker_i),
+      .soon_valid_i (one_valid_q),
+      .soon_line_i  (outside_line_t'(one_line)),
       .look_valid_i (two_valid_q && !stale && misses),
       .look_asker_i (two_asker_q),
+      .look_line_i  (outside_line_t'(two_line_q)),
+      .look_whole_i (two_crosses_q),
       .put_valid_i  (three_writes),
       .put_i        (put),
       .room_o       (room_any),
       .room_first_o (room_first),
-      .look_id_i    (outside_id_of(32'({two_line_q, OutsideLineBits'(0)}))),
       .pending_o    (pending),
       .failed_o     (write_failed_o),
       .round_i      (round),
@@ -454,7 +450,7 @@ module sluice_xdp_outside
   end
 
   assign tag_write = fill_last || tag_clears || gives_up || forgets;
-  assign forgets = forget && three_valid_q && !followed && !tag_judges && !gives_up;
+  assign forgets = forget && three_valid_q && !(three_left_q ? three_follow_q : followed) && !tag_judges && !gives_up;
   assign tag_write_index = tag_clears ? tag_index : forgets ? three_q.place[OutsideLineBits+:IndexBits] : fill_line[IndexBits-1:0];
   assign tag_new = '{valid: !tag_clears && !gives_up && !forgets && !fill_bad, tag: fill_line[LineBits-1:IndexBits]};
 

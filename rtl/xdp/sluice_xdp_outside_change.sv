@@ -18,7 +18,7 @@ module sluice_xdp_outside_change
     output logic           [127:0] data_o
 );
 
-  logic pair;
+  logic pair, two;
   logic [63:0] changed, word, second;
 
   sluice_xdp_atomic u_atomic (
@@ -31,8 +31,9 @@ module sluice_xdp_outside_change
   );
   assign word = (request_i.op == OutsideAtomic) ? changed : request_i.data;
   // A pair lies at a multiple of 16, in one line.
-  assign pair = request_i.op == OutsideAtomic && request_i.bytes[3] && request_i.code[2:1] == 2'b11;
-  assign second = upper_i + request_i.expected;
+  assign two = request_i.op == OutsideStoreTwo;
+  assign pair = two || (request_i.op == OutsideAtomic && request_i.bytes[3] && request_i.code[2:1] == 2'b11);
+  assign second = (two ? '0 : upper_i) + request_i.expected;
   assign enable_o = 16'({{8{pair}}, byte_mask(request_i.bytes)}) << request_i.place[2:0];
   assign data_o = 128'({pair ? second : '0, word}) << {request_i.place[2:0], 3'd0};
   assign write_o = '{

@@ -1,10 +1,11 @@
 /// In which order accesses to values outside are done: those to one line of the cache one after the other, as they came; others as they can.
 ///
-/// Each asker has one access at a time. It enters, is told to start (`start_o`) when nobody is before it who shares a line with it, and leaves when it is done.
+/// Each asker has one access at a time. It enters, is told to start (`start_o`) when nobody is before it who shares a line with it, and leaves when it is done:
+/// two may leave at a time, a load in the cycle in which it has found its line (`found_*`), others when they have written theirs (`leave_*`).
 /// The key is where its line lies in the cache: so who shares a line, or its place in the cache, shares a key. An access that goes over a line's end
 /// (`enter_crosses_i`) shares a line with all of its block of 8 lines, which no access leaves.
 ///
-/// Latency: `start_o` in the cycle in which it enters, or in which the last one before it leaves. Throughput: one in and one out a cycle. Never stalls.
+/// Latency: `start_o` in the cycle in which it enters, or in which the last one before it leaves. Throughput: one in and two out a cycle. Never stalls.
 module sluice_xdp_outside_order #(
     parameter int unsigned Askers = 20,
     parameter int unsigned KeyBits = 12,
@@ -17,12 +18,14 @@ module sluice_xdp_outside_order #(
     input logic [AskerBits-1:0] enter_asker_i,
     input logic [  KeyBits-1:0] enter_key_i,
     input logic                 enter_crosses_i,
+    input logic                 found_valid_i,
+    input logic [AskerBits-1:0] found_asker_i,
     input logic                 leave_valid_i,
     input logic [AskerBits-1:0] leave_asker_i,
 
     output logic [Askers-1:0] start_o,
     output logic [Askers-1:0] busy_o,
-    output logic              followed_o  // somebody waits for the one that leaves
+    output logic              followed_o  // somebody waits for one that leaves
 );
 
   localparam int unsigned LineBits = 3;
@@ -38,7 +41,7 @@ module sluice_xdp_outside_order #(
     followed_o = 1'b0;
     for (int unsigned a = 0; a < Askers; a++) begin
       enters[a] = enter_valid_i && enter_asker_i == AskerBits'(a);
-      leaves[a] = leave_valid_i && leave_asker_i == AskerBits'(a);
+      leaves[a] = (leave_valid_i && leave_asker_i == AskerBits'(a)) || (found_valid_i && found_asker_i == AskerBits'(a));
     end
     for (int unsigned a = 0; a < Askers; a++) begin
       shares[a] = busy_q[a] && !leaves[a] && key_q[a][KeyBits-1:LineBits] == enter_key_i[KeyBits-1:LineBits] &&
@@ -74,6 +77,8 @@ module sluice_xdp_outside_order #(
   assert property (@(posedge clk_i) disable iff (!rst_ni) !enter_valid_i || !busy_q[enter_asker_i]);
   WhoLeavesHasStarted_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !leave_valid_i || (busy_q[leave_asker_i] && !held_q[leave_asker_i]));
+  WhoFindsHasStarted_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !found_valid_i || (busy_q[found_asker_i] && !held_q[found_asker_i]));
 `endif
 
 endmodule

@@ -16,6 +16,8 @@ package sluice_xdp_outside_pkg;
   // verilator lint_on UNUSEDPARAM
 
   typedef logic [OutsideIdBits-1:0] outside_id_t;
+  // A line's number.
+  typedef logic [31-OutsideLineBits:0] outside_line_t;
 
   // "Bits of function variable are not used": the page's number has more bits than an ID.
   // verilator lint_off UNUSEDSIGNAL
@@ -28,7 +30,8 @@ package sluice_xdp_outside_pkg;
   typedef enum logic [1:0] {
     OutsideLoad,
     OutsideStore,
-    OutsideAtomic
+    OutsideAtomic,
+    OutsideStoreTwo  // 16 bytes at a multiple of 16: data, then expected
   } outside_op_e;
 
   // An access that was allowed.
@@ -40,7 +43,7 @@ package sluice_xdp_outside_pkg;
     logic        sign;
     logic [2:0]  code;       // of an atomic operation
     logic [63:0] data;
-    logic [63:0] expected;   // of a pair: for the second word
+    logic [63:0] expected;   // of a pair: for the second word; of two words the second one
   } outside_request_t;
 
   // A row of search memory that was asked for, by a context's lookup or by an operation of which there is one at a time.

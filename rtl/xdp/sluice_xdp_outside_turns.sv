@@ -1,6 +1,6 @@
 /// Accesses to outside memory that may begin: in the order of their line, and again when what they wait for has come or there was no room.
 ///
-/// `valid_i` brings an access. `pick_o` takes one of those that may begin, in turns, in each cycle without `hold_i`. One that was picked leaves (`leave_*`), or comes again
+/// `valid_i` brings an access. `pick_o` takes one of those that may begin, in turns, in each cycle without `hold_i`. One that was picked leaves (`found_*`, `leave_*`), or comes again
 /// (`again_i`).
 ///
 /// Latency: 1 cycle. Throughput: one in and one out a cycle. Stall behaviour: who comes waits for those before it that share a line with it.
@@ -19,6 +19,8 @@ module sluice_xdp_outside_turns
     input  outside_request_t                 request_i,
     output logic             [   Askers-1:0] busy_o,
 
+    input logic                 found_valid_i,
+    input logic [AskerBits-1:0] found_asker_i,
     input logic                 leave_valid_i,
     input logic [AskerBits-1:0] leave_asker_i,
     input logic [   Askers-1:0] again_i,
@@ -27,7 +29,7 @@ module sluice_xdp_outside_turns
     output logic                             pick_o,
     output logic             [AskerBits-1:0] picked_o,
     output outside_request_t                 request_o,
-    output logic                             followed_o  // somebody waits for the one that leaves
+    output logic                             followed_o  // somebody waits for one that leaves
 );
 
   logic [Askers-1:0] starts, ready_q, grant;
@@ -44,6 +46,8 @@ module sluice_xdp_outside_turns
       .enter_asker_i  (asker_i),
       .enter_key_i    (request_i.place[CacheBits-1:OutsideLineBits]),
       .enter_crosses_i(crosses),
+      .found_valid_i,
+      .found_asker_i,
       .leave_valid_i,
       .leave_asker_i,
       .start_o        (starts),

@@ -2,9 +2,13 @@
 ///
 /// A write is posted: `put_valid_i` takes it whenever `room_o` was high in the cycle before or is now. It becomes a burst of the one or two beats that
 /// it touches, or of its whole page, zero around it, if it is the page's first one. Writes to one page have one ID, so memory keeps their order.
-/// `pending_o` says whether one of the writes with the ID of `look_id_i` that had been put when the asker `look_asker_i` first asked (`look_valid_i`, and before that
-/// `enter_*`) has not been answered yet: those that were put since do not concern it, so it does not wait for them. A write that memory answers with an error is told
+/// `pending_o` says whether a write that may be of the line `look_line_i` has not been answered yet, of those that had been put when the asker `look_asker_i` first asked
+/// (`look_valid_i`, and before that `enter_*`): those that were put since do not concern it, so it does not wait for them. `look_whole_i` asks so of all
+/// writes with the line's ID. The line is given in the cycle before (`soon_*`), when all writes of it have been put. A write that memory answers with an error is told
 /// (`failed_o`) and is no longer pending.
+///
+/// Answers of an ID come in the order of its writes. So it is enough to know, of each line, how many of its ID had been put with its last write; a write of a
+/// whole page or of two lines counts for all lines of its ID. What is known of a line may be too old to be told from what is to come: then it waits for its ID as `look_whole_i` does.
 ///
 /// IDs are looked at in turns (`look_late_i`). One with writes that were pending at the look before too, and none of which was answered since, is late: it is told
 /// once (`late_told_o`), and `late_o` says so of `look_id_i` until one is answered. When there was no room for a whole round (`round_i`) memory is gone
@@ -28,13 +32,16 @@ module sluice_xdp_outside_writes
     output logic           room_o,
     output logic           room_first_o, // for the first write of a page
 
-    input  logic                        enter_valid_i,
-    input  logic        [AskerBits-1:0] enter_asker_i,
-    input  logic                        look_valid_i,
-    input  logic        [AskerBits-1:0] look_asker_i,
-    input  outside_id_t                 look_id_i,
-    output logic                        pending_o,
-    output logic                        failed_o,
+    input  logic                          enter_valid_i,
+    input  logic          [AskerBits-1:0] enter_asker_i,
+    input  logic                          soon_valid_i,
+    input  outside_line_t                 soon_line_i,
+    input  logic                          look_valid_i,
+    input  logic          [AskerBits-1:0] look_asker_i,
+    input  outside_line_t                 look_line_i,
+    input  logic                          look_whole_i,
+    output logic                          pending_o,
+    output logic                          failed_o,
 
     input  logic        round_i,
     input  logic        late_valid_i,
@@ -65,6 +72,12 @@ module sluice_xdp_outside_writes
   localparam int unsigned CountBits = 8;
   localparam int unsigned Most = 96;
   localparam int unsigned BeatBits = OutsidePageBits - OutsideBeatBits;
+  // Where what is known of a line lies: by its ID and its place in its page.
+  localparam int unsigned PlaceBits = OutsideIdBits + OutsidePageBits - OutsideLineBits;
+
+  function automatic logic [PlaceBits-1:0] place_of(outside_line_t line);
+    return {outside_id_of({line, OutsideLineBits'(0)}), line[OutsidePageBits-OutsideLineBits-1:0]};
+  endfunction
 
   // ---------------------------------------------------------------------------------------------------------------
   // How many writes of each ID were put, and how many answered: both wrap.
@@ -74,8 +87,11 @@ module sluice_xdp_outside_writes
   logic [1:0] firsts_q;
   logic [CountBits-1:0] total_q, put_count, put_look, put_late, done_count, done_look, done_late;
   logic [$clog2(Depth+1)-1:0] level;
+  outside_id_t put_id, look_id;
 
-  assign begins = !begin_q[OutsideIdBits];
+  assign put_id  = outside_id_of(put_i.place);
+  assign look_id = outside_id_of({look_line_i, OutsideLineBits'(0)});
+  assign begins  = !begin_q[OutsideIdBits];
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin_q <= '0;
     else if (begins) begin_q <= begin_q + (OutsideIdBits + 1)'(1);
@@ -90,9 +106,9 @@ module sluice_xdp_outside_writes
   ) u_put (
       .clk_i,
       .we_i   (begins || put_valid_i),
-      .waddr_i(begins ? begin_q[OutsideIdBits-1:0] : outside_id_of(put_i.place)),
+      .waddr_i(begins ? begin_q[OutsideIdBits-1:0] : put_id),
       .wdata_i(begins ? '0 : put_count + CountBits'(1)),
-      .raddr_i({look_late_i, look_id_i, outside_id_of(put_i.place)}),
+      .raddr_i({look_late_i, look_id, put_id}),
       .rdata_o({put_late, put_look, put_count})
   );
   sluice_ram_lut #(
@@ -104,9 +120,43 @@ module sluice_xdp_outside_writes
       .we_i   (begins || b_valid_i),
       .waddr_i(begins ? begin_q[OutsideIdBits-1:0] : b_id_i),
       .wdata_i(begins ? '0 : done_count + CountBits'(1)),
-      .raddr_i({look_late_i, look_id_i, b_id_i}),
+      .raddr_i({look_late_i, look_id, b_id_i}),
       .rdata_o({done_late, done_look, done_count})
   );
+
+  // The last write of a line, and of more than one line.
+  logic put_whole, line_waits, whole_waits;
+  logic [CountBits-1:0] of_line, of_whole, line_left, whole_left;
+  assign put_whole = put_i.first || 7'(put_i.place[OutsideLineBits-1:0]) + 7'(put_i.bytes) > 7'd64;
+  sluice_ram_1r1w #(
+      .Width   (CountBits),
+      .Depth   (2 ** PlaceBits),
+      .InitZero(1'b0),
+      .Style   ("block")
+  ) u_lines (
+      .clk_i,
+      .wr_en_i  (put_valid_i && !put_whole),
+      .wr_addr_i(place_of(put_i.place[31:OutsideLineBits])),
+      .wr_data_i(put_count + CountBits'(1)),
+      .rd_en_i  (soon_valid_i),
+      .rd_addr_i(place_of(soon_line_i)),
+      .rd_data_o(of_line)
+  );
+  sluice_ram_lut #(
+      .Width(CountBits),
+      .Depth(2 ** OutsideIdBits)
+  ) u_wholes (
+      .clk_i,
+      .we_i   (begins || (put_valid_i && put_whole)),
+      .waddr_i(begins ? begin_q[OutsideIdBits-1:0] : put_id),
+      .wdata_i(begins ? '0 : put_count + CountBits'(1)),
+      .raddr_i(look_id),
+      .rdata_o(of_whole)
+  );
+  assign line_left   = of_line - done_look;
+  assign whole_left  = of_whole - done_look;
+  assign line_waits  = line_left != '0 && !line_left[CountBits-1];
+  assign whole_waits = whole_left != '0 && !whole_left[CountBits-1];
 
   // What an asker waits for: so many of the ID. Where there is nothing to wait for it waits no more.
   logic [Askers-1:0] waits_q, clean_q;
@@ -124,7 +174,8 @@ module sluice_xdp_outside_writes
   );
   assign target = waits_q[look_asker_i] ? since : put_look;
   assign left = target - done_look;
-  assign pending_o = !clean_q[look_asker_i] && left != '0 && !left[CountBits-1];
+  assign pending_o = !clean_q[look_asker_i] && left != '0 && !left[CountBits-1] &&
+      (look_whole_i || line_waits || whole_waits);
   always_ff @(posedge clk_i) begin
     for (int unsigned a = 0; a < Askers; a++) begin
       if (look_valid_i && look_asker_i == AskerBits'(a)) begin
@@ -147,7 +198,7 @@ module sluice_xdp_outside_writes
   logic [2**OutsideIdBits-1:0] seen_q, late_q;
   logic had_room_q;
 
-  assign late_o = late_q[look_id_i];
+  assign late_o = late_q[look_id];
   assign late_told_o = late_valid_i && put_late != done_late && seen_q[look_late_i] && !late_q[look_late_i];
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

@@ -4,12 +4,13 @@
 /// read. They ask for rows outside by themselves.
 ///
 /// `read_i` takes a row's number; on the chip it is in `row_o` in the next cycle, and stays until another is read. A row outside is fetched when somebody
-/// looks at it: in a cycle of `looks_i` without it `hold_o` is high, and whoever reads and writes stands still. A row written outside goes to
-/// memory in words of 8 bytes; `hold_o` is high while the one before has not gone. Reads and writes are done in their order.
+/// looks at it: in a cycle of `looks_i` without it `hold_o` is high, and whoever reads and writes stands still. Some that were fetched are kept
+/// (sluice_xdp_search_kept), until a lookup sets a bit there (`forget_*`) or units are cleared (`clear_i`). A row written outside goes to
+/// memory in one store; `hold_o` is high while `Puts` of them have not gone. Reads and writes are done in their order.
 ///
 /// A row that memory answers with an error comes as zeros, with `bad_o`.
 ///
-/// Latency: 1 cycle on the chip, outside that of sluice_xdp_outside and 3 more. Stall behaviour: `hold_o`.
+/// Latency: 1 cycle on the chip, 2 for a row that is kept, outside that of sluice_xdp_outside and 3 more. Stall behaviour: `hold_o`.
 module sluice_xdp_search
   import sluice_xdp_pkg::*;
   import sluice_xdp_outside_pkg::*;
@@ -17,6 +18,7 @@ module sluice_xdp_search
     parameter int unsigned Rows = 1 << 15,
     parameter bit Outside = 1'b0,
     parameter int unsigned Patience = 7,
+    parameter int unsigned Puts = 2,
     localparam int unsigned IndexBits = $clog2(Rows)
 ) (
     input logic clk_i,
@@ -46,6 +48,11 @@ module sluice_xdp_search
     output logic                       mark_ready_o,
     input  logic [IndexBits-1:0]       mark_row_i,
     input  logic [         63:0]       mark_i,          // the row's upper words
+
+    // What is kept of rows outside: a lookup's bit is set, all may have changed.
+    input logic       forget_valid_i,
+    input logic [5:0] forget_row_i,    // a row's lowest bits
+    input logic       clear_i,
 
     // To sluice_xdp_outside: a load gives 16 bytes, a store has no answer.
     output logic                     load_valid_o,
@@ -88,15 +95,23 @@ module sluice_xdp_search
   );
 
   if (Outside) begin : gen_outside
-    logic there_q, asks_q, away_q, bad_q, fetches, waits;
-    logic [OutsideRow-1:0] row_q, put_row_q;
-    logic [127:0] data_q;
-    logic outside_q, put_fits, puts;
-    logic [1:0] put_valid_q;
-    logic [3:0] put_words_q;
-    logic [5:0] put_module_q;
-    logic [3:0][31:0] put_q;
-    logic put_half;
+    typedef logic [OutsideRow-1:0] far_row_t;
+    typedef struct packed {
+      logic [5:0]       module_id;
+      far_row_t         row;
+      logic [3:0]       words;
+      logic [3:0][31:0] data;
+    } put_t;
+
+    logic there_q, asks_q, away_q, bad_q, outside_q, new_q, stale_q, fetches, waits;
+    far_row_t row_q;
+    logic [127:0] data_q, kept_row;
+    logic puts, put_fits, put_valid, put_new_q, kept, keeps;
+    put_t put, put_new;
+    // "Bits of signal are not used": whose it is is asked when it is stored.
+    // verilator lint_off UNUSEDSIGNAL
+    put_t put_q;
+    // verilator lint_on UNUSEDSIGNAL
 
     logic mine_q, yields;
     logic [3:0][31:0] kept_q;
@@ -104,14 +119,36 @@ module sluice_xdp_search
     // A row is asked for behind what was written before.
     assign fetches = outside_q && looks_i && !there_q;
     assign puts    = write_i != '0 && write_row_i[OutsideRow];
-    assign put_fits = put_valid_q == '0;
-    assign waits = puts && !put_fits;
+    assign waits   = puts && !put_fits;
     assign hold_o = fetches || waits || yields;
-    assign load_valid_o = asks_q && put_valid_q == '0;
+    assign load_valid_o = asks_q && !put_valid;
     assign load_place_o = {5'd0, row_q, 4'd0};
     assign row_o = outside_q ? data_q : mine_q ? chip_row : kept_q;
     assign bad_o = outside_q && there_q && bad_q;
-    assign idle_o = put_valid_q == '0;
+    assign idle_o = !put_valid;
+
+    // It is looked for in the cycle behind its number.
+    assign keeps = done_valid_i && !done_fault_i && !stale_q && !clear_i;
+    sluice_xdp_search_kept #(
+        .RowBits(OutsideRow),
+        .Depth  (2 ** $bits(forget_row_i))
+    ) u_kept (
+        .clk_i,
+        .rst_ni,
+        .look_row_i    (row_q),
+        .hit_o         (kept),
+        .row_o         (kept_row),
+        .fill_valid_i  (keeps),
+        .fill_row_i    (row_q),
+        .fill_i        (done_i),
+        .put_valid_i   (put_new_q),
+        .put_words_i   (put_q.words),
+        .put_row_i     (put_q.row),
+        .put_i         (put_q.data),
+        .forget_valid_i,
+        .forget_index_i(forget_row_i),
+        .clear_i
+    );
 
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
@@ -120,11 +157,12 @@ module sluice_xdp_search
         asks_q    <= 1'b0;
         away_q    <= 1'b0;
       end else begin
+        if (new_q && kept) there_q <= 1'b1;
         if (read_i && !hold_o) begin
           outside_q <= read_row_i[OutsideRow];
           there_q   <= 1'b0;
         end
-        if (fetches && !asks_q && !away_q) asks_q <= 1'b1;
+        if (fetches && !asks_q && !away_q && !(new_q && kept)) asks_q <= 1'b1;
         if (load_valid_o && load_ready_i) begin
           asks_q <= 1'b0;
           away_q <= 1'b1;
@@ -134,7 +172,14 @@ module sluice_xdp_search
           there_q <= 1'b1;
         end
       end
+      new_q <= read_i && !hold_o && rst_ni;
       if (read_i && !hold_o) row_q <= read_row_i[OutsideRow-1:0];
+      // What comes may be older than what was cleared.
+      stale_q <= (stale_q || clear_i) && away_q;
+      if (new_q) begin
+        bad_q  <= 1'b0;
+        data_q <= kept_row;
+      end
       if (done_valid_i) begin
         bad_q  <= done_fault_i;
         data_q <= done_fault_i ? '0 : done_i;
@@ -152,39 +197,63 @@ module sluice_xdp_search
       else if (!yields) wait_q <= wait_q + 1'b1;
     end
 
-    // Both halves of a row, of which words are written.
-    assign put_half = !put_valid_q[0];
-    assign store_valid_o = put_valid_q != '0;
+    // A row's words that are written: all, the upper ones, or one.
+    logic [$clog2(Puts+1)-1:0] unused_put_level;
+    assign put_new = '{
+            module_id: module_i,
+            row: write_row_i[OutsideRow-1:0],
+            words: write_i,
+            data: write_row_data_i
+        };
+    sluice_fifo #(
+        .Width($bits(put_t)),
+        .Depth(Puts)
+    ) u_puts (
+        .clk_i,
+        .rst_ni,
+        .valid_i(puts && !hold_o),
+        .ready_o(put_fits),
+        .data_i (put_new),
+        .valid_o(put_valid),
+        .ready_i(store_ready_i),
+        .data_o (put),
+        .level_o(unused_put_level)
+    );
+    always_ff @(posedge clk_i) begin
+      put_new_q <= puts && !hold_o && rst_ni;
+      put_q     <= put_new;
+    end
+    assign store_valid_o = put_valid;
     always_comb begin
       store_o = '0;
       store_o.op = OutsideStore;
-      store_o.module_id = put_module_q;
-      store_o.place = {5'd0, put_row_q, put_half, 3'd0};
+      store_o.module_id = put.module_id;
+      store_o.place = {5'd0, put.row, 4'd0};
       store_o.bytes = 4'd8;
-      store_o.data = put_half ? put_q[3:2] : put_q[1:0];
-      if (put_half ? put_words_q[3:2] != '1 : put_words_q[1:0] != '1) begin
-        store_o.bytes = 4'd4;
-        if (put_half ? put_words_q[3] : put_words_q[1]) begin
-          store_o.place[2] = 1'b1;
-          store_o.data = 64'(put_half ? put_q[3] : put_q[1]);
+      store_o.data = put.data[1:0];
+      case (put.words)
+        4'b1111: begin
+          store_o.op = OutsideStoreTwo;
+          store_o.expected = put.data[3:2];
         end
-      end
-    end
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) put_valid_q <= '0;
-      else if (puts && !hold_o) put_valid_q <= {write_i[3:2] != '0, write_i[1:0] != '0};
-      else if (store_valid_o && store_ready_i) put_valid_q[put_half] <= 1'b0;
-      if (puts && !hold_o) begin
-        put_module_q <= module_i;
-        put_row_q    <= write_row_i[OutsideRow-1:0];
-        put_words_q  <= write_i;
-        put_q        <= write_row_data_i;
-      end
+        4'b1100: begin
+          store_o.place[3] = 1'b1;
+          store_o.data = put.data[3:2];
+        end
+        4'b0001, 4'b0010, 4'b0100, 4'b1000: begin
+          store_o.place[3:2] = {put.words[3] || put.words[2], put.words[3] || put.words[1]};
+          store_o.bytes = 4'd4;
+          store_o.data = 64'(put.data[store_o.place[3:2]]);
+        end
+        default: ;
+      endcase
     end
 
 `ifndef SYNTHESIS
     OneRowIsAskedFor_A :
     assert property (@(posedge clk_i) disable iff (!rst_ni) done_valid_i |-> away_q && fetches);
+    WrittenWordsAreOneStore_A :
+    assert property (@(posedge clk_i) disable iff (!rst_ni) !puts || write_i inside {4'b1111, 4'b1100, 4'b0001, 4'b0010, 4'b0100, 4'b1000});
 `endif
   end else begin : gen_no_outside
     assign row_o = chip_row;
@@ -198,10 +267,21 @@ module sluice_xdp_search
     assign beside_busy_o = chip_reads;
     // "Signal is not used": without external memory nobody waits.
     // verilator lint_off UNUSEDSIGNAL
-    logic [140:0] unused;
+    logic [148:0] unused;
     // verilator lint_on UNUSEDSIGNAL
     assign unused = {
-      module_i, beside_waits_i, looks_i, load_ready_i, done_valid_i, done_fault_i, done_i, store_ready_i, rst_ni
+      forget_valid_i,
+      forget_row_i,
+      clear_i,
+      module_i,
+      beside_waits_i,
+      looks_i,
+      load_ready_i,
+      done_valid_i,
+      done_fault_i,
+      done_i,
+      store_ready_i,
+      rst_ni
     };
   end
 

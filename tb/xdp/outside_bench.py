@@ -4,7 +4,7 @@ from common.lookup_bench import parameter, start, step
 from sluice_tb import bench_rng
 from xdp.outside_memory import MASTER, Memory, packed, unpacked
 
-LOAD, STORE, ATOMIC = 0, 1, 2
+LOAD, STORE, ATOMIC, STORE_TWO = 0, 1, 2, 3
 UNIT, BLOCK = 1 << 16, 512
 REQUEST = [
     ("op", 2),
@@ -48,6 +48,8 @@ class Values:
         mask, data, new = (1 << 8 * size) - 1, access["data"], old
         if access["op"] == STORE:
             new = data
+        elif access["op"] == STORE_TWO:
+            size, mask, new = 16, (1 << 128) - 1, data | access["expected"] << 64
         elif access["op"] == ATOMIC:
             same = old == access["expected"] & mask
             new = [old + data, old | data, old & data, old ^ data, data, data if same else old][access["code"]]
@@ -70,8 +72,8 @@ class Values:
         for one in done:
             queue.pop(next(at for at, entry in enumerate(queue) if entry is one))
         expected = self.apply(access, fault)
-        assert fault or access["op"] == STORE or value == expected, (access, hex(value), hex(expected))
-        assert self.stores_fail or not (fault and access["op"] == STORE)
+        assert fault or access["op"] in (STORE, STORE_TWO) or value == expected, (access, hex(value), hex(expected))
+        assert self.stores_fail or not (fault and access["op"] in (STORE, STORE_TWO))
         self.faults += fault
         self.answers += 1
         return access
@@ -164,11 +166,13 @@ async def opened(dut, name):
 
 def access(rng, place, asker, putter):
     """A random access to a value around this place, which stays in its block."""
-    op = STORE if asker == putter else rng.choice((LOAD, LOAD, STORE, ATOMIC))
-    size = rng.choice((4, 8)) if op == ATOMIC else rng.choice((1, 2, 4, 6, 8))
+    op = rng.choice((STORE, STORE, STORE_TWO) if asker == putter else (LOAD, LOAD, LOAD, STORE, STORE_TWO, ATOMIC))
+    size = rng.choice((4, 8)) if op == ATOMIC else 8 if op == STORE_TWO else rng.choice((1, 2, 4, 6, 8))
     place += rng.randrange(16)
     if op == ATOMIC:
         place -= place % size
+    if op == STORE_TWO:
+        place -= place % 16
     place = min(place, place - place % BLOCK + BLOCK - size)
     code, data = rng.randrange(6), rng.getrandbits(64)
     return {

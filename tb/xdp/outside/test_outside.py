@@ -6,7 +6,8 @@ Claims
 - what was not written since its unit was cleared is zero, whatever memory, the cache and earlier owners hold
 - a line that memory answers with an error ends the access that asked with a fault, and changes nothing
 - who waits for memory holds up those of his line alone; a line that is there is answered in 5 cycles
-- who needs a line waits for writes that were before him, not for those that others put meanwhile
+- who needs a line waits for writes of it that were before him, not for those of other lines or that others put later
+- loads of a line that is there are done one in 3 cycles
 - the port keeps the rules of AXI4: what is offered holds, bursts stay in 4 KiB, writes have the beats that they say
 """
 
@@ -14,7 +15,7 @@ import cocotb
 import pytest
 from common.lookup_bench import parameter
 from sluice_tb import run_bench
-from xdp.outside_bench import ATOMIC, BLOCK, LOAD, PACKAGES, STORE, UNIT, access, filled, load, opened
+from xdp.outside_bench import ATOMIC, BLOCK, LOAD, PACKAGES, STORE, UNIT, access, filled, load, opened, waited
 
 
 @cocotb.test()
@@ -171,6 +172,40 @@ async def a_line_waits_for_no_writes_that_others_put_meanwhile(dut):
     # The answers of those before it, and memory's.
     assert longest < 330, longest
     await bench.settle()
+
+
+@cocotb.test()
+async def a_line_waits_for_no_write_of_another_line_of_its_page(dut):
+    bench, _ = await opened(dut, "xdp_outside_page")
+    await filled(bench, 16)
+    bench.memory.pace = (200, 200, 1.0)
+    await bench.cycle((0, {"op": STORE, "place": 0, "bytes": 8, "data": 1}))
+    for _ in range(20):
+        await bench.cycle()
+    cycles, fault = await waited(bench, 1, load(3))
+    assert cycles < 240 and not fault, cycles
+    await bench.settle()
+    # One of its own is waited for.
+    await bench.cycle((0, {"op": STORE, "place": 64 * 4, "bytes": 8, "data": 1}))
+    for _ in range(20):
+        await bench.cycle()
+    cycles, fault = await waited(bench, 1, load(4))
+    assert cycles > 360 and not fault, cycles
+    await bench.settle()
+
+
+@cocotb.test()
+async def loads_of_a_line_that_is_there_are_3_cycles_apart(dut):
+    bench, _ = await opened(dut, "xdp_outside_loads")
+    await filled(bench, 1)
+    await waited(bench, 0, load(0))
+    bench.answered.clear()
+    loads = bench.askers - 2
+    for asker in range(loads):
+        await bench.cycle((asker, load(0)))
+    for _ in range(2 * loads + 3):
+        await bench.cycle()
+    assert not bench.values.of
 
 
 @pytest.mark.parametrize("place_bits, lines, askers", [(18, 16, 6), (20, 32, 20)])

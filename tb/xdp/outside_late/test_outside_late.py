@@ -151,7 +151,8 @@ async def a_memory_that_takes_nothing_is_a_fault_and_then_one_at_once(dut):
         bench.memory.deaf = {channel}
         stores = 0
         while True:
-            cycles, fault = await waited(bench, 0, {"op": STORE, "place": 8, "bytes": 8, "data": stores})
+            place = 8 if stores else 64 * 3
+            cycles, fault = await waited(bench, 0, {"op": STORE, "place": place, "bytes": 8, "data": stores})
             if fault:
                 break
             stores += 1
@@ -167,7 +168,7 @@ async def a_memory_that_takes_nothing_is_a_fault_and_then_one_at_once(dut):
             await bench.cycle()
         assert bench.late == before + 1 and not bench.busy
         assert bench.values.blocks[0].pop()["asker"] == bench.putter
-        # A line of a page whose writes are not answered is not read, and the answer is not waited for.
+        # A line of which a write is not answered is not read, and the answer is not waited for.
         assert await waited(bench, 2, load(3)) == (5, 1)
         bench.memory.deaf = set()
         await bench.settle()

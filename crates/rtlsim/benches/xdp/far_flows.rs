@@ -9,6 +9,7 @@ const STEP: u16 = 47;
 /// Rounds before those that are measured: so each flow has passed in most contexts, of which each has its own copy of a per-CPU map.
 const ROUNDS: usize = 10;
 /// Where the fields lie in a frame with its tag.
+const DESTINATION_MAC: usize = 0;
 const SOURCE_MAC: usize = 6;
 const SOURCE: usize = 30;
 const DESTINATION: usize = 34;
@@ -41,6 +42,15 @@ fn entries(program: &str, flow: u16) -> Vec<Entry> {
             let key = [&24_u32.to_le_bytes()[..], &[first, second, third, 0]].concat();
             vec![("routes", key, vec![2, 0, 0, 0, 0, 0xaa, 1, 0, 2, 0, 0, 0, 2, 0, 0, 0])]
         }
+        "edge_router" => {
+            let [first, second, third, _] = routed(flow);
+            let key = [&24_u32.to_le_bytes()[..], &[first, second, third, 0]].concat();
+            vec![("routes", key, vec![2, 0, 0, 0, 0, 0xbb, 2, 0, 0, 0, 2, 0, 2, 0, 0, 0])]
+        }
+        "vxlan_entry" => {
+            let key = [&[2, 0][..], &address(1, 0, flow), &[0, 0], &[0, 0, 0x4d, 0]].concat();
+            vec![("stations", key, 1_u32.to_le_bytes().to_vec())]
+        }
         "iptunnel" => {
             let key = [&address(192, 1, flow)[..], &ZERO, &[0, 0, 1, 4]].concat();
             let ends = [&[10, 0, 0, 1][..], &ZERO, &[10, 0, 0, 2], &ZERO].concat();
@@ -51,13 +61,14 @@ fn entries(program: &str, flow: u16) -> Vec<Entry> {
             let key = [&address(10, 1, flow)[..], &[10, 0, 0, 2], &[3, 232, 0, 80], &6_u32.to_le_bytes()].concat();
             vec![("flows", key, vec![0; 16])]
         }
-        "balancer" => {
+        "balancer" | "edge_balancer" => {
             // The service's part of the ring, over some real servers.
+            let part = if program == "balancer" { 753..1004 } else { 0..753 };
             let real = u32::from(1 + flow % 63);
             let address = address(10, 0, real as u16).to_vec();
             let slot = |slot: u16| ("ring", u32::from(slot).to_le_bytes().to_vec(), real.to_le_bytes().to_vec());
             let real = ("reals", real.to_le_bytes().to_vec(), address);
-            (753 + flow..1004).step_by(FLOWS.into()).map(slot).chain([real]).collect()
+            (part.start + flow..part.end).step_by(FLOWS.into()).map(slot).chain([real]).collect()
         }
         _ => Vec::new(),
     }
@@ -69,7 +80,8 @@ fn frame(path: &Path, base: &[u8], flow: u16) -> Vec<u8> {
     let mut put = |at: usize, bytes: &[u8]| frame[at..at + bytes.len()].copy_from_slice(bytes);
     match path.program {
         "mac_gate" => put(SOURCE_MAC, &[&[2, 0][..], &address(1, 0, flow)].concat()),
-        "router_basic" => put(DESTINATION, &routed(flow)),
+        "router_basic" | "edge_router" => put(DESTINATION, &routed(flow)),
+        "vxlan_entry" => put(DESTINATION_MAC, &[&[2, 0][..], &address(1, 0, flow)].concat()),
         "iptunnel" => put(DESTINATION, &address(192, 1, flow)),
         "nat_basic" => {
             put(SOURCE, &address(10, 0, flow));
@@ -77,7 +89,7 @@ fn frame(path: &Path, base: &[u8], flow: u16) -> Vec<u8> {
         }
         // Flows that are not judged, and those that are.
         "flow_filter" => put(SOURCE, &address(10, if path.what.ends_with("drop") { 1 } else { 2 }, flow)),
-        "balancer" => put(SOURCE, &address(198, 51, flow)),
+        "balancer" | "edge_balancer" => put(SOURCE, &address(198, 51, flow)),
         "udp_firewall" => put(SOURCE, &address(10, 1, flow)),
         // What a patch panel looks up is where a packet comes in.
         _ => {}
@@ -86,8 +98,19 @@ fn frame(path: &Path, base: &[u8], flow: u16) -> Vec<u8> {
 }
 
 /// Paths whose flows are known here.
-const LISTED: [&str; 8] =
-    ["mac_gate", "router_basic", "iptunnel", "nat_basic", "flow_filter", "balancer", "udp_firewall", "redirect_map"];
+const LISTED: [&str; 11] = [
+    "mac_gate",
+    "router_basic",
+    "iptunnel",
+    "nat_basic",
+    "flow_filter",
+    "balancer",
+    "udp_firewall",
+    "redirect_map",
+    "edge_router",
+    "vxlan_entry",
+    "edge_balancer",
+];
 
 /// Whether this path's flows are known.
 pub fn is_listed(path: &Path) -> bool {
