@@ -61,6 +61,10 @@ module reader
   always_ff @(posedge clk_i) init_q <= 1'b0;
   always_comb assume (rst_ni == !init_q);
 
+  localparam logic [2:0] Idle = 3'd0, Check = 3'd1, Packet = 3'd2, Host = 3'd3, Values = 3'd4, Answer = 3'd5;
+  logic [2:0] state;
+  assign state = gen_copy[0].u_dut.state_q;
+
   // The block under way, and how many words of it were asked for.
   xdp_block_t block_q;
   logic [6:0] asked_q;
@@ -68,7 +72,10 @@ module reader
   // Words of it that were taken, and that it has.
   logic [6:0] given_q, words;
   assign words = 7'((block_q.bytes + 10'd7) >> 3);
-  assign asks  = (read_valid[0] && read_ready_i) || (request_valid[0] && request_ready_i) || host_valid[0];
+  // The first word is read before it is known whether the block lies there.
+  logic thrown;
+  assign thrown = state == Check && !gen_copy[0].u_dut.begins;
+  assign asks   = (read_valid[0] && read_ready_i && !thrown) || (request_valid[0] && request_ready_i) || host_valid[0];
   always_ff @(posedge clk_i) begin
     // With the last word, too.
     if (idle[0] && (!word_valid[0] || word_ready_i)) begin
@@ -142,7 +149,7 @@ module reader
   assert property (@(posedge clk_i) !rst_ni || init_q || !$past(
       rst_ni
   ) || !$past(
-      read_valid[0] && !read_ready_i
+      read_valid[0] && !read_ready_i && !thrown
   ) || (read_valid[0] && $stable(
       place[0]
   )));
@@ -163,11 +170,8 @@ module reader
   cover property (@(posedge clk_i) rst_ni && fault[0] && block_q.address[31:28] == 4'd4);
 
   // Strengthening for the induction.
-  localparam logic [2:0] Idle = 3'd0, Check = 3'd1, Packet = 3'd2, Host = 3'd3, Values = 3'd4, Answer = 3'd5;
-  logic [ 2:0] state;
   logic [14:0] past_block;
   logic [12:0] done;
-  assign state = gen_copy[0].u_dut.state_q;
   assign past_block = 15'(block_q.address[13:0]) + 15'(block_q.bytes);
   assign done = {3'd0, asked_q, 3'd0};
   // A block on the stack, and the word of memory that it begins with.

@@ -5,7 +5,7 @@
 /// its metadata, the stack, a record, or one value of a map; an argument that is not in one piece of it faults, before anything is
 /// written. A copy goes from the end that keeps the source whole, as if it had been read before.
 ///
-/// Latency: 4 cycles; each 8 bytes 3 more to sum, 4 to copy; those in a value 5 more for a load, 6 for a store; a
+/// Latency: 4 cycles; each 8 bytes 3 more to sum, 4 to copy; those in a value 6 more for a load, 7 for a store; a
 /// checksum 3 a range and 1; an event 4 and 2 more for each 8 bytes. Stall behaviour: one call at a time; `read_valid_o`, `write_valid_o`,
 /// `request_valid_o` and `event_valid_o` hold with their values until taken.
 module sluice_xdp_bytes
@@ -219,7 +219,9 @@ module sluice_xdp_bytes
       end
       Turn: state_next = Step;
       Step: begin
-        if (left_q != '0) begin
+        if (emits && !room_q) begin
+          state_next = Done;
+        end else if (left_q != '0) begin
           state_next = prints ? Event : Read;
           pushes = prints;
         end else if (emits) begin
@@ -256,7 +258,8 @@ module sluice_xdp_bytes
         end
       end
       Stored: if (found_valid_i) state_next = found_fault_i ? Done : Step;
-      Event: if (event_ready_i) state_next = (pushing || (opening && event_room_i)) ? Step : Done;
+      // Whether it has found room is looked at behind that.
+      Event: if (event_ready_i) state_next = (pushing || opening) ? Step : Done;
       Behind: state_next = Step;
       Sum: begin
         if (folded && !second_q) state_next = Measure;

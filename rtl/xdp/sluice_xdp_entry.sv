@@ -136,10 +136,12 @@ module sluice_xdp_entry
 
   logic [14:0] longest;
   assign longest = 15'(s_axis_side.length) + ((known_i.growth == '0) ? 15'(MostGrown) : 15'(known_i.growth) - 15'd1);
-  assign earn_o = EarnBits'((((longest > 15'(MaxFrameBytes)) ? 15'(MaxFrameBytes) : longest) + 15'(Bytes - 1)) >> $clog2(
-      Bytes
-  ));
-  assign earn_valid_o = takes && known && first_q;
+  always_ff @(posedge clk_i) begin
+    earn_valid_o <= takes && known && first_q && rst_ni;
+    earn_o <= EarnBits'((((longest > 15'(MaxFrameBytes)) ? 15'(MaxFrameBytes) : longest) + 15'(Bytes - 1)) >> $clog2(
+        Bytes
+    ));
+  end
 
   logic [$clog2(3)-1:0] unused_front_level;
   sluice_fifo #(
@@ -178,7 +180,7 @@ module sluice_xdp_entry
   token_t queued_token;
   xdp_need_t queued_need;
   logic first, first_pool, granted, find_valid, found, room_cfg_valid, queues_cfg_valid;
-  logic [UnitBits-1:0] find;
+  logic [UnitBits-1:0] find, first_units;
   logic [Modules-1:0] own;
   logic [CoreBits-1:0] core;
   xdp_room_t room;
@@ -217,6 +219,7 @@ module sluice_xdp_entry
       .m_axis_need  (queued_need),
       .first_o      (first),
       .first_pool_o (first_pool),
+      .first_units_o(first_units),
       .granted_i    (granted),
       .find_valid_o (find_valid),
       .find_o       (find),
@@ -245,7 +248,7 @@ module sluice_xdp_entry
       .rst_ni,
       .ask_valid_i (first),
       .ask_module_i(queued_side.module_id[$clog2(Modules)-1:0]),
-      .ask_units_i (units_of(queued_need.rows)),
+      .ask_units_i (first_units),
       .ask_pool_i  (first_pool),
       .granted_o   (granted),
       .core_o      (core),

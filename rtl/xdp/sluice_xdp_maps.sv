@@ -39,7 +39,7 @@ module sluice_xdp_maps
     input  logic            [        Cores-1:0]                    call_valid_i,
     input  logic            [        Cores-1:0][ProcessorBits-1:0] call_context_i,
     input  xdp_map_call_t   [        Cores-1:0]                    call_i,
-    output logic                                                   answer_valid_o,
+    output logic            [        Cores-1:0]                    answer_valid_o,
     input  logic            [        Cores-1:0]                    answer_ready_i,
     output logic            [ProcessorBits-1:0]                    answer_context_o,
     output xdp_map_answer_t                                        answer_o,
@@ -147,7 +147,7 @@ module sluice_xdp_maps
   logic settled;
   xdp_place_t back_place;
   xdp_request_t back_asked;
-  logic found_valid, found_host, found_fault, found_looks, found_take, may_seek, may_back;
+  logic found_valid, found_host, found_fault, found_looks, found_take, seeks, may_seek, back_may, may_back;
   core_t back_core, back_core_q;
   xdp_map_call_t found_call, found;
   logic [ProcessorBits-1:0] found_context;
@@ -235,7 +235,7 @@ module sluice_xdp_maps
       .asks_context_o (asks_context),
       .asks_host_o    (asks_host),
       .call_i         (call),
-      .busy_i         (!back_idle || !seek_idle),
+      .busy_i         (!back_quiet || !seek_idle),
       .map_valid_o    (map_looks),
       .map_index_o    (map_index),
       .map_i          (map),
@@ -286,13 +286,16 @@ module sluice_xdp_maps
 
   // A lookup that changes nothing goes beside the second half, if that changes another map; what may be a change waits for such lookups of its map.
   assign same_map = back_state == found_map.state;
-  assign may_seek = found_looks && !host_waits && (Outside ? settled || !same_map : seek_idle && !back_looks && !(back_changes && same_map));
-  assign may_back = back_idle && (Outside ? settled && !found_looks && !among : found_looks || !among);
+  // While the second half reads it takes no operation: so that is not asked for before one is offered to it.
+  assign seeks = found_looks && !host_waits && (Outside ? settled || !same_map : seek_idle && !(back_changes && same_map));
+  assign may_seek = seeks && (Outside || !back_looks);
+  assign back_may = Outside ? settled && !found_looks && !among : found_looks || !among;
+  assign may_back = back_idle && back_may;
 
   // All that the second half wrote is there.
   assign settled = back_quiet && search_idle;
 
-  assign found_take = found_valid && (may_seek || may_back);
+  assign found_take = found_valid && (may_seek || (may_back && !seeks));
   // What the first half has done with is not asked for any more.
   always_comb begin
     found          = found_call;
@@ -313,7 +316,7 @@ module sluice_xdp_maps
   ) u_back (
       .clk_i,
       .rst_ni,
-      .found_valid_i     (found_valid && may_back && !may_seek),
+      .found_valid_i     (found_valid && back_may && !seeks),
       .found_ready_o     (back_idle),
       .host_waits_i      (host_waits),
       .hold_i            (search_hold),
@@ -419,11 +422,16 @@ module sluice_xdp_maps
   );
 
   // The second half answers first.
-  assign answer_valid_o = back_answers || (seek_answers && !host_done);
+  always_comb begin
+    for (int unsigned c = 0; c < Cores; c++) begin
+      answer_valid_o[c] = (back_answers && back_core == core_t'(c)) ||
+          (seek_answers && !back_answers && !host_done && core_of(seek_context) == core_t'(c));
+    end
+  end
   assign answer_context_o = back_answers ? back_context : seek_context;
   assign answer_o = back_answers ? back_answer : seek_answer;
 
-  assign done_o = (answer_valid_o && answer_ready_i[core_of(answer_context_o)]) || host_done;
+  assign done_o = (answer_valid_o & answer_ready_i) != '0 || host_done;
   assign done_host_o = host_done;
   assign done_context_o = answer_context_o;
   assign back_core = core_of(back_context);

@@ -85,7 +85,6 @@ module sluice_xdp_maps_back
     output logic         [63:0] host_o
 );
 
-  // ---------------------------------------------------------------------------------------------------------------
   // The operation.
 
   walk_operation_t operation;
@@ -137,7 +136,7 @@ module sluice_xdp_maps_back
       .refuses_o   (refuses)
   );
   assign quiet_o   = idle && changes_idle && marks_idle;
-  assign changes_o = !free && !only_looks(operation.call.op, operation.host, operation.map);
+  assign changes_o = !idle && !only_looks(operation.call.op, operation.host, operation.map);
   assign state_o   = operation.map.state;
 
   // Bits of slots that could not be read are taken as they come: they are the map's alone.
@@ -146,7 +145,6 @@ module sluice_xdp_maps_back
   assign looks_o = walk_looks || marks_look;
   assign bad = Outside && bad_i && walk_looks && !hold_i;
 
-  // ---------------------------------------------------------------------------------------------------------------
   // The walker.
 
   walk_cursor_t cursor;
@@ -161,7 +159,6 @@ module sluice_xdp_maps_back
 
   assign {key_slot_o, key_rest_o} = {operation.key.slot, cursor.rest[1:0]};
   assign look = decide_look | hash_look | lru_look | trie_look | next_look | value_look;
-  assign reads_o = look.valid;
   // The node of a trie that comes next.
   row_t trie_node;
   sluice_xdp_maps_walker u_walker (
@@ -199,7 +196,6 @@ module sluice_xdp_maps_back
       .last_o             (last)
   );
 
-  // ---------------------------------------------------------------------------------------------------------------
   // Who has the operation.
 
   logic sure, exchanges, deletes, decide_marks, no_entry, failed, verdict_valid, index_valid;
@@ -210,6 +206,9 @@ module sluice_xdp_maps_back
   walk_write_e decide_write, hash_write, lru_write, value_write;
   map_mark_e decide_mark, value_mark;
   walk_plan_t plan;
+  // Also of an entry that is there although nothing more of it is read: that is known earlier.
+  assign reads_o = hash_look.valid || lru_look.valid || trie_look.valid || next_look.valid || value_look.valid ||
+      (found && (sure || operation.call.op != XdpMapOpUpdate));
 
   sluice_xdp_maps_decide #(
       .Processors(Processors),
@@ -417,7 +416,6 @@ module sluice_xdp_maps_back
       .host_o
   );
 
-  // ---------------------------------------------------------------------------------------------------------------
   // What is written, and what is said.
 
   sluice_xdp_maps_changes u_changes (

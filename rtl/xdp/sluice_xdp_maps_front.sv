@@ -125,8 +125,10 @@ module sluice_xdp_maps_front
   // A reference's index is in the call, elements have no key, and a walk of the host may begin without key.
   assign reads = !(call_i.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut, XdpMapOpPush, XdpMapOpPop, XdpMapOpPeek}) && !(call_i.op == XdpMapOpNext && !call_i.flags[0]);
   assign wants = block.address[31:28] inside {[4'd4 : 4'd8]};
-  assign reader_start = one_valid_q && reads && reader_idle && allowed && (!two_valid_q || two_leaves) && !(wants && (busy_i || two_valid_q || three_valid_q));
-  assign one_goes = one_valid_q && (!two_valid_q || two_leaves) && (reader_start || !reads || !allowed);
+  // What may not be done waits for the reader as if it were read.
+  assign one_goes = one_valid_q && (!two_valid_q || two_leaves) &&
+      (!reads || (reader_idle && !(wants && (busy_i || two_valid_q || three_valid_q))));
+  assign reader_start = one_goes && reads && allowed;
   assign block = '{
           address: one_host_q ? '0 : call_i.key,
           bytes: 10'(map_i.key_bytes),

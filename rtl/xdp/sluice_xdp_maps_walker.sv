@@ -105,6 +105,8 @@ module sluice_xdp_maps_walker
   // Rows.
 
   logic [1:0] of_chain_q;
+  chain_t read_chain;
+  row_t bucket;
   slot_t entry;
   logic [SlotNumberBits-1:6] of_mark;
   link_t walk;
@@ -118,9 +120,10 @@ module sluice_xdp_maps_walker
 
   always_comb begin
     chain_o = operation_i.chain;
-    if (between_i) chain_o = next_chain_i;
     if (look_i.chain_valid) chain_o = look_i.chain;
     if (write_chain_valid_i) chain_o = write_chain_i;
+    // Nothing is written to the next one's chain.
+    read_chain = between_i ? next_chain_i : chain_o;
     entry = at_q;
     if (write_slot_i) entry = slot_q;
     if (look_i.entry_valid) entry = look_i.entry;
@@ -130,9 +133,10 @@ module sluice_xdp_maps_walker
     if (mark_slot_i) of_mark = slot_q[SlotNumberBits-1:6];
   end
 
-  assign rows_o.bucket = row_at(
+  assign rows_o.bucket = row_at(operation_i.map.bucket, operation_i.wide) + row_t'(chain_o[ChainBits-1:2]);
+  assign bucket = row_at(
       between_i ? next_map_i.bucket : operation_i.map.bucket, operation_i.wide
-  ) + row_t'(chain_o[ChainBits-1:2]);
+  ) + row_t'(read_chain[ChainBits-1:2]);
   assign rows_o.entry = row_at(
       operation_i.map.entry, operation_i.wide
   ) + row_t'({3'd0, entry} << operation_i.map.entry_shift) + row_t'(rest_q);
@@ -147,13 +151,13 @@ module sluice_xdp_maps_walker
     case (look_i.row)
       LookWalk: search_row_o = walk_row;
       LookNode: search_row_o = node_i;
-      LookBucket: search_row_o = rows_o.bucket;
+      LookBucket: search_row_o = bucket;
       LookMark: search_row_o = rows_o.mark;
       LookAside: search_row_o = rows_o.aside;
       LookState: search_row_o = state_row;
       default: search_row_o = rows_o.entry;
     endcase
-    if (between_i) search_row_o = next_state_i ? row_at(next_map_i.state, operation_i.wide) : rows_o.bucket;
+    if (between_i) search_row_o = next_state_i ? row_at(next_map_i.state, operation_i.wide) : bucket;
   end
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -164,7 +168,7 @@ module sluice_xdp_maps_walker
 
   always_ff @(posedge clk_i)
     if (!hold_i) begin
-      of_chain_q      <= chain_o[1:0];
+      of_chain_q      <= read_chain[1:0];
       compared_rest_q <= first_i ? '0 : rest_q;
       compared_q      <= rest_key_i;
     end

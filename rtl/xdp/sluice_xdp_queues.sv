@@ -58,9 +58,10 @@ module sluice_xdp_queues
     output logic        [ClockBits-1:0] m_axis_came,    // when its last beat came
     output xdp_need_t                   m_axis_need,
 
-    // Room: of the packet in front, which may take what all share; of that or the one put aside what is to be found; whether it is there.
+    // Room: of the packet in front, which may take what all share, what it needs; of that or the one put aside what is to be found; whether it is there.
     output logic                first_o,
     output logic                first_pool_o,
+    output logic [UnitBits-1:0] first_units_o,
     input  logic                granted_i,
     output logic                find_valid_o,
     output logic [UnitBits-1:0] find_o,
@@ -154,14 +155,12 @@ module sluice_xdp_queues
   logic first_q, skip_q, shared_q, shared, fits_own, fits_shared, fits, takes, stores, ends, put, cut_q, cut, oversize;
   logic [15:0] need, need_q, stored_q, stored, rows_in;
   count_t own_in, own_out, own_used, shared_used_q, free_q;
-  row_t first_row_q, first_row, tail, fresh_q, free_row, fresh_row;
-  logic fresh_left_q, free_valid, row_valid, row_taken;
+  row_t first_row_q, first_row, tail, fresh_q, free_row, fresh_row, row_out_q;
+  logic fresh_left_q, free_valid, row_valid, row_taken, finish;
   logic [Modules-1:0] queued_q;
-  logic finish;
   xdp_queued_t queued_in, queued_out;
   beat_t beat_in, beat_out;
   index_t module_out_q;
-  row_t   row_out_q;
 
   assign module_in = s_axis_side.module_id[IndexBits-1:0];
   assign own_used = own_in - own_out;
@@ -257,6 +256,7 @@ module sluice_xdp_queues
           shared: shared,
           broken: cut || (!first_q && cut_q),
           oversize: oversize,
+          need_units: units_of(need_i.rows),
           need: need_i,
           came: now_i
       };
@@ -395,7 +395,6 @@ module sluice_xdp_queues
   } aside_t;
   aside_t aside_q;
   logic chosen_valid, beat_valid_q, pool_q, resumes, stuck, puts_aside;
-  logic [UnitBits-1:0] units_out;
   logic [Modules-1:0] may_own, may_pass;
 
   assign may_own = queued_q & own_i & ~oversize_there;
@@ -406,11 +405,11 @@ module sluice_xdp_queues
       may_pass[aside_q.module_id] = 1'b0;
     end
   end
-  assign units_out = units_of(queued_out.need.rows);
+  assign first_units_o = queued_out.need_units;
   assign first_o = beat_valid_q && first_out_q;
   assign first_pool_o = pool_q;
   assign find_valid_o = aside_q.valid || first_o;
-  assign find_o = (first_o && pool_q) ? units_out : aside_q.need;
+  assign find_o = (first_o && pool_q) ? queued_out.need_units : aside_q.need;
   assign stuck = first_o && !granted_i;
   // What was put aside goes on once it finds room, in front of all others; who finds none then waits in its place.
   assign resumes = aside_q.valid && (!beat_valid_q || finish || stuck) &&
@@ -464,7 +463,8 @@ module sluice_xdp_queues
     else if (start) beat_valid_q <= 1'b1;
     else if (finish || puts_aside) beat_valid_q <= 1'b0;
     if (!rst_ni) aside_q.valid <= 1'b0;
-    else if (puts_aside) aside_q <= '{valid: 1'b1, module_id: module_out_q, row: row_out_q, need: units_out};
+    else if (puts_aside)
+      aside_q <= '{valid: 1'b1, module_id: module_out_q, row: row_out_q, need: queued_out.need_units};
     else if (resumes) aside_q.valid <= 1'b0;
     if (start) pool_q <= resumes || !aside_q.valid;
     if (start) first_out_q <= 1'b1;

@@ -101,7 +101,7 @@ module sluice_xdp_room
   logic [4:0] bay_units;
   logic borrows;
   logic [7:0] owned_q;
-  contexts_t owned, owned_contexts_q;
+  contexts_t owned;
   slots_t pool_slots_q;
   logic [PlaceCountBits-1:0] reserved, reserved_q;
 
@@ -152,15 +152,14 @@ module sluice_xdp_room
     end
     // A grant holds until it is taken.
     if (!ask_valid_i || take_i) begin
-      owned_contexts_q <= owned;
-      pool_slots_q     <= slots_t'(Slots) - slots_t'(owned);
-      reserved_q       <= reserved;
+      shared_contexts_o <= contexts_t'(Contexts) - owned;
+      pool_slots_q      <= slots_t'(Slots) - slots_t'(owned);
+      reserved_q        <= reserved;
     end
     cfg_valid_o <= is_pool && rst_ni;
     cfg_rsp_o   <= '{status: pool_status, words: 4'(XdpPoolRowWords), data: 256'(pool_q)};
     if (!is_pool) cfg_rsp_o <= '0;
   end
-  assign shared_contexts_o = contexts_t'(Contexts) - owned_contexts_q;
 
   // ---------------------------------------------------------------------------------------------------------------
   // The pool, a core each.

@@ -60,9 +60,10 @@ package sluice_xdp_room_pkg;
     route_t               route;
     token_t               token;
     logic [15:0]          rows;
-    logic                 shared;    // its rows are of those that nobody has reserved
-    logic                 broken;    // longer than its sideband said: cut
-    logic                 oversize;  // it needs more than a bay of its module
+    logic                 shared;      // its rows are of those that nobody has reserved
+    logic                 broken;      // longer than its sideband said: cut
+    logic                 oversize;    // it needs more than a bay of its module
+    logic [UnitBits-1:0]  need_units;
     xdp_need_t            need;
     logic [ClockBits-1:0] came;
   } xdp_queued_t;

@@ -98,7 +98,17 @@ module sluice_xdp_shared
   // Values.
 
   core_t asks_core, late_core_q;
-  logic asks_any, asks_engine, engine_ready, values_valid, values_ready, map_locks, map_request_valid;
+  logic
+      asks_any,
+      asks_engine,
+      asks_helper,
+      engine_turn,
+      helper_turn,
+      engine_ready,
+      values_valid,
+      values_ready,
+      map_locks,
+      map_request_valid;
   xdp_request_t map_request;
   // What values have.
   logic asked;
@@ -147,23 +157,24 @@ module sluice_xdp_shared
       .context_atomic_i(request_atomic),
       .context_ready_o (request_ready_o),
       .engine_valid_i  (map_request_valid && engine_free && !hold),
-      .engine_store_i  (map_request.kind == RequestPut),
-      .engine_ready_o  (engine_ready),
+      .engine_ready_o  (engine_turn),
       .helper_valid_i  (helper_valid_i && !helper_waits),
-      .helper_store_i  (helper_i.kind == RequestStore),
-      .helper_ready_o,
+      .helper_ready_o  (helper_turn),
       .valid_o         (values_valid),
       .is_context_o    (asks_any),
       .context_core_o  (asks_core),
-      .is_engine_o     (asks_engine)
+      .is_engine_o     (asks_engine),
+      .is_helper_o     (asks_helper)
   );
-  assign taken_valid_o = asks_any;
-  assign taken_core_o  = asks_core;
+  assign engine_ready   = engine_turn && engine_free && !hold;
+  assign helper_ready_o = helper_turn && !helper_waits;
+  assign taken_valid_o  = asks_any;
+  assign taken_core_o   = asks_core;
 
   // Atomic operations, and what names a map by its number, are asked by contexts alone.
   xdp_request_t values_request;
   always_comb begin
-    values_request = asks_any ? request_i[asks_core] : asks_engine ? map_request : helper_i;
+    values_request = asks_engine ? map_request : asks_helper ? helper_i : request_i[asks_core];
     values_request.code = request_i[asks_core].code;
     values_request.expected = request_i[asks_core].expected;
     values_request.map = request_i[asks_core].map;
@@ -171,11 +182,13 @@ module sluice_xdp_shared
 
   logic [ProcessorBits+1:0] whose;
   assign whose = {
-    !asks_any, !asks_any && !asks_engine, asks_any ? processor_of(asks_core, request_context_i[asks_core]) : '0
+    asks_engine || asks_helper,
+    asks_helper,
+    (asks_engine || asks_helper) ? '0 : processor_of(asks_core, request_context_i[asks_core])
   };
   // No store comes when the memory is an atomic operation's.
   always_ff @(posedge clk_i) begin
-    atomic_q <= rst_ni ? {atomic_q[0], values_valid && values_request.kind == RequestAtomic} : '0;
+    atomic_q <= rst_ni ? {atomic_q[0], asks_any && request_atomic[asks_core]} : '0;
     late_core_q <= asks_core;
   end
   logic [63:0] read_late;
@@ -392,14 +405,11 @@ module sluice_xdp_shared
   // Maps.
 
   processor_t [Cores-1:0] map_processor;
+  // "Bits of signal are not used": whose core it is is known before.
+  // verilator lint_off UNUSEDSIGNAL
   processor_t answer_processor;
-  logic answer_valid;
-  always_comb begin
-    for (int unsigned c = 0; c < Cores; c++) begin
-      map_processor[c] = processor_of(core_t'(c), map_context_i[c]);
-      map_answer_valid_o[c] = answer_valid && core_of(answer_processor) == core_t'(c);
-    end
-  end
+  // verilator lint_on UNUSEDSIGNAL
+  always_comb for (int unsigned c = 0; c < Cores; c++) map_processor[c] = processor_of(core_t'(c), map_context_i[c]);
   assign map_answer_context_o = answer_processor[ContextBits-1:0];
 
   sluice_xdp_maps #(
@@ -414,7 +424,7 @@ module sluice_xdp_shared
       .call_valid_i    (map_call_valid_i),
       .call_context_i  (map_processor),
       .call_i          (map_call_i),
-      .answer_valid_o  (answer_valid),
+      .answer_valid_o  (map_answer_valid_o),
       .answer_ready_i  (map_answer_ready_i),
       .answer_context_o(answer_processor),
       .answer_o        (map_answer_o),
