@@ -207,8 +207,7 @@ module sluice_xdp_maps_back
   map_mark_e decide_mark, value_mark;
   walk_plan_t plan;
   // Also of an entry that is there although nothing more of it is read: that is known earlier.
-  assign reads_o = hash_look.valid || lru_look.valid || trie_look.valid || next_look.valid || value_look.valid ||
-      (found && (sure || operation.call.op != XdpMapOpUpdate));
+  assign reads_o = found || hash_look.valid || lru_look.valid || trie_look.valid || next_look.valid || value_look.valid;
 
   sluice_xdp_maps_decide #(
       .Processors(Processors),

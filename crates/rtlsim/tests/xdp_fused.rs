@@ -137,3 +137,42 @@ fn lookups_beside_changes_of_their_map_see_them_whole() {
         }
     }
 }
+
+#[test]
+fn lookups_beside_changes_of_another_map_read_their_own_rows() {
+    let Some((mut engine, mut rng)) = open_tiny("lookups_beside_changes_of_another_map_read_their_own_rows") else {
+        return;
+    };
+    // An entry that is there gets another value, once it is known whether that may be read; meanwhile others walk through chains of another map.
+    let text = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 56\nr0 = 1\nif r3 > r2 goto end\n\
+                r7 = *(u8 *)(r6 +0)\nr8 = *(u8 *)(r6 +1)\n*(u64 *)(r10 -8) = r8\nr2 = r10\nr2 += -8\nr4 = 0\n\
+                if r7 == 0 goto other\nif r7 == 1 goto value\nif r7 == 2 goto stack\nr1 = map[others]\n\
+                call bpf_map_lookup_elem#1\nr1 = 0\nif r0 == 0 goto out\nr1 = *(u64 *)(r0 +0)\nout:\n*(u64 *)(r6 +8) = r1\nr0 = 3\nexit\n\
+                other:\nr1 = map[others]\nr3 = r6\nr3 += 16\ngoto put\n\
+                value:\nr1 = map[values]\nr3 = map[source][0]+8\ngoto put\n\
+                stack:\n*(u64 *)(r10 -48) = r8\n*(u64 *)(r10 -16) = r8\nr1 = map[values]\nr3 = r10\nr3 += -48\n\
+                put:\ncall bpf_map_update_elem#2\n*(u64 *)(r6 +8) = r0\nr0 = 3\nend:\nexit\n";
+    let mut number = 0;
+    for kind in [MapType::Hash, MapType::LruHash] {
+        let maps = vec![
+            MapSpec::new("values", kind, 8, 40, 4),
+            MapSpec::new("others", MapType::Hash, 8, 40, 6),
+            MapSpec::new("source", MapType::Array, 4, 64, 1),
+        ];
+        let names = ["values", "others", "source"];
+        let program = sluice_ebpf::insn::assemble("beside", text, &names).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let image = Image { programs: vec![Program { section: "xdp".into(), ..program }], maps, ..Image::default() };
+        let mut pair = Pair::new(&mut engine, image).expect("the engine has all of it");
+        for (ready, gaps) in [(0, 0), (0, 0), (0, 60), (40, 0)] {
+            engine.stall(ready, gaps);
+            engine.steps.clear();
+            let mut one = |_| {
+                let bytes = [rng.below(7) as u8, rng.below(5) as u8];
+                (0, bytes.into_iter().chain(rng.bytes(62)).collect())
+            };
+            let frames: Vec<_> = (0..250).map(&mut one).collect();
+            together(&mut engine, &mut pair, &frames, number);
+            number += 250;
+        }
+    }
+}

@@ -223,7 +223,7 @@ impl Core {
                 return;
             }
             if issue.leaves {
-                shared.turns.leaves(now + engine.interval + engine.passes_on, trace.flow, running.packet);
+                shared.turns.leaves(now + engine.interval - 1 + engine.passes_on, trace.flow, running.packet);
             }
             let running = Running { held: false, ..running };
             let last = running.at + 1 == trace.issues.len();
