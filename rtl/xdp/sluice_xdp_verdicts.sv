@@ -3,8 +3,8 @@
 /// A packet takes bundles of a core and beats of the output: what it takes more of is its cost, all cores' bundles beside one beat. It is charged two
 /// cycles after its verdict, so that no path goes from a cluster to the scheduler.
 ///
-/// Latency: 1 cycle, of who passes beside 2. Throughput: a verdict a cycle. Stall behaviour: who comes later waits; one that leaves its slot and waits says so
-/// (`waits_o`), and has a cycle 2 later.
+/// Latency: 1 cycle. Throughput: a verdict a cycle. Stall behaviour: who comes later waits; one that leaves its slot and waits says so (`waits_o`), and the
+/// next cycle is its.
 module sluice_xdp_verdicts
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
@@ -69,7 +69,7 @@ module sluice_xdp_verdicts
   // Packets dropped at their queue whose verdict waits.
   localparam int unsigned Drops = 4;
 
-  logic free, unload_valid, dropped_valid, dropped_take, beside_first_q, beside_last_q;
+  logic free, unload_valid, dropped_valid, dropped_take;
   logic [Cores-1:0] grant;
   logic [CoreBits-1:0] core;
   verdict_trace_t unload_verdict;
@@ -104,24 +104,9 @@ module sluice_xdp_verdicts
       .valid_o  (unload_valid)
   );
   assign unload_verdict = core_verdict_i[core];
-  assign unload_token   = core_token_i[core];
+  assign unload_token = core_token_i[core];
 
-  // Whether a packet passes beside is known late: a cycle before it counts.
-  logic [DestBits-1:0] beside_destinations_q;
-  token_t beside_token_q;
-  // "Bits of signal are not used": of its sideband who it is.
-  // verilator lint_off UNUSEDSIGNAL
-  sideband_t beside_side_q;
-  // verilator lint_on UNUSEDSIGNAL
-  always_ff @(posedge clk_i) begin
-    beside_first_q <= beside_first_i && rst_ni;
-    beside_last_q <= beside_last_i && rst_ni;
-    beside_side_q <= beside_side_i;
-    beside_destinations_q <= beside_destinations_i;
-    beside_token_q <= beside_token_i;
-  end
-
-  assign free = !beside_first_q && !beside_last_q;
+  assign free = !beside_first_i && !beside_last_i;
   assign core_ready_o = free ? grant : '0;
   assign dropped_take = free && !unload_valid && dropped_valid;
   assign charge_valid_o = unload_valid && free;
@@ -129,19 +114,18 @@ module sluice_xdp_verdicts
   assign charge_drops_o = unload_verdict.dropped;
 
   always_ff @(posedge clk_i) begin
-    // The input stands still for one cycle.
-    waits_o <= unload_valid && !free && !waits_o && rst_ni;
-    verdict_valid_o <= (beside_first_q || charge_valid_o || dropped_take) && rst_ni;
-    leave_valid_o <= (beside_last_q || charge_valid_o || dropped_take) && rst_ni;
-    leave_o <= beside_last_q ? beside_token_q : charge_valid_o ? unload_token : dropped.token;
-    verdict_generation_o <= beside_first_q ? beside_side_q.generation : unload_token.generation;
-    if (beside_first_q) begin
+    waits_o <= unload_valid && !free && rst_ni;
+    verdict_valid_o <= (beside_first_i || charge_valid_o || dropped_take) && rst_ni;
+    leave_valid_o <= (beside_last_i || charge_valid_o || dropped_take) && rst_ni;
+    leave_o <= beside_last_i ? beside_token_i : charge_valid_o ? unload_token : dropped.token;
+    verdict_generation_o <= beside_first_i ? beside_side_i.generation : unload_token.generation;
+    if (beside_first_i) begin
       verdict_o <= '{
-          destinations: beside_destinations_q,
+          destinations: beside_destinations_i,
           reason: reason_e'('0),
           dropped: 1'b0,
-          module_id: beside_side_q.module_id,
-          id: beside_side_q.id
+          module_id: beside_side_i.module_id,
+          id: beside_side_i.id
       };
     end else if (charge_valid_o) begin
       verdict_o <= unload_verdict;

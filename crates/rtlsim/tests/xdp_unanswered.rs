@@ -97,14 +97,14 @@ fn accesses_that_memory_does_not_answer_end_and_what_comes_later_is_nobodys() {
         pair.compare(&mut engine);
         engine.verdicts.clear();
     }
-    // A store's answer that does not come: nobody waits for it, but it is counted, and its page cannot be read meanwhile.
+    // A store's answer that does not come: nobody waits for it, but it is counted, and its line cannot be read meanwhile.
     engine.nic.set_values_memory(30..=150, 200, 0, 256).unwrap();
     engine.offer(packet_id(0, 6_000), MODULE, &engine_alone(touch(1, 1, 0, 5)));
     engine.end(1);
     engine.nic.run(&Until { max_cycles: 2 * LATE + BESIDE, ..Until::default() }).unwrap();
     assert_eq!(outside(&mut engine).late_writes, 1);
     let begin = engine.nic.cycles();
-    engine.offer(packet_id(0, 6_001), MODULE, &engine_alone(touch(1, 0, 64, 5)));
+    engine.offer(packet_id(0, 6_001), MODULE, &engine_alone(touch(1, 0, 0, 5)));
     engine.end(2);
     assert!(engine.nic.cycles() - begin < LATE);
     assert!(engine.verdicts[1].dropped && !engine.verdicts[0].dropped, "{:?}", engine.verdicts);
