@@ -2,7 +2,7 @@
 
 use crate::packets;
 use crate::programs;
-use crate::xdp::engine::open_tiny;
+use crate::xdp::engine::{Engine, open_tiny};
 use crate::xdp::pair::Pair;
 use crate::xdp::together::together;
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
@@ -20,6 +20,24 @@ fn image(text: &str, map: MapSpec) -> Image {
 /// A frame that begins with these numbers of 4 bytes.
 fn frame(numbers: &[u32], rest: &[u8]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).chain(rest.iter().copied()).collect()
+}
+
+/// Sends so many frames without waiting for any, under each of these stalls (ready, gaps); `number` is the first one's, then the next one's.
+fn flood(
+    engine: &mut Engine,
+    pair: &mut Pair,
+    stalls: [(u8, u8); 4],
+    frames: u32,
+    number: &mut u32,
+    one: &mut dyn FnMut() -> Vec<u8>,
+) {
+    for (ready, gaps) in stalls {
+        engine.stall(ready, gaps);
+        engine.steps.clear();
+        let sent: Vec<_> = (0..frames).map(|_| (0, one())).collect();
+        together(engine, pair, &sent, *number);
+        *number += frames;
+    }
 }
 
 #[test]
@@ -68,17 +86,11 @@ fn sums_of_two_words_lose_nothing_and_others_see_both() {
         assert!(pair.listing().contains(part), "{part}: {}", pair.listing());
     }
     let mut number = 0;
-    for (ready, gaps) in [(0, 0), (0, 0), (40, 0), (0, 200)] {
-        engine.stall(ready, gaps);
-        engine.steps.clear();
-        let mut one = |_| {
-            let numbers = [rng.below(3) as u32 % 2, rng.next_u64() as u32, rng.below(6) as u32];
-            (0, frame(&numbers, &rng.bytes(52)))
-        };
-        let frames: Vec<_> = (0..150).map(&mut one).collect();
-        together(&mut engine, &mut pair, &frames, number);
-        number += 150;
-    }
+    let mut one = || {
+        let numbers = [rng.below(3) as u32 % 2, rng.next_u64() as u32, rng.below(6) as u32];
+        frame(&numbers, &rng.bytes(52))
+    };
+    flood(&mut engine, &mut pair, [(0, 0), (0, 0), (40, 0), (0, 200)], 150, &mut number, &mut one);
 }
 
 #[test]
@@ -94,17 +106,11 @@ fn packets_end_with_what_they_count_last() {
     assert!(pair.listing().contains("add(?(u64 *)"), "{}", pair.listing());
     assert!(pair.listing().contains(".1  exit 2"), "{}", pair.listing());
     let mut number = 0;
-    for (ready, gaps) in [(0, 0), (0, 0), (200, 100), (0, 100)] {
-        engine.stall(ready, gaps);
-        engine.steps.clear();
-        let mut one = |_| {
-            let numbers = [rng.below(4) as u32, rng.below(200) as u32];
-            (0, frame(&numbers, &rng.bytes(56)))
-        };
-        let frames: Vec<_> = (0..200).map(&mut one).collect();
-        together(&mut engine, &mut pair, &frames, number);
-        number += 200;
-    }
+    let mut one = || {
+        let numbers = [rng.below(4) as u32, rng.below(200) as u32];
+        frame(&numbers, &rng.bytes(56))
+    };
+    flood(&mut engine, &mut pair, [(0, 0), (0, 0), (200, 100), (0, 100)], 200, &mut number, &mut one);
     // A frame that is too short.
     pair.send(&mut engine, 0, number, &packets::frame(&mut rng)[..14]);
     pair.compare(&mut engine);
@@ -124,17 +130,11 @@ fn lookups_beside_changes_of_their_map_see_them_whole() {
     for entries in [2, 4] {
         let map = MapSpec::new("values", MapType::Hash, 56, 8, entries);
         let mut pair = Pair::new(&mut engine, image(text, map)).expect("the engine has all of it");
-        for (ready, gaps) in [(0, 0), (0, 0), (0, 60), (40, 0)] {
-            engine.stall(ready, gaps);
-            engine.steps.clear();
-            let mut one = |_| {
-                let bytes = [rng.below(4) as u8, rng.below(u64::from(entries) + 1) as u8];
-                (0, bytes.into_iter().chain(rng.bytes(62)).collect())
-            };
-            let frames: Vec<_> = (0..250).map(&mut one).collect();
-            together(&mut engine, &mut pair, &frames, number);
-            number += 250;
-        }
+        let mut one = || {
+            let bytes = [rng.below(4) as u8, rng.below(u64::from(entries) + 1) as u8];
+            bytes.into_iter().chain(rng.bytes(62)).collect()
+        };
+        flood(&mut engine, &mut pair, [(0, 0), (0, 0), (0, 60), (40, 0)], 250, &mut number, &mut one);
     }
 }
 
@@ -163,16 +163,10 @@ fn lookups_beside_changes_of_another_map_read_their_own_rows() {
         let program = sluice_ebpf::insn::assemble("beside", text, &names).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let image = Image { programs: vec![Program { section: "xdp".into(), ..program }], maps, ..Image::default() };
         let mut pair = Pair::new(&mut engine, image).expect("the engine has all of it");
-        for (ready, gaps) in [(0, 0), (0, 0), (0, 60), (40, 0)] {
-            engine.stall(ready, gaps);
-            engine.steps.clear();
-            let mut one = |_| {
-                let bytes = [rng.below(7) as u8, rng.below(5) as u8];
-                (0, bytes.into_iter().chain(rng.bytes(62)).collect())
-            };
-            let frames: Vec<_> = (0..250).map(&mut one).collect();
-            together(&mut engine, &mut pair, &frames, number);
-            number += 250;
-        }
+        let mut one = || {
+            let bytes = [rng.below(7) as u8, rng.below(5) as u8];
+            bytes.into_iter().chain(rng.bytes(62)).collect()
+        };
+        flood(&mut engine, &mut pair, [(0, 0), (0, 0), (0, 60), (40, 0)], 250, &mut number, &mut one);
     }
 }

@@ -223,6 +223,7 @@ impl Core {
                 return;
             }
             if issue.leaves {
+                // The row tells that a cycle before it is done.
                 shared.turns.leaves(now + engine.interval - 1 + engine.passes_on, trace.flow, running.packet);
             }
             let running = Running { held: false, ..running };

@@ -4,29 +4,29 @@
 //! reads or writes r6 between the two, nor on the ways that lead elsewhere between them. Each is done only if the trace then has no more
 //! bundles. Needs: `values`. Leaves alone: what helpers and functions give, by its register.
 
-use super::dependence::dependences;
 use super::liveness::Liveness;
-use super::schedule::expected_of;
+use super::schedule::Cost;
+use super::traces::LONGEST;
 use super::{Code, Trace};
+use crate::Op;
 use crate::op::{CORE, Registers};
-use crate::{Op, Target};
 use sluice_ebpf::insn::Operand;
-
-/// Traces that are longer stay as they are: each try is a schedule.
-const LONGEST: usize = 512;
 
 /// Rewrites every trace.
 pub fn coalesce(code: &mut Code) {
     let live = Liveness::of(code);
-    let Ok(target) = Target::new(2) else { return };
-    let regions = &code.regions;
-    let cost = |trace: &Trace| expected_of(&trace.steps, &dependences(trace, regions, &live), &target, &code.leaving);
+    let Some(cost) = Cost::new(&code.regions, &live, &code.leaving) else { return };
+    // Each try is a schedule.
     for trace in code.traces.values_mut().filter(|trace| trace.steps.len() <= LONGEST) {
-        let mut index = 0;
+        let (mut index, mut best) = (0, None);
         while index < trace.steps.len() {
-            match without_copy(trace, index, &live).filter(|tried| cost(tried) <= cost(trace)) {
-                Some(tried) => *trace = tried,
-                None => index += 1,
+            index += 1;
+            let Some(tried) = without_copy(trace, index - 1, &live) else { continue };
+            let before = *best.get_or_insert_with(|| cost.of(trace));
+            let after = cost.of(&tried);
+            if after <= before {
+                (*trace, best) = (tried, Some(after));
+                index -= 1;
             }
         }
     }

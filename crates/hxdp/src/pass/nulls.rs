@@ -51,12 +51,17 @@ pub fn nulls(code: &mut Code) {
     }
 }
 
+/// The register that a branch tests for nothing being found, and where it leads then.
+fn finds_nothing(op: &Op) -> Option<(u8, u32)> {
+    match *op {
+        Op::Branch { cond: Cond::Eq, wide: true, a, b: Operand::Imm(0), to, back: false } => Some((a, to)),
+        _ => None,
+    }
+}
+
 /// The load behind a branch at an index whose zero leads where the branch does.
 fn tests_what_it_loads(steps: &[Step], index: usize, regions: &Regions, live: &Liveness) -> Option<usize> {
-    let Op::Branch { cond: Cond::Eq, wide: true, a: found, b: Operand::Imm(0), to, back: false } = steps[index].op
-    else {
-        return None;
-    };
+    let (found, to) = finds_nothing(&steps[index].op)?;
     let mut load = None;
     for (at, step) in steps.iter().enumerate().skip(index + 1) {
         let zero_leads = |wide: bool, cond: Cond, b: Operand| match b {
@@ -93,10 +98,7 @@ fn tests_what_it_loads(steps: &[Step], index: usize, regions: &Regions, live: &L
 
 /// Whether the instruction at an index is a branch for nothing, to where the trace ends in any case, behind sums to what was found.
 fn is_needless(steps: &[Step], index: usize, exits: &BTreeMap<u32, Op>, regions: &Regions) -> bool {
-    let Op::Branch { cond: Cond::Eq, wide: true, a: found, b: Operand::Imm(0), to, back: false } = steps[index].op
-    else {
-        return false;
-    };
+    let Some((found, to)) = finds_nothing(&steps[index].op) else { return false };
     let Some((last, between)) = steps[index + 1..].split_last() else { return false };
     let value = match last.op {
         Op::Exit { value: None, .. } => 1,

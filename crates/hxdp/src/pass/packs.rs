@@ -5,20 +5,18 @@
 //! bytes, faults or leads elsewhere. Each is done only if the trace has fewer bundles then, or as many and waits for a value less. Needs: the region analysis; `join`, which has
 //! taken plain copies. Leaves alone: accesses that may fault.
 
-use super::dependence::dependences;
 use super::liveness::Liveness;
-use super::schedule::expected_of;
+use super::schedule::Cost;
+use super::traces::LONGEST;
 use super::{Code, Trace};
 use crate::effect::{Effect, PACKET, SHARED, STACK};
 use crate::op::{CORE, NAMES};
-use crate::{Op, Step, Target};
+use crate::{Op, Step};
 use sluice_ebpf::analysis::Regions;
 use sluice_ebpf::insn::{AluOp, Operand};
 
 /// Most instructions from one access to the other.
 const WINDOW: usize = 32;
-/// Traces that are longer stay as they are: each try is a schedule.
-const LONGEST: usize = 512;
 /// Most tries in a trace.
 const TRIES: usize = 96;
 
@@ -26,8 +24,7 @@ const TRIES: usize = 96;
 pub fn packs(code: &mut Code, most: &dyn Fn(u32) -> Option<usize>) {
     let live = Liveness::of(code);
     let regions = &code.regions;
-    let Ok(target) = Target::new(2) else { return };
-    let cost = |trace: &Trace| expected_of(&trace.steps, &dependences(trace, regions, &live), &target, &code.leaving);
+    let Some(cost) = Cost::new(regions, &live, &code.leaving) else { return };
     for (label, trace) in code.traces.iter_mut().filter(|(_, trace)| trace.steps.len() <= LONGEST) {
         let mut left = most(*label).unwrap_or(TRIES);
         let mut tries = 0;
@@ -38,8 +35,8 @@ pub fn packs(code: &mut Code, most: &dyn Fn(u32) -> Option<usize>) {
             let mut taken = false;
             for (steps, equal) in found.into_iter().flatten() {
                 let tried = Trace { steps, next: trace.next };
-                let before = *best.get_or_insert_with(|| cost(trace));
-                let after = cost(&tried);
+                let before = *best.get_or_insert_with(|| cost.of(trace));
+                let after = cost.of(&tried);
                 tries += 1;
                 if after < before || equal && after == before {
                     (*trace, best, taken) = (tried, Some(after), true);

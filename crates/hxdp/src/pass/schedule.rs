@@ -5,8 +5,11 @@
 //! counted, and some in which what each instruction is worth has a random part: greed alone often takes a bundle more than needed. The same program gives the same
 //! rows each time. Needs: `dependence`. Ensures: `verify::order`. Leaves alone: registers.
 
-use super::dependence::{Edge, Order};
+use super::Trace;
+use super::dependence::{Edge, Order, dependences};
+use super::liveness::Liveness;
 use crate::{Op, Step, Target};
+use sluice_ebpf::analysis::Regions;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,16 +40,18 @@ fn drawn(draw: u64, index: u64) -> u64 {
 /// Bundles of these instructions: the best of several orders.
 pub fn schedule(steps: &[Step], edges: &[Edge], target: &Target, counted: &Counted) -> Schedule {
     let graph = Graph::new(steps, edges);
-    let worths = TRIED.map(|leave| graph.worth(&|step, arrive| guessed(step, arrive, leave)));
-    let known = graph.worth(&|step, arrive| leaving(counted, step, arrive));
+    let guesses = TRIED.map(|leave| graph.worth(&|step, arrive| guessed(step, arrive, leave)));
+    let known = (!counted.is_empty()).then(|| graph.worth(&|step, arrive| leaving(counted, step, arrive)));
+    // Where nothing was counted, that is the first guess.
+    let likely = known.as_ref().unwrap_or(&guesses[0]);
     let draws = DRAWN.min(DRAWN * SHORT_TRACE / steps.len().max(1)) as u64;
     let drawn = (1..=draws).map(|draw| {
         let more = |(index, worth): (usize, &u64)| {
             worth + ((u128::from(*worth) * u128::from(drawn(draw, index as u64))) >> 64) as u64
         };
-        graph.order(target, &known.iter().enumerate().map(more).collect::<Vec<u64>>())
+        graph.order(target, &likely.iter().enumerate().map(more).collect::<Vec<u64>>())
     });
-    let orders = worths.iter().chain([&known]).map(|worth| graph.order(target, worth));
+    let orders = guesses.iter().chain(&known).map(|worth| graph.order(target, worth));
     orders.chain(drawn).min_by_key(|bundles| expected(steps, bundles, counted)).unwrap_or_default()
 }
 
@@ -66,11 +71,27 @@ fn leaving(counted: &Counted, branch: &Step, arrive: u64) -> u64 {
     }
 }
 
-/// Bundles that a packet executes on average, in fractions of 2^32, in one of the orders that [`schedule`] tries.
-pub fn expected_of(steps: &[Step], edges: &[Edge], target: &Target, counted: &Counted) -> u64 {
-    let graph = Graph::new(steps, edges);
-    let order = graph.order(target, &graph.worth(&|step, arrive| leaving(counted, step, arrive)));
-    expected(steps, &order, counted)
+/// What a trace costs as it stands between passes: for those that do a thing only if it saves bundles.
+pub struct Cost<'a> {
+    target: Target,
+    regions: &'a Regions,
+    live: &'a Liveness,
+    counted: &'a Counted,
+}
+
+impl<'a> Cost<'a> {
+    /// On a core of two lanes.
+    pub fn new(regions: &'a Regions, live: &'a Liveness, counted: &'a Counted) -> Option<Self> {
+        Some(Self { target: Target::new(2).ok()?, regions, live, counted })
+    }
+
+    /// Bundles that a packet executes on average, in fractions of 2^32, in one of the orders that [`schedule`] tries.
+    pub fn of(&self, trace: &Trace) -> u64 {
+        let edges = dependences(trace, self.regions, self.live);
+        let graph = Graph::new(&trace.steps, &edges);
+        let worth = graph.worth(&|step, arrive| leaving(self.counted, step, arrive));
+        expected(&trace.steps, &graph.order(&self.target, &worth), self.counted)
+    }
 }
 
 /// Bundles that a packet executes on average, in fractions of 2^32, if so many leave at each branch.
