@@ -256,6 +256,88 @@ package sluice_xdp_rows_pkg;
   localparam int unsigned XdpStepTraceRowBits = 90;
   localparam int unsigned XdpStepTraceRowWords = 3;
 
+  // What the warp engine gathers of a module's packets. Index: 2 * module + generation.
+  typedef struct packed {
+    logic [13:0][6:0] lanes;
+    logic             valid;
+  } xdp_warp_key_row_t;
+  localparam int unsigned XdpWarpKeyRowBits = 99;
+  localparam int unsigned XdpWarpKeyRowWords = 4;
+
+  // A predicate: whether a number of two lanes, masked, shifted and with something added, is at most the limit.
+  typedef struct packed {
+    logic        length;
+    logic [15:0] limit;
+    logic [15:0] add;
+    logic [4:0]  down;
+    logic [15:0] mask;
+    logic [2:0]  pair;
+  } xdp_warp_predicate_t;
+  localparam int unsigned XdpWarpPredicateBits = 57;
+  localparam int unsigned XdpWarpPredicateWords = 2;
+
+  // Predicates of a module's packets. Index: 2 * (2 * module + generation) + half; 4 predicates each.
+  typedef struct packed {
+    xdp_warp_predicate_t [3:0] predicates;
+  } xdp_warp_predicates_row_t;
+  localparam int unsigned XdpWarpPredicatesRowBits = 228;
+  localparam int unsigned XdpWarpPredicatesRowWords = 8;
+
+  // Which rules a chunk of 5 bits of a module's key agrees with. Index: 32 * (2 * module + generation) + value of the chunk, in the memory of the chunk: the key is the lanes, lane 0 lowest, and behind them the predicates.
+  typedef struct packed {
+    logic [63:0] rules;
+  } xdp_warp_chunk_row_t;
+  localparam int unsigned XdpWarpChunkRowBits = 64;
+  localparam int unsigned XdpWarpChunkRowWords = 2;
+
+  // What a verdict adds to a value of a map.
+  typedef struct packed {
+    logic [29:0] address;
+    logic [7:0]  number;
+    logic        length;
+    logic        wide;
+    logic        valid;
+  } xdp_warp_count_t;
+  localparam int unsigned XdpWarpCountBits = 41;
+  localparam int unsigned XdpWarpCountWords = 2;
+
+  // What becomes of a leaf's packets. Index: 64 * (2 * module + generation) + rule.
+  typedef struct packed {
+    xdp_warp_count_t [1:0] counts;
+    logic [6:0]            key_bytes;
+    logic [15:0]           map;
+    logic                  looks_up;
+    logic [4:0]            steps;
+    logic [6:0]            step;
+    logic [7:0]            work;
+    logic [12:0]           start;
+    logic [1:0]            verdict;
+    logic [1:0]            kind;
+  } xdp_warp_leaf_row_t;
+  localparam int unsigned XdpWarpLeafRowBits = 143;
+  localparam int unsigned XdpWarpLeafRowWords = 5;
+
+  // A step: something is put into a register or a word of the key, beside what is there. Index: 128 * (2 * module + generation) + step.
+  typedef struct packed {
+    logic [63:0] number;
+    logic [4:0]  target;
+    logic        constant;
+  } xdp_warp_step_row_t;
+  localparam int unsigned XdpWarpStepRowBits = 70;
+  localparam int unsigned XdpWarpStepRowWords = 3;
+
+  // What a step takes of the packet: bytes as a number, shifted down, its lowest bits, shifted up.
+  typedef struct packed {
+    logic [5:0] up;
+    logic [5:0] width;
+    logic [2:0] down;
+    logic       swap;
+    logic [2:0] bytes;
+    logic [6:0] offset;
+  } xdp_warp_part_t;
+  localparam int unsigned XdpWarpPartBits = 26;
+  localparam int unsigned XdpWarpPartWords = 1;
+
   // Kinds of the drop counters.
   typedef enum logic [2:0] {
     XdpEventXdpDrop = 3'd0,
@@ -349,6 +431,13 @@ package sluice_xdp_rows_pkg;
     XdpMapQueue = 4'd9,
     XdpMapStack = 4'd10
   } xdp_map_kind_e;
+
+  // What the warp engine does with a leaf's packets.
+  typedef enum logic [1:0] {
+    XdpWarpPlain = 2'd0,
+    XdpWarpVerdict = 2'd1,
+    XdpWarpResume = 2'd2
+  } xdp_warp_kind_e;
 
   // What is done with a map.
   typedef enum logic [3:0] {

@@ -6,7 +6,9 @@ use crate::pass::liveness::Liveness;
 use crate::pass::set::{Pass, Passes};
 use crate::pass::{self, Code, Maps};
 use crate::sections::Sections;
-use crate::{Bundles, CompileError, Profile, Target, verify};
+use crate::warp::path::Path;
+use crate::warp::peel::Entry;
+use crate::{Bundles, CompileError, Profile, Target, verify, warp};
 use sluice_ebpf::analysis::{self, At, Regions, Summary};
 use sluice_ebpf::validate::{Options, validate_program};
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
@@ -54,7 +56,7 @@ pub fn compile_profiled(
     profile: &Profile,
 ) -> Result<Compiled, CompileError> {
     validate_program(program, &image.maps, Options { unreachable: true })?;
-    finish(staged(image, program, passes, Some(profile)), image, program, target)
+    finish(staged(image, program, (passes, Some(profile), None)), image, program, target)
 }
 
 /// The same for a program that begins with other registers than r1 = context: nothing is known of any.
@@ -77,7 +79,14 @@ fn unanalysed(image: &Image, program: &Program, target: &Target, passes: Passes)
         steps: 0,
         summary: Summary::default(),
     };
-    finish(run(program, nothing, Maps::default(), passes, None), image, program, target)
+    finish(run(program, nothing, Maps::default(), (passes, None, None)), image, program, target)
+}
+
+/// The code of a leaf: a program that begins with a path of another, and what it begins with.
+pub fn compile_leaf(image: &Image, path: &Path, target: &Target) -> Result<(Compiled, Entry), CompileError> {
+    let stages = staged(image, &path.program, (Passes::ALL, None, Some((path, image))));
+    let entry = stages.last().map(|stage| stage.code.entry.clone()).unwrap_or_default();
+    Ok((finish(stages, image, &path.program, target)?, entry))
 }
 
 fn finish(stages: Vec<Stage>, image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
@@ -129,17 +138,20 @@ type Change<'a> = &'a dyn Fn(&mut Code);
 
 /// A program behind each of these passes, `traces` first.
 pub fn stages(image: &Image, program: &Program, passes: Passes) -> Vec<Stage> {
-    staged(image, program, passes, None)
+    staged(image, program, (passes, None, None))
 }
 
-fn staged(image: &Image, program: &Program, passes: Passes, profile: Option<&Profile>) -> Vec<Stage> {
+/// How a program is compiled: its passes, with a profile of its packets, as a leaf of another.
+type How<'a> = (Passes, Option<&'a Profile>, Option<(&'a Path, &'a Image)>);
+
+fn staged(image: &Image, program: &Program, how: How<'_>) -> Vec<Stage> {
     let regions = analysis::analyze(image, program);
     let maps = Maps {
         sizes: sizes(image, &regions),
         arrays: arrays(image),
         elements: pass::queues::elements(image, &regions),
     };
-    run(program, regions, maps, passes, profile)
+    run(program, regions, maps, how)
 }
 
 /// The arrays whose values programs have addresses of.
@@ -160,10 +172,10 @@ fn sizes(image: &Image, regions: &Regions) -> BTreeMap<u32, (u32, u32)> {
     (0..).zip(&regions.slots).filter_map(of_call).collect()
 }
 
-fn run(program: &Program, regions: Regions, maps: Maps, passes: Passes, profile: Option<&Profile>) -> Vec<Stage> {
+fn run(program: &Program, regions: Regions, maps: Maps, how: How<'_>) -> Vec<Stage> {
     let mut crowded: BTreeMap<u32, u8> = BTreeMap::new();
     loop {
-        match attempt(program, regions.clone(), maps.clone(), (passes, profile), &crowded) {
+        match attempt(program, regions.clone(), maps.clone(), how, &crowded) {
             Ok(stages) => return stages,
             // Each round leaves a trace with less that `packs` makes, then its values in their registers; without `values` all have room.
             Err(more) => more.into_iter().for_each(|label| *crowded.entry(label).or_default() += 1),
@@ -179,10 +191,13 @@ fn attempt(
     program: &Program,
     regions: Regions,
     maps: Maps,
-    (passes, profile): (Passes, Option<&Profile>),
+    (passes, profile, leaf): How<'_>,
     crowded: &BTreeMap<u32, u8>,
 ) -> Result<Vec<Stage>, BTreeSet<u32>> {
     let mut steps = pass::decode::decode(program);
+    if let Some((path, _)) = leaf {
+        path.decide(&mut steps);
+    }
     if passes.has(Pass::Decided) {
         pass::decided::decided(&mut steps, &regions);
     }
@@ -251,6 +266,10 @@ fn attempt(
     for (pass, change) in on_values.into_iter().filter(|(pass, _)| runs(*pass)) {
         change(&mut code);
         stages.push(changed(pass.name(), &mut code));
+    }
+    if let Some((_, image)) = leaf {
+        code.entry = warp::peel::peel(&mut code, image);
+        stages.push(changed("peel", &mut code));
     }
     if renames {
         let more = pass::rename::rename(&mut code);

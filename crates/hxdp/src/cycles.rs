@@ -18,7 +18,7 @@ pub use area::lut;
 pub use engine::{Dispatch, Engine, Memory, Order};
 pub use search::{MapEngine, Search};
 pub use simulate::{Arrivals, Load, Timing, alone, loaded, mean_alone, saturated, simulate};
-pub use trace::{Done, Issue, Recorder, Trace};
+pub use trace::{Done, Issue, Recorder, Recording, Start, Trace};
 
 /// What one packet, or several, executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]

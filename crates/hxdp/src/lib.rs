@@ -28,6 +28,7 @@ pub mod sections;
 pub mod target;
 pub mod verify;
 pub mod visits;
+pub mod warp;
 
 pub use bundle::{Bundle, Bundles};
 pub use codes::codes;

@@ -1,11 +1,13 @@
 //! The bundle model: executes bundles on the interpreter's state.
 
 use crate::alu::{alu, extend, holds, rotate, swap};
-use crate::cycles::{Done, Issue, Recorder};
+use crate::cycles::{Done, Recorder, Recording};
 use crate::op::{LOOKUP, START, TAIL_CALL};
 use crate::rows::{MAP_HELPERS, needs_no_search};
 use crate::sections::Serial;
 use crate::visits::Visits;
+use crate::warp::Table;
+use crate::warp::begin::{Begin, Bound};
 use crate::{Bundles, CompileError, Compiled, Executed, Op, Target, compile};
 use sluice_ebpf::insn::{AtomicOp, Cond, Operand, WideValue};
 use sluice_ebpf::vm::{Cpu, Installed, Machine};
@@ -20,6 +22,8 @@ struct Loaded {
     /// Numbers of 64-bit constants, by row and lane.
     constants: BTreeMap<(u32, u32), u64>,
     serial: Serial,
+    /// What is done before row 0.
+    warp: Option<Bound>,
 }
 
 /// Cores with compiled programs.
@@ -109,7 +113,7 @@ impl Cores {
                 constants.insert((row, lane), number.unwrap_or_default());
             }
         }
-        self.programs.insert(number, Loaded { bundles, constants, serial: Serial::No });
+        self.programs.insert(number, Loaded { bundles, constants, serial: Serial::No, warp: None });
     }
 
     /// Says which of a program's rows packets of a flow pass one after the other, for what is recorded.
@@ -119,13 +123,20 @@ impl Cores {
         }
     }
 
+    /// Lets a program's packets pass the table that its rows were made with.
+    pub fn warp(&mut self, number: u32, table: Table, runtime: &Runtime, installed: Installed) {
+        if let Some(loaded) = self.programs.get_mut(&number) {
+            loaded.warp = Some(Bound::new(table, |index| runtime.map(installed, index as usize)));
+        }
+    }
+
     /// What was executed since this was last asked.
     pub fn take_executed(&self) -> Executed {
         self.executed.take()
     }
 
-    /// The bundles that were recorded since this was last asked, and whether some are of a program that is serial as a whole.
-    pub fn take_issues(&self) -> (Vec<Issue>, bool) {
+    /// What was recorded since this was last asked.
+    pub fn take_issues(&self) -> Recording {
         self.recorder.take()
     }
 
@@ -157,6 +168,15 @@ impl Machine for Cores {
         let mut loaded = self.rows(cpu.program())?;
         scribble(cpu);
         let mut row = loaded.bundles.functions.get(&slot).copied().unwrap_or(u32::MAX);
+        if let Some(warp) = loaded.warp.as_ref().filter(|_| slot == 0 && base == 0) {
+            let leaf = warp.leaf(cpu);
+            let (begin, start) = self.passing(cpu, warp.shares(leaf), |cpu| warp.begin(cpu, leaf, row));
+            self.recorder.starts(start);
+            match begin {
+                Begin::Done => return Ok(()),
+                Begin::Row(first) => row = first,
+            }
+        }
         loop {
             match self.bundle(cpu, loaded, row, base)? {
                 Way::Next => row += 1,

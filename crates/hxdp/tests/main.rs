@@ -17,3 +17,4 @@ mod recorded;
 mod same;
 mod sections;
 mod visits;
+mod warp;

@@ -18,7 +18,7 @@ fn recorded(text: &str, lanes: usize, passes: Passes) -> Vec<Issue> {
     let compiled = compile_with(&image, &image.programs[0], &target(lanes), passes).unwrap();
     cores.bind(compiled.bundles, runtime.program_number(installed, 0).unwrap(), &runtime, installed);
     runtime.run_on(&cores, installed, 0, &mut Packet::new(&[1; 60]), Ingress { ifindex: 3, queue: 0 });
-    cores.take_issues().0
+    cores.take_issues().issues
 }
 
 #[test]

@@ -96,6 +96,16 @@ impl Cpu<'_> {
         if self.work > self.limit { Err(FaultReason::Work { limit: self.limit }) } else { Ok(()) }
     }
 
+    /// Back edges and calls that may still be counted.
+    pub fn work_left(&self) -> u64 {
+        self.limit.saturating_sub(self.work)
+    }
+
+    /// So many back edges and calls were made elsewhere, no more than are left.
+    pub fn work_done(&mut self, work: u64) {
+        self.work += work;
+    }
+
     /// Counts executed instructions.
     pub fn count_instructions(&mut self, executed: u64) {
         self.instructions += executed;

@@ -141,6 +141,18 @@ codes! {
 }
 
 codes! {
+    /// What the warp engine does with a leaf's packets.
+    XdpWarpKind, "xdp_warp_kind", "XdpWarp", 2 {
+        /// A core runs the program from its start.
+        Plain "plain" = 0,
+        /// The verdict is known: no core runs it.
+        Verdict "verdict" = 1,
+        /// A core goes on where the leaf says.
+        Resume "resume" = 2,
+    }
+}
+
+codes! {
     /// What a map is, of those that the engine has.
     XdpMapKind, "xdp_map_kind", "XdpMap", 4 {
         /// By index.

@@ -98,6 +98,7 @@ pub(crate) static FOLDER: Folder = Folder {
     codes: &[
         codes::XdpOp::LIST,
         codes::XdpMapKind::LIST,
+        codes::XdpWarpKind::LIST,
         codes::XdpMapOp::LIST,
         codes::XdpStep::LIST,
         codes::XdpPass::LIST,

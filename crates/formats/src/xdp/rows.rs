@@ -380,6 +380,131 @@ row! {
     }
 }
 
+row! {
+    /// What the warp engine gathers of a module's packets. Index: 2 * module + generation.
+    #[derive(Copy, Hash)]
+    XdpWarpKeyRow, "xdp_warp_key_row" {
+        /// There is a table; otherwise cores run the program from its start.
+        valid: bool = 1,
+        /// Byte of each lane of the key: 0 to 63 of the frame, 64 to 67 of `ingress_ifindex`, 68 to 71 of `rx_queue_index`, both little endian.
+        lanes: [u8; 14] = 7,
+    }
+}
+
+row! {
+    /// A predicate: whether a number of two lanes, masked, shifted and with something added, is at most the limit.
+    #[derive(Copy, Hash)]
+    XdpWarpPredicatePart, "xdp_warp_predicate" {
+        /// The lanes: 2 * pair is the upper byte, 2 * pair + 1 the lower one.
+        pair: u8 = 3,
+        /// Which of their bits count.
+        mask: u16 = 16,
+        /// How far they are shifted down then; in two's complement, so that from 16 on it is up, by 32 less this.
+        down: u8 = 5,
+        /// What is added: modulo 2^16 where the limit is a number, signed where it is the length.
+        add: u16 = 16,
+        /// The limit.
+        limit: u16 = 16,
+        /// The limit is the frame's length.
+        length: bool = 1,
+    }
+}
+
+row! {
+    /// Predicates of a module's packets. Index: 2 * (2 * module + generation) + half; 4 predicates each.
+    #[derive(Copy, Hash)]
+    XdpWarpPredicatesRow, "xdp_warp_predicates_row" {
+        /// Predicates.
+        predicates: [XdpWarpPredicatePart; 4] = 0,
+    }
+}
+
+row! {
+    /// Which rules a chunk of 5 bits of a module's key agrees with. Index: 32 * (2 * module + generation) + value of the chunk, in the memory of the
+    /// chunk: the key is the lanes, lane 0 lowest, and behind them the predicates.
+    #[derive(Copy, Hash)]
+    XdpWarpChunkRow, "xdp_warp_chunk_row" {
+        /// By rule; the lowest one that all chunks agree with is the packet's leaf.
+        rules: u64 = 64,
+    }
+}
+
+row! {
+    /// What a verdict adds to a value of a map.
+    #[derive(Copy, Hash)]
+    XdpWarpCountPart, "xdp_warp_count" {
+        /// It adds.
+        valid: bool = 1,
+        /// To 8 bytes, not 4.
+        wide: bool = 1,
+        /// The frame's length, not the number.
+        length: bool = 1,
+        /// The number.
+        number: u8 = 8,
+        /// Address of the value's bytes, from 0x4000_0000 on.
+        address: u32 = 30,
+    }
+}
+
+row! {
+    /// What becomes of a leaf's packets. Index: 64 * (2 * module + generation) + rule.
+    #[derive(Copy, Hash)]
+    XdpWarpLeafRow, "xdp_warp_leaf_row" {
+        /// What (`xdp_warp_kind`): a core runs the program from its start, a verdict, a core resumes.
+        kind: u8 = 2,
+        /// The verdict: r0.
+        verdict: u8 = 2,
+        /// First row of what is resumed.
+        start: u16 = 13,
+        /// Back edges and calls that were made.
+        work: u8 = 8,
+        /// First of its steps.
+        step: u8 = 7,
+        /// Steps.
+        steps: u8 = 5,
+        /// A lookup is made; its key is what the steps made.
+        looks_up: bool = 1,
+        /// In this map.
+        map: u16 = 16,
+        /// Bytes of the key.
+        key_bytes: u8 = 7,
+        /// What a verdict adds.
+        counts: [XdpWarpCountPart; 2] = 0,
+    }
+}
+
+row! {
+    /// A step: something is put into a register or a word of the key, beside what is there. Index: 128 * (2 * module + generation) + step.
+    #[derive(Copy, Hash)]
+    XdpWarpStepRow, "xdp_warp_step_row" {
+        /// The number is the constant; otherwise it says what is taken (`xdp_warp_part`).
+        constant: bool = 1,
+        /// Register, or from 16 on word of the key.
+        target: u8 = 5,
+        /// The number.
+        number: u64 = 64,
+    }
+}
+
+row! {
+    /// What a step takes of the packet: bytes as a number, shifted down, its lowest bits, shifted up.
+    #[derive(Copy, Hash)]
+    XdpWarpPart, "xdp_warp_part" {
+        /// First byte, as in a key's lane.
+        offset: u8 = 7,
+        /// Bytes, less 1.
+        bytes: u8 = 3,
+        /// In network order.
+        swap: bool = 1,
+        /// How far the number is shifted down.
+        down: u8 = 3,
+        /// Bits that are kept, less 1.
+        width: u8 = 6,
+        /// How far they are shifted up then.
+        up: u8 = 6,
+    }
+}
+
 pub(super) const ROWS: &[RowInfo] = rows![
     XdpLanePart,
     XdpCodeRow,
@@ -402,4 +527,12 @@ pub(super) const ROWS: &[RowInfo] = rows![
     XdpEventDataRow,
     XdpEventHeader,
     XdpStepTraceRow,
+    XdpWarpKeyRow,
+    XdpWarpPredicatePart,
+    XdpWarpPredicatesRow,
+    XdpWarpChunkRow,
+    XdpWarpCountPart,
+    XdpWarpLeafRow,
+    XdpWarpStepRow,
+    XdpWarpPart,
 ];

@@ -2,7 +2,7 @@
 
 use super::calendar::Calendar;
 use super::late::{Cycle, Late};
-use super::search::{FirstHalf, OfMap};
+use super::search::{FirstHalf, OfMap, Search};
 use super::turns::Turns;
 use super::{Engine, Issue, Trace};
 use std::collections::{HashMap, VecDeque};
@@ -43,7 +43,7 @@ pub struct Unit {
 
 impl Unit {
     /// When it begins with what arrives then.
-    fn begin(&mut self, arrives: u64, every: u64) -> u64 {
+    pub fn begin(&mut self, arrives: u64, every: u64) -> u64 {
         let begins = arrives.max(self.free);
         self.free = begins + every;
         self.done += 1;
@@ -62,10 +62,35 @@ pub struct Shared {
     pub of_maps: HashMap<u64, OfMap>,
     /// Its first half.
     pub first_half: FirstHalf,
+    /// Steps of the warp engine that make registers and keys.
+    pub extractor: Unit,
     /// What looks beside it.
     pub seeker: Calendar,
     /// Which packet's a flow's section is.
     pub turns: Turns,
+}
+
+impl Shared {
+    /// The second half of an operation whose key is there then: the first cycle in which who waits for it is picked.
+    pub fn search(&mut self, found: u64, engine: &Engine, search: Search) -> u64 {
+        let back = engine.maps.back(search);
+        let (beside, alone) = self.of_maps.entry(search.map).or_default().before(found, search.only_looks);
+        let aside =
+            search.only_looks && self.seeker.first(beside, back).0 <= self.map_engine.first(alone, back).0;
+        let found = if aside { beside } else { alone };
+        let (unit, answer) = match aside {
+            true => (&mut self.seeker, engine.seek_answer),
+            false => (&mut self.map_engine, engine.map_answer),
+        };
+        let begins = unit.begin(found, back);
+        self.first_half.taken = begins;
+        self.of_maps.entry(search.map).or_default().until(begins + back, search.only_looks, aside);
+        let locked = engine.maps.locked(search);
+        if locked > 0 {
+            self.value_port.take(begins + back - locked, locked);
+        }
+        begins + back + answer
+    }
 }
 
 /// What a bundle that launches something waits for: until when, and whether the map engine has it.
@@ -139,8 +164,8 @@ impl Core {
     }
 
     /// A packet is in the memory.
-    pub fn loaded(&mut self, now: u64, engine: &Engine, packet: usize, trace: usize) {
-        self.waiting.push_back((packet, trace, now + engine.start));
+    pub fn loaded(&mut self, from: u64, packet: usize, trace: usize) {
+        self.waiting.push_back((packet, trace, from));
     }
 
     /// Packets that end in this cycle; their contexts are free.
@@ -335,23 +360,7 @@ impl Core {
         }
         if let Some(search) = issue.search {
             let found = shared.first_half.found(at + 1, &engine.maps, search);
-            let back = engine.maps.back(search);
-            let (beside, alone) = shared.of_maps.entry(search.map).or_default().before(found, search.only_looks);
-            let aside =
-                search.only_looks && shared.seeker.first(beside, back).0 <= shared.map_engine.first(alone, back).0;
-            let found = if aside { beside } else { alone };
-            let (unit, answer) = match aside {
-                true => (&mut shared.seeker, engine.seek_answer),
-                false => (&mut shared.map_engine, engine.map_answer),
-            };
-            let begins = unit.begin(found, back);
-            shared.first_half.taken = begins;
-            shared.of_maps.entry(search.map).or_default().until(begins + back, search.only_looks, aside);
-            let locked = engine.maps.locked(search);
-            if locked > 0 {
-                shared.value_port.take(begins + back - locked, locked);
-            }
-            until = until.max(Some(begins + back + answer));
+            until = until.max(Some(shared.search(found, engine, search)));
         }
         until.map_or(Launched::Nothing, Launched::Until)
     }

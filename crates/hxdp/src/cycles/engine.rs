@@ -64,6 +64,10 @@ pub struct Engine {
     pub leave: u64,
     /// From the end of a packet's program to its verdict, where it is dropped.
     pub verdict: u64,
+    /// Cycles of the warp engine before a packet is loaded; 0 without one.
+    pub warp: u64,
+    /// From the last step of a key in the warp engine to the map engine's hash.
+    pub warp_key: u64,
     /// Rows of stack that are written with zeros before a packet begins.
     pub stack_rows: u32,
     /// When packets may leave.
@@ -154,6 +158,8 @@ impl Default for Engine {
             start: 11,
             leave: 6,
             verdict: 3,
+            warp: 0,
+            warp_key: 1,
             stack_rows: 0,
             order: Order::Tickets(16),
             dispatch: Dispatch::LeastWork,
@@ -162,6 +168,11 @@ impl Default for Engine {
 }
 
 impl Engine {
+    /// With a warp engine in front of the cores.
+    pub fn with_warp(self) -> Self {
+        Self { warp: 14, ..self }
+    }
+
     /// One with so many contexts a core, and two slots for each.
     pub fn with_contexts(self, contexts: usize) -> Self {
         Self { contexts, slots: 2 * contexts, ..self }

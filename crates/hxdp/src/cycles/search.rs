@@ -210,6 +210,15 @@ impl FirstHalf {
     }
 }
 
+impl FirstHalf {
+    /// The same where the key's words come by themselves.
+    pub fn given(&mut self, comes: u64, engine: &MapEngine, search: Search) -> u64 {
+        let begins = comes.max(self.free).max(self.taken);
+        self.free = begins + u64::from(search.key);
+        begins + engine.hash(search)
+    }
+}
+
 /// Until when a map is looked up in beside another operation, and changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfMap {

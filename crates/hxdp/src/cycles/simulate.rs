@@ -7,7 +7,7 @@
 
 use super::core::{Core, Shared, Wanted};
 use super::order::Tickets;
-use super::{Dispatch, Engine, Trace};
+use super::{Dispatch, Engine, Start, Trace};
 use std::collections::{HashMap, VecDeque};
 
 /// When packets come.
@@ -284,7 +284,7 @@ impl Simulation<'_> {
         self.may_leave = true;
         let Flight { core, came, .. } = self.flights[packet];
         self.cores[core].slots -= 1;
-        self.latency += at - came;
+        self.latency += at + self.engine.warp - came;
         self.done += 1;
     }
 
@@ -363,7 +363,25 @@ impl Simulation<'_> {
         moving.rows -= 1;
         self.filling = Some(moving).filter(|moving| moving.rows > 0);
         if moving.rows == 0 {
-            self.cores[core].loaded(now, self.engine, moving.packet, trace);
+            self.loaded(now, core, moving.packet, trace);
+        }
+    }
+
+    /// All rows of a packet are there.
+    fn loaded(&mut self, now: u64, core: usize, packet: usize, trace: usize) {
+        let engine = self.engine;
+        let from = now + engine.start;
+        match self.load.traces[trace].start {
+            Start::Plain => self.cores[core].loaded(from, packet, trace),
+            Start::Verdict => self.end(now, packet),
+            Start::Resume { steps, search } => {
+                let made = self.shared.extractor.begin(now, steps.into()) + u64::from(steps);
+                let answer = search.map_or(0, |search| {
+                    let found = self.shared.first_half.given(made + engine.warp_key, &engine.maps, search);
+                    self.shared.search(found, engine, search)
+                });
+                self.cores[core].loaded(from.max(made).max(answer), packet, trace);
+            }
         }
     }
 }

@@ -172,6 +172,35 @@ pub struct Recorder {
     on: bool,
     issues: RefCell<Vec<Issue>>,
     whole: Cell<bool>,
+    start: Cell<Start>,
+}
+
+/// What was recorded of a packet.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// Its bundles.
+    pub issues: Vec<Issue>,
+    /// Some are of a program that is serial as a whole.
+    pub whole: bool,
+    /// How it began.
+    pub start: Start,
+}
+
+/// How a packet begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Start {
+    /// At its program's first row.
+    #[default]
+    Plain,
+    /// Its verdict is known without a core.
+    Verdict,
+    /// At another row.
+    Resume {
+        /// Steps in which the warp engine makes registers and key.
+        steps: u8,
+        /// The lookup that is under way.
+        search: Option<Search>,
+    },
 }
 
 /// Place of a bundle in what is recorded.
@@ -207,9 +236,14 @@ impl Recorder {
         }
     }
 
-    /// What was recorded since this was last asked, and whether a program was serial as a whole.
-    pub fn take(&self) -> (Vec<Issue>, bool) {
-        (self.issues.take(), self.whole.take())
+    /// A packet begins.
+    pub fn starts(&self, start: Start) {
+        self.start.set(start);
+    }
+
+    /// What was recorded since this was last asked.
+    pub fn take(&self) -> Recording {
+        Recording { issues: self.issues.take(), whole: self.whole.take(), start: self.start.take() }
     }
 }
 
@@ -226,6 +260,8 @@ pub struct Trace {
     pub flow: u32,
     /// Packets of this flow are carried out one after the other, as a whole.
     pub serial: bool,
+    /// How it begins.
+    pub start: Start,
 }
 
 /// Bytes of a row of packet memory, and of a beat.
@@ -234,7 +270,7 @@ pub const ROW_BYTES: u32 = 64;
 impl Trace {
     /// Of what was recorded of a packet that came with so many bytes, and what became of it.
     pub fn new(
-        (issues, serial): (Vec<Issue>, bool),
+        Recording { issues, whole: serial, start }: Recording,
         length: usize,
         after: &Packet,
         verdict: Verdict,
@@ -248,6 +284,7 @@ impl Trace {
             rows_out: if dropped { 0 } else { rows.max(1) },
             flow,
             serial,
+            start,
         }
     }
 

@@ -84,6 +84,8 @@ pub struct Code {
     /// Whether packets of one flow must wait for each other: a plain read-modify-write of a shared value is left, or an
     /// access that could be one.
     pub flow_serial: bool,
+    /// What the engine has put into registers where the program begins.
+    pub entry: crate::warp::peel::Entry,
 }
 
 impl Code {

@@ -28,6 +28,7 @@ pub fn traces(program: &Program, steps: &[Step], regions: Regions, predicted: Op
         flow_serial: !regions.complete || regions.summary.flow_serial,
         maps: Maps::default(),
         leaving: BTreeMap::new(),
+        entry: crate::warp::peel::Entry::default(),
         branches: steps.iter().filter(|s| s.op.branch().is_some()).map(|s| (s.slot, s.op)).collect(),
         regions,
     };

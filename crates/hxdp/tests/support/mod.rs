@@ -18,6 +18,8 @@ use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{Image, MapType, Packet, Program, Runtime, load};
 use sluice_formats::address::control::FLOW_SECRET_AT_RESET;
 use sluice_hxdp::sections::Serial;
+use sluice_hxdp::cycles::Start;
+use sluice_hxdp::warp::{Table, Warped, warp};
 use sluice_hxdp::{Bundles, CompileError, Cores, Executed, Passes, Target, Trace, compile, compile_with};
 use std::path::{Path, PathBuf};
 use steps::{Load, Step};
@@ -51,7 +53,7 @@ impl Twins {
     pub fn new(image: Image, target: &Target, work: Option<u64>) -> Result<Self, CompileError> {
         Self::marked(image, work, |image, program| {
             let compiled = compile(image, program, target)?;
-            Ok((compiled.bundles, Serial::of(compiled.flow_serial, compiled.sections)))
+            Ok((compiled.bundles, Serial::of(compiled.flow_serial, compiled.sections), None))
         })
     }
 
@@ -61,13 +63,13 @@ impl Twins {
         work: Option<u64>,
         compile: impl Fn(&Image, &Program) -> Result<Bundles, CompileError>,
     ) -> Result<Self, CompileError> {
-        Self::marked(image, work, |image, program| Ok((compile(image, program)?, Serial::No)))
+        Self::marked(image, work, |image, program| Ok((compile(image, program)?, Serial::No, None)))
     }
 
     fn marked(
         image: Image,
         work: Option<u64>,
-        compile: impl Fn(&Image, &Program) -> Result<(Bundles, Serial), CompileError>,
+        compile: impl Fn(&Image, &Program) -> Result<(Bundles, Serial, Option<Table>), CompileError>,
     ) -> Result<Self, CompileError> {
         let side = || {
             let mut runtime = Runtime::new(2, 7);
@@ -78,10 +80,13 @@ impl Twins {
         let sides = [side(), side()];
         let mut cores = Cores::new();
         for (index, program) in image.programs.iter().enumerate() {
-            let (bundles, serial) = compile(&image, program)?;
+            let (bundles, serial, warp) = compile(&image, program)?;
             if let Some(number) = sides[1].0.program_number(sides[1].1, index) {
                 cores.bind(bundles, number, &sides[1].0, sides[1].1);
                 cores.mark(number, serial);
+                if let Some(table) = warp {
+                    cores.warp(number, table, &sides[1].0, sides[1].1);
+                }
             }
         }
         Ok(Self { image, cores, sides, packets: 0, executed: Executed::default(), instructions: 0, traces: vec![] })
@@ -102,10 +107,10 @@ impl Twins {
         self.packets += 1;
         self.executed += self.cores.take_executed();
         self.instructions += expected.instructions;
-        let (issues, serial) = self.cores.take_issues();
-        if !issues.is_empty() {
+        let recorded = self.cores.take_issues();
+        if !recorded.issues.is_empty() || recorded.start == Start::Verdict {
             let flow = flow_hash(&headers(frame), FLOW_SECRET_AT_RESET);
-            let trace = Trace::new((issues, serial), frame.len(), other_packet, found.verdict, flow);
+            let trace = Trace::new(recorded, frame.len(), other_packet, found.verdict, flow);
             self.traces.push((trace, expected.instructions));
         }
         let place = |o: &Outcome| o.fault.as_ref().map(|f| (f.reason, f.program.clone(), f.pc));
@@ -181,6 +186,7 @@ pub struct Replay {
     file: PathBuf,
     passes: Passes,
     counts_only: bool,
+    warps: bool,
 }
 
 impl Replay {
@@ -194,6 +200,13 @@ impl Replay {
     /// The same with every packet recorded.
     pub fn record(steps: &[Step], target: &Target) -> Self {
         let mut replay = Self { records: true, ..Self::default() };
+        replay.all(steps, target);
+        replay
+    }
+
+    /// The same where packets pass the programs' tables before a core has them.
+    pub fn warped(steps: &[Step], target: &Target) -> Self {
+        let mut replay = Self { records: true, warps: true, ..Self::default() };
         replay.all(steps, target);
         replay
     }
@@ -287,7 +300,11 @@ impl Replay {
         let compile = |image: &Image, program: &Program| compile_with(image, program, target, self.passes);
         let twins = Twins::marked(image, None, |image, program| {
             let compiled = compile(image, program)?;
-            Ok((compiled.bundles, Serial::of(compiled.flow_serial, compiled.sections)))
+            if self.warps {
+                let Warped { bundles, serial, table } = warp(image, program, compiled, target)?;
+                return Ok((bundles, serial, Some(table)));
+            }
+            Ok((compiled.bundles, Serial::of(compiled.flow_serial, compiled.sections), None))
         });
         let mut twins = twins.map_err(|e| e.to_string())?;
         if self.records {

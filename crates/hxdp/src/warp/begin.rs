@@ -1,0 +1,102 @@
+//! What the engine does with a packet before a core has it, in the bundle model.
+
+use super::bits::Seen;
+use super::peel::Lookup;
+use super::value::More;
+use super::walk::Count;
+use super::{Action, Table};
+use crate::cycles::search::Search;
+use crate::cycles::trace::Start;
+use crate::op::LOOKUP;
+use sluice_ebpf::MapId;
+use sluice_ebpf::vm::Cpu;
+
+/// A table that is bound to the maps of a runtime.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    table: Table,
+    /// Maps that each leaf looks up in, or counts in.
+    maps: Vec<Vec<Option<MapId>>>,
+}
+
+/// Where a packet begins.
+pub enum Begin {
+    /// At this row.
+    Row(u32),
+    /// Nowhere: its verdict is in r0.
+    Done,
+}
+
+impl Bound {
+    /// Binds; `map` gives the map with an index of the image.
+    pub fn new(table: Table, map: impl Fn(u32) -> Option<MapId>) -> Self {
+        let of = |action: &Action| match action {
+            Action::Resume { entry, .. } => entry.lookup.iter().map(|lookup| map(lookup.map)).collect(),
+            Action::Verdict { counts, .. } => counts.iter().map(|count| map(count.cell.map)).collect(),
+            Action::Plain => Vec::new(),
+        };
+        let maps = table.leaves.iter().map(|leaf| of(&leaf.action)).collect();
+        Self { table, maps }
+    }
+
+    /// The leaf of a packet.
+    pub fn leaf(&self, cpu: &Cpu<'_>) -> Option<usize> {
+        let leaf = self.table.leaf(&Seen::new(cpu.packet.frame(), cpu.ingress))?;
+        // At the limit on work the program itself says where it was.
+        Some(leaf).filter(|leaf| self.table.leaves[*leaf].work <= cpu.work_left())
+    }
+
+    /// Whether a leaf reaches what packets share.
+    pub fn shares(&self, leaf: Option<usize>) -> bool {
+        leaf.is_some_and(|leaf| !self.maps[leaf].is_empty())
+    }
+
+    /// Sets registers as the leaf says, and looks up.
+    pub fn begin(&self, cpu: &mut Cpu<'_>, leaf: Option<usize>, plain: u32) -> (Begin, Start) {
+        let Some(at) = leaf else { return (Begin::Row(plain), Start::Plain) };
+        cpu.work_done(self.table.leaves[at].work);
+        match &self.table.leaves[at].action {
+            Action::Plain => (Begin::Row(plain), Start::Plain),
+            Action::Verdict { r0, counts } => {
+                for (count, map) in counts.iter().zip(&self.maps[at]) {
+                    add(cpu, count, *map);
+                }
+                cpu.registers[0] = *r0;
+                (Begin::Done, Start::Verdict)
+            }
+            Action::Resume { row, entry } => {
+                let seen = Seen::new(cpu.packet.frame(), cpu.ingress);
+                for (r, from) in &entry.registers {
+                    cpu.registers[usize::from(*r)] = from.of(&seen);
+                }
+                let map = self.maps[at].first().copied().flatten();
+                let search = entry.lookup.as_ref().zip(map).and_then(|(lookup, map)| search(cpu, &seen, lookup, map));
+                (Begin::Row(*row), Start::Resume { steps: entry.steps() as u8, search })
+            }
+        }
+    }
+}
+
+/// Adds to a value of an array.
+fn add(cpu: &mut Cpu<'_>, count: &Count, map: Option<MapId>) {
+    let cell = count.cell;
+    let value = map.and_then(|map| cpu.maps.lookup(map, &cell.index.to_le_bytes(), cpu.world.cpu));
+    let Some(address) = value.map(|value| u64::from(value) + u64::from(cell.offset)) else { return };
+    let more = match count.more {
+        More::Number(number) => number,
+        More::Length => cpu.packet.frame().len() as u64,
+    };
+    // A value that is there can be written.
+    if let Ok(before) = cpu.load_bytes(address, cell.bytes) {
+        let _ = cpu.store_bytes(address, cell.bytes, before.wrapping_add(more));
+    }
+}
+
+/// Carries out a lookup; its answer is in r0.
+fn search(cpu: &mut Cpu<'_>, seen: &Seen, lookup: &Lookup, map: MapId) -> Option<Search> {
+    let mut key: Vec<u8> = lookup.key.iter().flat_map(|word| word.of(seen).to_le_bytes()).collect();
+    key.truncate(lookup.bytes as usize);
+    let value = cpu.maps.lookup(map, &key, cpu.world.cpu);
+    cpu.registers[0] = value.map_or(0, u64::from);
+    cpu.maps.spec(map).map(|spec| Search::new(LOOKUP, spec))
+}

@@ -1,0 +1,18 @@
+//! Program Warping: what a packet's bytes decide is decided before a core sees it (docs/decisions/xdp-warp.md).
+
+pub mod begin;
+pub mod bits;
+pub mod extract;
+pub mod facts;
+pub mod key;
+pub mod path;
+pub mod peel;
+pub mod rows;
+pub mod stack;
+pub mod table;
+pub mod test;
+pub mod tree;
+pub mod value;
+pub mod walk;
+
+pub use table::{Action, Leaf, Rule, Table, Warped, warp};

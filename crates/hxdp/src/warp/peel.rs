@@ -1,0 +1,347 @@
+//! Takes out of a leaf's code what the engine does.
+//!
+//! Before: a program whose first trace begins with a path, without its branches. After: a first lookup whose key the frame gives is
+//! no instruction any more, its answer is in r0 where the trace begins; and of r0 to r9 those that save most hold what they hold later already.
+//! Needs: all passes but `rename`. Leaves alone: what the frame alone does not give.
+
+use super::bits::{Bit, Bits, FRAME, IFINDEX, QUEUE};
+use super::extract::Extract;
+use super::value::{Base, Value};
+use super::stack::Stack;
+use crate::effect::{CONTEXT, Effect, PACKET};
+use crate::op::{LOOKUP, NAMES, START};
+use crate::pass::liveness::Liveness;
+use crate::pass::webs::Webs;
+use crate::pass::{Code, Trace, dead, stores};
+use crate::{Op, Step};
+use sluice_ebpf::insn::{Operand, Order, WideValue};
+use sluice_ebpf::{Image, MapType, address};
+
+/// A lookup that is under way when a leaf's code begins.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+pub struct Lookup {
+    /// Index of the map in the image.
+    pub map: u32,
+    /// The key in words of 8 bytes, little endian; the last one is filled with zeros.
+    pub key: Vec<Extract>,
+    /// Bytes of the key.
+    pub bytes: u32,
+}
+
+/// What a leaf's code begins with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, serde::Serialize)]
+pub struct Entry {
+    /// Registers, rising, and what they hold.
+    pub registers: Vec<(u8, Extract)>,
+    /// Its answer is in r0.
+    pub lookup: Option<Lookup>,
+}
+
+impl Entry {
+    /// Steps of the engine that it takes.
+    pub fn steps(&self) -> usize {
+        let key = self.lookup.iter().flat_map(|lookup| &lookup.key);
+        self.registers.iter().map(|(_, extract)| extract).chain(key).map(Extract::steps).sum()
+    }
+}
+
+/// Registers that the engine sets at most.
+pub const REGISTERS: usize = 8;
+/// Steps that it takes for a leaf at most.
+pub const STEPS: usize = 16;
+
+/// Peels the first trace.
+pub fn peel(code: &mut Code, image: &Image) -> Entry {
+    let mut entry = Entry::default();
+    if let Some((lookup, without)) = lookup(code, image) {
+        *code = without;
+        entry.lookup = Some(lookup);
+    }
+    registers(code, &mut entry);
+    entry
+}
+
+/// What the names of a trace hold, as far as the frame gives it.
+struct Known {
+    names: [Value; NAMES],
+    stack: Stack,
+    /// The frame is as it came.
+    pristine: bool,
+}
+
+impl Known {
+    fn new() -> Self {
+        let mut names = [Value::Opaque; NAMES];
+        names[1] = Value::place(Base::Context, 0);
+        names[10] = Value::place(Base::Stack, 0);
+        names[usize::from(START)] = Value::place(Base::Start, 0);
+        Self { names, stack: Stack::zeros(), pristine: true }
+    }
+
+    fn reg(&self, r: u8) -> Value {
+        self.names[usize::from(r)]
+    }
+
+    fn operand(&self, operand: Operand) -> Value {
+        match operand {
+            Operand::Reg(r) => self.reg(r),
+            Operand::Imm(number) => Value::constant(number as i64 as u64),
+        }
+    }
+
+    /// What an instruction gives, if it gives one register.
+    fn gives(&self, step: &Step, effect: &Effect) -> Value {
+        match step.op {
+            Op::Alu { op, wide, a, b, .. } => self.reg(a).alu(op, wide, self.operand(b)),
+            Op::Move { wide: true, src, .. } => self.operand(src),
+            Op::Move { wide: false, src, .. } => {
+                let value = self.operand(src);
+                value.alu(sluice_ebpf::insn::AluOp::Mov, false, value)
+            }
+            Op::Extend { wide, bits, src, .. } => self.reg(src).extended(wide, bits),
+            Op::Negate { wide, src, .. } => {
+                Value::constant(0).alu(sluice_ebpf::insn::AluOp::Sub, wide, self.reg(src))
+            }
+            Op::Rotate { wide, src, right, .. } => self.reg(src).rotated(wide, right),
+            Op::Swap { order, bits, src, .. } => self.reg(src).swapped(order != Order::Little, bits),
+            Op::Constant { value: WideValue::Number(number), .. } => Value::constant(number),
+            Op::Constant { value: WideValue::Map(map), .. } => Value::Map(map),
+            Op::Pack { low, high, bits, .. } => {
+                let part = |r: u8| self.reg(r).as_bits().map(|all| all.low(bits.into()));
+                let both = part(low).zip(part(high));
+                match both.and_then(|(low, high)| low.joined(&high.up(bits.into()))) {
+                    Some(bits) => Value::Number { bits, add: 0 },
+                    None => Value::Opaque,
+                }
+            }
+            Op::Load { bytes, signed, base, off, .. } => {
+                let loaded = self.load(bytes, base, off, effect);
+                if signed { loaded.extended(true, bytes * 8) } else { loaded }
+            }
+            _ => Value::Opaque,
+        }
+    }
+
+    fn load(&self, bytes: u8, base: u8, off: i16, effect: &Effect) -> Value {
+        let Value::Place { base, offset, more: None } = self.reg(base) else { return Value::Opaque };
+        let at = offset + i64::from(off);
+        let seen = at >= 0 && at + i64::from(bytes) <= FRAME as i64;
+        match base {
+            Base::Start if self.pristine && !effect.may_fault && seen => {
+                Value::Number { bits: Bits::loaded(at as u16, bytes), add: 0 }
+            }
+            Base::Stack => self.stack.load(at, bytes),
+            Base::Context if (at, bytes) == (12, 4) => Value::Number { bits: Bits::loaded(IFINDEX, 4), add: 0 },
+            Base::Context if (at, bytes) == (16, 4) => Value::Number { bits: Bits::loaded(QUEUE, 4), add: 0 },
+            _ => Value::Opaque,
+        }
+    }
+
+    fn pass(&mut self, step: &Step, effect: &Effect) -> Value {
+        let gives = self.gives(step, effect);
+        if let Op::Store { bytes, base, off, src } = step.op {
+            match self.reg(base) {
+                Value::Place { base: Base::Stack, offset, more: None } => {
+                    let value = self.operand(src);
+                    self.stack.store(offset + i64::from(off), bytes, &value);
+                }
+                Value::Place { base: Base::Start, .. } => {}
+                _ => self.stack = Stack::default(),
+            }
+        } else if effect.stores & crate::effect::STACK != 0 {
+            self.stack = Stack::default();
+        }
+        self.pristine &= effect.stores & (PACKET | CONTEXT) == 0;
+        for (r, name) in self.names.iter_mut().enumerate() {
+            if effect.writes >> r & 1 == 1 && r != usize::from(START) {
+                *name = gives;
+            }
+        }
+        if effect.writes >> START & 1 == 1 {
+            self.pristine = false;
+            self.names[usize::from(START)] = Value::Opaque;
+        }
+        gives
+    }
+
+    /// So many bytes at an address, in words.
+    fn words(&self, address: Value, bytes: u32) -> Option<Vec<Extract>> {
+        let Value::Place { base, offset, more: None } = address else { return None };
+        let byte = |n: u32| -> Option<[Bit; 8]> {
+            let at = offset + i64::from(n);
+            let value = match base {
+                Base::Stack => self.stack.load(at, 1),
+                Base::Start if self.pristine && (0..FRAME as i64).contains(&at) => {
+                    Value::Number { bits: Bits::loaded(at as u16, 1), add: 0 }
+                }
+                _ => Value::Opaque,
+            };
+            value.as_bits().map(|bits| std::array::from_fn(|bit| bits.0[bit]))
+        };
+        let word = |first: u32| {
+            let mut bits = Bits::constant(0);
+            for n in first..(first + 8).min(bytes) {
+                let at = 8 * (n - first) as usize;
+                bits.0[at..at + 8].copy_from_slice(&byte(n)?);
+            }
+            Extract::new(&bits)
+        };
+        (0..bytes).step_by(8).map(word).collect()
+    }
+}
+
+/// The lookup that the program comes to first, and the program without it.
+fn lookup(code: &Code, image: &Image) -> Option<(Lookup, Code)> {
+    let trace = code.traces.get(&0)?;
+    let mut known = Known::new();
+    let mut found = None;
+    for (index, step) in trace.steps.iter().enumerate() {
+        let effect = Effect::of(step, &code.regions);
+        if let Op::Helper { id: LOOKUP, handle: Some(map), second, .. } = step.op {
+            let address = match second {
+                Some((base, more)) => known.reg(base).alu(
+                    sluice_ebpf::insn::AluOp::Add,
+                    true,
+                    Value::constant(i64::from(more) as u64),
+                ),
+                None => known.reg(2),
+            };
+            let spec = image.maps.get(map as usize)?;
+            let searched = [
+                MapType::Hash,
+                MapType::LruHash,
+                MapType::PercpuHash,
+                MapType::LruPercpuHash,
+                MapType::LpmTrie,
+            ];
+            if !searched.contains(&spec.kind) {
+                return None;
+            }
+            found = Some((index, Lookup { map, key: known.words(address, spec.key_size)?, bytes: spec.key_size }));
+            break;
+        }
+        if effect.shared || effect.may_fault || step.op.is_barrier() || step.op.branch().is_some() || step.op.ends() {
+            return None;
+        }
+        known.pass(step, &effect);
+    }
+    let (index, lookup) = found?;
+    if lookup.key.iter().map(Extract::steps).sum::<usize>() > STEPS {
+        return None;
+    }
+    let mut without = code.clone();
+    let trace = without.traces.get_mut(&0)?;
+    let before = trace.steps[..index].to_vec();
+    trace.steps.remove(index);
+    stores::stores(&mut without);
+    dead::dead(&mut without);
+    // The answer is in r0 from the beginning on.
+    let kept = &without.traces.get(&0)?.steps;
+    let uses = |step: &&Step| (step.op.reads() | step.op.writes()) & 1 != 0;
+    let free = !kept.iter().filter(|step| before.contains(step)).any(|step| uses(&step));
+    free.then_some((lookup, without))
+}
+
+/// A value that the engine could give.
+struct Candidate {
+    step: usize,
+    web: usize,
+    extract: Extract,
+    register: Option<u8>,
+}
+
+/// Sets registers, as long as that saves something.
+fn registers(code: &mut Code, entry: &mut Entry) {
+    while entry.registers.len() < REGISTERS {
+        let Some(trace) = code.traces.get(&0).cloned() else { return };
+        let live = Liveness::of(code);
+        let webs = Webs::of(&trace, true, &live);
+        let taken = |r: u8| entry.registers.iter().any(|(taken, _)| *taken == r) || r == 0 && entry.lookup.is_some();
+        let candidates = candidates(code, &trace, (&webs, &live), &taken);
+        let room = STEPS.saturating_sub(entry.steps());
+        let before = weight(&trace, &code.regions);
+        let mut best: Option<(usize, u8, Extract, Code)> = None;
+        for candidate in candidates.into_iter().filter(|candidate| candidate.extract.steps() <= room) {
+            let Some(register) = candidate.register else { continue };
+            let mut changed = code.clone();
+            let Some(trace) = changed.traces.get_mut(&0) else { return };
+            let mut names: Vec<u8> = webs.all.iter().map(|web| web.register).collect();
+            names[candidate.web] = register;
+            for (index, step) in trace.steps.iter_mut().enumerate() {
+                step.op = webs.renamed(index, step.op, &names);
+            }
+            trace.steps.remove(candidate.step);
+            dead::dead(&mut changed);
+            stores::stores(&mut changed);
+            let saved = before.saturating_sub(weight(&changed.traces[&0], &changed.regions));
+            if saved > best.as_ref().map_or(0, |(saved, ..)| *saved) {
+                best = Some((saved, register, candidate.extract, changed));
+            }
+        }
+        let Some((_, register, extract, changed)) = best else { return };
+        *code = changed;
+        entry.registers.push((register, extract));
+        entry.registers.sort_by_key(|(register, _)| *register);
+    }
+}
+
+/// What a trace costs, roughly: an access takes the memory's port, and what waits for it waits longer.
+fn weight(trace: &Trace, regions: &sluice_ebpf::analysis::Regions) -> usize {
+    let of = |step: &Step| {
+        let effect = Effect::of(step, regions);
+        if effect.loads | effect.stores != 0 { 3 } else { 2 }
+    };
+    trace.steps.iter().map(of).sum()
+}
+
+fn candidates(
+    code: &Code,
+    trace: &Trace,
+    (webs, live): (&Webs, &Liveness),
+    taken: &dyn Fn(u8) -> bool,
+) -> Vec<Candidate> {
+    let mut known = Known::new();
+    let mut all = Vec::new();
+    // What the program begins with and reads itself.
+    let entered = live.at(0);
+    for (index, step) in trace.steps.iter().enumerate() {
+        let effect = Effect::of(step, &code.regions);
+        let value = known.pass(step, &effect);
+        let single = effect.writes.is_power_of_two();
+        let simple = step.op.is_pure() || matches!(step.op, Op::Load { .. }) && !effect.may_fault;
+        if !single || !simple {
+            continue;
+        }
+        let extract = match value {
+            Value::Number { bits, add: 0 } => Extract::new(&bits),
+            Value::Place { base, offset, more: None } => place(base, offset),
+            _ => None,
+        };
+        let written = effect.writes.trailing_zeros() as usize;
+        let (Some(extract), Some(web)) = (extract, webs.at[index].1[written]) else { continue };
+        let fits = |r: &u8| {
+            let meets = |other: &(usize, &crate::pass::webs::Web)| {
+                let (at, other) = *other;
+                at != web && other.register == *r && other.start < webs.all[web].end && other.end > 0
+            };
+            !taken(*r) && entered >> *r & 1 == 0 && !webs.all.iter().enumerate().any(|other| meets(&other))
+        };
+        let register = match webs.all[web].fixed {
+            true => Some(webs.all[web].register).filter(|r| *r < 10 && fits(r)),
+            false => (0..10).rev().find(fits),
+        };
+        all.push(Candidate { step: index, web, extract, register });
+    }
+    all
+}
+
+/// An address that is the same for every packet.
+fn place(base: Base, offset: i64) -> Option<Extract> {
+    let from = match base {
+        Base::Start => address::PACKET + sluice_ebpf::vm::HEADROOM,
+        Base::Stack => address::frame_pointer(0) as u32,
+        Base::Context => address::CONTEXT,
+        Base::End => return None,
+    };
+    Some(Extract { parts: Vec::new(), constant: (i64::from(from) + offset) as u64 })
+}

@@ -1,0 +1,102 @@
+//! All paths of a program, and the rules that tell them apart.
+//!
+//! A test has two ways on. The rules of the way on which a test of bits holds come first, so that those of the other need no
+//! opposite: a frame that comes to them has failed the test.
+
+use super::key::{Key, asks};
+use super::test::Test;
+use super::walk::{End, Next, State, Why};
+use sluice_ebpf::{Image, Program};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Most leaves of a program.
+pub const LEAVES: usize = 64;
+
+/// A place where paths part, or the end of one.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// A test at the state's slot.
+    Test {
+        /// What is asked.
+        test: Test,
+        /// Where it holds, and where not.
+        ways: [usize; 2],
+    },
+    /// An end.
+    Leaf(End),
+}
+
+/// The paths of a program.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// By number; 0 is the root. With where the path has come to.
+    pub nodes: Vec<(Node, State)>,
+    /// What the tests look at.
+    pub key: Key,
+}
+
+impl Tree {
+    /// Of a program that was validated. What lies near its beginning is followed first, and loops last.
+    pub fn of(image: &Image, program: &Program) -> Self {
+        let placeholder = Node::Leaf(End::Cut { slot: 0, why: Why::Room });
+        let mut tree = Self { nodes: vec![(placeholder.clone(), State::start())], key: Key::default() };
+        // By ways back, tests before it, and number.
+        let (mut open, mut leaves) = (BinaryHeap::from([Reverse((0, 0, 0))]), 1);
+        while let Some(Reverse((_, depth, at))) = open.pop() {
+            let (_, mut state) = tree.nodes[at].clone();
+            let (test, taken) = match state.run(image, program) {
+                Next::End(end) => {
+                    tree.nodes[at] = (Node::Leaf(end), state);
+                    continue;
+                }
+                Next::Test(test, taken) => (test, Some(taken)),
+                Next::Split(test) => (test, None),
+            };
+            let room = tree.key.with(&test).filter(|_| leaves < LEAVES);
+            let Some(key) = room else {
+                let why = if asks(&test).is_some() { Why::Room } else { Why::Branch };
+                tree.nodes[at] = (Node::Leaf(End::Cut { slot: state.slot, why }), state);
+                continue;
+            };
+            tree.key = key;
+            leaves += 1;
+            let mut way = |answer: bool| {
+                let mut way = state.clone();
+                way.facts.learn(&test, answer);
+                if let Some(taken) = taken {
+                    way.branch(program, answer == taken);
+                }
+                let end = End::Cut { slot: way.slot, why: Why::Address };
+                tree.nodes.push((Node::Leaf(end), way));
+                tree.nodes.len() - 1
+            };
+            let ways = [way(true), way(false)];
+            // Where the walk's own test fails, the path ends.
+            let on = if taken.is_some() { &ways[..] } else { &ways[..1] };
+            open.extend(on.iter().map(|way| Reverse((tree.nodes[*way].1.work, depth + 1, *way))));
+            let node = Node::Test { test, ways };
+            tree.nodes[at] = (node, state);
+        }
+        tree
+    }
+
+    /// The leaves in the order of their rules, each with its tests and their answers.
+    pub fn leaves(&self) -> Vec<(usize, Vec<(Test, bool)>)> {
+        let mut leaves = Vec::new();
+        let mut open = vec![(0, Vec::new())];
+        while let Some((at, tests)) = open.pop() {
+            match &self.nodes[at].0 {
+                Node::Leaf(_) => leaves.push((at, tests)),
+                Node::Test { test, ways } => {
+                    for (way, answer) in [(ways[1], false), (ways[0], true)] {
+                        let mut tests = tests.clone();
+                        tests.push((test.clone(), answer));
+                        open.push((way, tests));
+                    }
+                }
+            }
+        }
+        leaves
+    }
+}
