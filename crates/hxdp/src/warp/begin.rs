@@ -94,9 +94,7 @@ fn add(cpu: &mut Cpu<'_>, count: &Count, map: Option<MapId>) {
 
 /// Carries out a lookup; its answer is in r0.
 fn search(cpu: &mut Cpu<'_>, seen: &Seen, lookup: &Lookup, map: MapId) -> Option<Search> {
-    let mut key: Vec<u8> = lookup.key.iter().flat_map(|word| word.of(seen).to_le_bytes()).collect();
-    key.truncate(lookup.bytes as usize);
-    let value = cpu.maps.lookup(map, &key, cpu.world.cpu);
+    let value = cpu.maps.lookup(map, &lookup.key_of(seen), cpu.world.cpu);
     cpu.registers[0] = value.map_or(0, u64::from);
     cpu.maps.spec(map).map(|spec| Search::new(LOOKUP, spec))
 }

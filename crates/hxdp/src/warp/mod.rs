@@ -12,7 +12,9 @@ pub mod stack;
 pub mod table;
 pub mod test;
 pub mod tree;
+pub mod trial;
 pub mod value;
 pub mod walk;
+pub mod witness;
 
 pub use table::{Action, Leaf, Rule, Table, Warped, warp};

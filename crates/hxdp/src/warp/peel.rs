@@ -4,7 +4,7 @@
 //! no instruction any more, its answer is in r0 where the trace begins; and of r0 to r9 those that save most hold what they hold later already.
 //! Needs: all passes but `rename`. Leaves alone: what the frame alone does not give.
 
-use super::bits::{Bit, Bits, FRAME, IFINDEX, QUEUE};
+use super::bits::{Bit, Bits, FRAME, IFINDEX, QUEUE, Seen};
 use super::extract::Extract;
 use super::value::{Base, Value};
 use super::stack::Stack;
@@ -26,6 +26,15 @@ pub struct Lookup {
     pub key: Vec<Extract>,
     /// Bytes of the key.
     pub bytes: u32,
+}
+
+impl Lookup {
+    /// A packet's key.
+    pub fn key_of(&self, seen: &Seen) -> Vec<u8> {
+        let mut key: Vec<u8> = self.key.iter().flat_map(|word| word.of(seen).to_le_bytes()).collect();
+        key.truncate(self.bytes as usize);
+        key
+    }
 }
 
 /// What a leaf's code begins with.

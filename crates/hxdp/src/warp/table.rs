@@ -1,17 +1,21 @@
 //! A program's table: rules, and what each leads to.
 
 use super::bits::Seen;
-use super::key::{Asks, Key, asks};
+use super::key::{Asks, Key, LANES, Predicate, asks};
 use super::path::path;
 use super::peel::Entry;
 use super::test::Test;
 use super::tree::{Node, Tree};
 use super::rows::Rows;
+use super::trial::Trial;
+use super::witness::{Witness, witness};
 use super::walk::{Count, End};
 use crate::compile::compile_leaf;
 use crate::sections::Serial;
 use crate::{Bundles, CompileError, Compiled, Target};
-use sluice_ebpf::{Image, Program};
+use sluice_ebpf::Image;
+use sluice_formats::random::Rng;
+use std::collections::BTreeMap;
 
 /// What becomes of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +42,7 @@ pub enum Action {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     /// Mask and value of each of the key's lanes.
-    pub lanes: Vec<(u8, u8)>,
+    pub lanes: [(u8, u8); LANES],
     /// Which predicates are asked, and their answers.
     pub predicates: (u8, u8),
 }
@@ -59,7 +63,7 @@ pub struct Leaf {
 }
 
 /// A program's table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// What is gathered of a frame.
     pub key: Key,
@@ -69,19 +73,19 @@ pub struct Table {
 
 impl Rule {
     fn new(key: &Key, tests: &[(Test, bool)]) -> Self {
-        let mut rule = Self { lanes: vec![(0, 0); key.lanes.len()], predicates: (0, 0) };
+        let mut rule = Self::default();
         for (test, answer) in tests {
             match asks(test) {
                 Some(Asks::Bytes(bytes)) if *answer => {
                     for (byte, (mask, value)) in bytes {
-                        if let Some(at) = key.lanes.iter().position(|lane| *lane == byte) {
+                        if let Some(at) = key.lane(byte) {
                             rule.lanes[at].0 |= mask;
                             rule.lanes[at].1 |= value;
                         }
                     }
                 }
-                Some(Asks::Predicate(predicate)) => {
-                    if let Some(at) = key.predicates.iter().position(|other| *other == predicate) {
+                Some(Asks::Predicate(byte, predicate)) => {
+                    if let Some(at) = key.predicate(byte, &predicate) {
                         rule.predicates.0 |= 1 << at;
                         rule.predicates.1 |= u8::from(*answer) << at;
                     }
@@ -103,9 +107,10 @@ impl Rule {
 impl Table {
     /// The leaf of a packet.
     pub fn leaf(&self, seen: &Seen) -> Option<usize> {
-        let lanes: Vec<u8> = self.key.lanes.iter().map(|at| seen.bytes[usize::from(*at)]).collect();
+        let lanes = self.key.gather(seen);
+        let holds = |predicate: &Predicate| u8::from(predicate.holds(&lanes, seen.length));
         let predicates =
-            (0..).zip(&self.key.predicates).fold(0, |all, (at, predicate)| all | u8::from(predicate.holds(seen)) << at);
+            (0..).zip(&self.key.predicates).fold(0, |all, (at, predicate)| all | holds(predicate) << at);
         self.leaves.iter().position(|leaf| leaf.rule.matches(&lanes, predicates))
     }
 }
@@ -121,24 +126,99 @@ pub struct Warped {
     pub serial: Serial,
 }
 
+/// Most steps of a program.
+pub const STEPS: usize = 128;
+/// Most ways back of a leaf.
+pub const WORK: u64 = 255;
+/// Rows that leaves may add to any program, besides half of its own.
+const FREE: usize = 256;
+/// Packets that a leaf is tried with.
+const TRIED: usize = 2;
+
+/// How far cycles jitter, from where the measured time begins and ends.
+const JITTER: f64 = 1.01;
+
+/// A leaf's code.
+struct Code {
+    compiled: Compiled,
+    slots: Vec<u32>,
+    entry: Entry,
+    saved: usize,
+}
+
 /// A program with its table; `plain` is the program without.
-pub fn warp(image: &Image, program: &Program, plain: Compiled, target: &Target) -> Result<Warped, CompileError> {
-    let tree = Tree::of(image, program);
+pub fn warp(image: &Image, number: usize, plain: Compiled, target: &Target) -> Result<Warped, CompileError> {
+    let program = &image.programs[number];
+    let mut tree = Tree::of(image, program);
     let mut rows = Rows::new(plain);
-    let mut leaves = Vec::new();
+    let trial = Trial::new(image, number);
+    let mut rng = Rng::new(1);
+    // What each leaf would save, the most first.
+    let mut codes: Vec<(usize, Code)> = Vec::new();
     for (at, tests) in tree.leaves() {
-        let (Node::Leaf(end), state) = &tree.nodes[at] else { continue };
-        let action = match *end {
-            End::Exit(r0) => Action::Verdict { r0, counts: state.counts.clone() },
-            End::Cut { slot, .. } => match path(program, state, slot).filter(|_| !state.path.is_empty()) {
-                Some(path) => {
-                    let (compiled, entry) = compile_leaf(image, &path, target)?;
-                    Action::Resume { row: rows.append(&compiled, &path.slots), entry }
-                }
-                None => Action::Plain,
-            },
+        let (Node::Leaf(End::Cut { slot, .. }), state) = &tree.nodes[at] else { continue };
+        let Some(path) = path(program, state, *slot).filter(|_| !state.path.is_empty() && state.work <= WORK) else {
+            continue;
         };
-        leaves.push(Leaf { rule: Rule::new(&tree.key, &tests), action, end: *end, path: state.path.len(), work: state.work });
+        let packets: Vec<Witness> = (0..TRIED).filter_map(|_| witness(&tests, &mut rng)).collect();
+        let (compiled, entry) = compile_leaf(image, &path, target)?;
+        let code = Code { compiled, slots: path.slots, entry, saved: 0 };
+        if let Some(saved) = saves(&trial, &rows, &code, &packets) {
+            codes.push((at, Code { saved, ..code }));
+        }
     }
+    codes.sort_by_key(|(at, code)| (std::cmp::Reverse(code.saved), *at));
+    let most = rows.bundles.rows.len() * 3 / 2 + FREE;
+    let mut actions: BTreeMap<usize, (usize, Entry)> = BTreeMap::new();
+    let mut steps = 0;
+    for (at, code) in codes {
+        let mut more = rows.clone();
+        more.append(&code.compiled, &code.slots);
+        if more.bundles.rows.len() <= most && steps + code.entry.steps() <= STEPS {
+            steps += code.entry.steps();
+            rows = more;
+            actions.insert(at, (rows.starts.len() - 1, code.entry));
+        }
+    }
+    let action = |at: usize| match (&tree.nodes[at], actions.get(&at)) {
+        ((Node::Leaf(End::Exit(r0)), state), _) if state.work <= WORK => {
+            Action::Verdict { r0: *r0, counts: state.counts.clone() }
+        }
+        (_, Some((start, entry))) => Action::Resume { row: rows.starts[*start], entry: entry.clone() },
+        _ => Action::Plain,
+    };
+    let actions: BTreeMap<usize, Action> = tree.leaves().iter().map(|(at, _)| (*at, action(*at))).collect();
+    tree.prune(&|at| actions.get(&at) == Some(&Action::Plain));
+    let mut leaves: Vec<Leaf> = tree
+        .leaves()
+        .into_iter()
+        .filter_map(|(at, tests)| {
+            let (Node::Leaf(end), state) = &tree.nodes[at] else { return None };
+            let action = actions.get(&at).cloned().unwrap_or(Action::Plain);
+            Some(Leaf { rule: Rule::new(&tree.key, &tests), action, end: *end, path: state.path.len(), work: state.work })
+        })
+        .collect();
+    // What no rule matches is plain.
+    while leaves.pop_if(|leaf| leaf.action == Action::Plain).is_some() {}
     Ok(Warped { table: Table { key: tree.key, leaves }, bundles: rows.bundles, serial: rows.serial })
+}
+
+/// Issues that a leaf saves; none if it saves none, or costs a packet some.
+fn saves(trial: &Trial, rows: &Rows, code: &Code, packets: &[Witness]) -> Option<usize> {
+    let mut with = rows.clone();
+    with.append(&code.compiled, &code.slots);
+    let action = Action::Resume { row: *with.starts.last()?, entry: code.entry.clone() };
+    if packets.is_empty() {
+        return None;
+    }
+    let mut saved = 0;
+    for known in [None, code.entry.lookup.as_ref()] {
+        let plain = trial.run((&rows.bundles, &rows.serial), None, packets, known)?;
+        let warped = trial.run((&with.bundles, &with.serial), Some(&action), packets, known)?;
+        if warped.issues > plain.issues || warped.cycles > plain.cycles * JITTER {
+            return None;
+        }
+        saved += plain.issues - warped.issues;
+    }
+    (saved > 0).then_some(saved)
 }

@@ -72,6 +72,15 @@ pub fn asked(cond: Cond, wide: bool, a: &Value, b: &Value) -> Asked {
         {
             never_null(cond)
         }
+        (Value::Either(a, c), Value::Number { .. }) if b.as_constant() == Some(0) => {
+            let width = if wide { 64 } else { 32 };
+            let zero = both(equal(&a.low(width), 0), equal(&c.low(width), 0));
+            match cond {
+                Cond::Eq => zero,
+                Cond::Ne => zero.not(),
+                _ => Asked::Unknown,
+            }
+        }
         (Value::Element { .. }, Value::Number { .. }) if b.as_constant() == Some(0) => never_null(cond),
         _ if !wide => Asked::Unknown,
         (Value::Place { base: Base::Start, offset, more }, Value::Place { base: Base::End, offset: end, more: None }) => {
@@ -100,6 +109,23 @@ pub fn asked(cond: Cond, wide: bool, a: &Value, b: &Value) -> Asked {
         }
         (Value::Number { .. }, Value::Length(_)) => {
             flipped(cond).map_or(Asked::Unknown, |cond| asked(cond, wide, b, a))
+        }
+        _ => Asked::Unknown,
+    }
+}
+
+/// Whether both are so.
+fn both(a: Asked, b: Asked) -> Asked {
+    match (a, b) {
+        (Asked::Decided(true), other) | (other, Asked::Decided(true)) => other,
+        (Asked::Decided(false), _) | (_, Asked::Decided(false)) => Asked::Decided(false),
+        (Asked::Test(Test::Bits(mut a), true), Asked::Test(Test::Bits(b), true)) => {
+            for (n, wanted) in b {
+                if *a.entry(n).or_insert(wanted) != wanted {
+                    return Asked::Decided(false);
+                }
+            }
+            Asked::Test(Test::Bits(a), true)
         }
         _ => Asked::Unknown,
     }

@@ -99,4 +99,26 @@ impl Tree {
         }
         leaves
     }
+
+    /// Makes one leaf of what is plain whatever its tests say, and forgets what nobody asks.
+    pub fn prune(&mut self, is_plain: &dyn Fn(usize) -> bool) {
+        // Ways on have higher numbers.
+        let mut plain = vec![false; self.nodes.len()];
+        for at in (0..self.nodes.len()).rev() {
+            match &self.nodes[at].0 {
+                Node::Leaf(_) => plain[at] = is_plain(at),
+                Node::Test { ways, .. } if ways.iter().all(|way| plain[*way]) => {
+                    let slot = self.nodes[at].1.slot;
+                    self.nodes[at].0 = Node::Leaf(End::Cut { slot, why: Why::Gain });
+                    plain[at] = true;
+                }
+                Node::Test { .. } => {}
+            }
+        }
+        let leaves = self.leaves();
+        let tests = leaves.iter().flat_map(|(_, tests)| tests);
+        let smaller = tests.into_iter().try_fold(Key::default(), |key, (test, _)| key.with(test));
+        // In another order lanes may fit worse.
+        self.key = smaller.unwrap_or_else(|| self.key.clone());
+    }
 }

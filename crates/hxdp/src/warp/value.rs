@@ -50,6 +50,8 @@ pub enum Value {
         /// What is added; 0 where `bits` is a constant.
         add: u64,
     },
+    /// `a or b`, bit by bit, where that is not known of each bit.
+    Either(Bits, Bits),
     /// An address: so many bytes behind the base, and the frame's `more` behind that.
     Place {
         /// What it counts from.
@@ -126,6 +128,7 @@ impl Value {
                     _ => Self::Opaque,
                 }
             }
+            Self::Either(a, b) => Self::Either(a.low(32), b.low(32)),
             // Addresses have 32 bits; a sum of one is not followed further.
             _ => Self::Opaque,
         }
@@ -143,8 +146,8 @@ impl Value {
         let result = match op {
             AluOp::Add => a.plus(b),
             AluOp::Sub => a.minus(b),
-            AluOp::And => logic(a, b, Bits::and),
-            AluOp::Or => logic(a, b, Bits::or),
+            AluOp::And => a.masked(b),
+            AluOp::Or => a.either(b),
             AluOp::Xor => logic(a, b, Bits::xor),
             AluOp::Lsh | AluOp::Rsh | AluOp::Arsh | AluOp::Mul => a.scaled(op, wide, b),
             AluOp::Mov => b,
@@ -207,6 +210,37 @@ impl Value {
         }
     }
 
+    fn masked(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Either(a, b), mask) | (mask, Self::Either(a, b)) => {
+                let both = mask.as_bits().and_then(|mask| Some((a.and(&mask)?, b.and(&mask)?)));
+                both.map_or(Self::Opaque, |(a, b)| Self::or(a, b))
+            }
+            _ => logic(self, other, Bits::and),
+        }
+    }
+
+    fn either(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Either(a, b), more) | (more, Self::Either(a, b)) => {
+                let Some(more) = more.as_bits() else { return Self::Opaque };
+                match (a.or(&more), b.or(&more)) {
+                    (Some(a), _) => Self::or(a, b),
+                    (_, Some(b)) => Self::or(a, b),
+                    _ => Self::Opaque,
+                }
+            }
+            _ => match (self.as_bits(), other.as_bits()) {
+                (Some(a), Some(b)) => Self::or(a, b),
+                _ => Self::Opaque,
+            },
+        }
+    }
+
+    fn or(a: Bits, b: Bits) -> Self {
+        a.or(&b).map_or(Self::Either(a, b), |bits| Self::number(bits, 0))
+    }
+
     /// Shifted by, or multiplied with, a constant.
     fn scaled(self, op: AluOp, wide: bool, by: Self) -> Self {
         let (Some(bits), Some(by)) = (self.as_bits(), by.as_constant()) else { return Self::Opaque };
@@ -251,6 +285,7 @@ impl Value {
     pub fn knowing(self, known: &std::collections::BTreeMap<u16, bool>) -> Self {
         match self {
             Self::Number { bits, add } => Self::number(bits.knowing(known), add),
+            Self::Either(a, b) => Self::or(a.knowing(known), b.knowing(known)),
             Self::Place { base, offset, more: Some(more) } => {
                 let more = more.knowing(known);
                 match more.as_constant() {

@@ -35,6 +35,8 @@ pub enum Why {
     Exit,
     /// The tables have no room for one more test.
     Room,
+    /// A core does it as fast from the program's start.
+    Gain,
 }
 
 impl Why {
@@ -50,6 +52,7 @@ impl Why {
             Self::Address => "accesses memory at an address that is not known",
             Self::Exit => "ends with what the engine does not decide",
             Self::Room => "asks one test more than the tables hold",
+            Self::Gain => "is as fast from the program's start",
         }
     }
 }
@@ -379,7 +382,8 @@ impl State {
     }
 
     fn count(&mut self, count: Count) -> Result<(), Stop> {
-        if self.counts.len() >= COUNTS {
+        let small = matches!(count.more, More::Length | More::Number(0..=255));
+        if self.counts.len() >= COUNTS || !small {
             return Err(Why::Value.into());
         }
         self.counts.push(count);

@@ -51,8 +51,8 @@ pub struct Twins {
 impl Twins {
     /// Installs an image on both sides.
     pub fn new(image: Image, target: &Target, work: Option<u64>) -> Result<Self, CompileError> {
-        Self::marked(image, work, |image, program| {
-            let compiled = compile(image, program, target)?;
+        Self::marked(image, work, |image, index| {
+            let compiled = compile(image, &image.programs[index], target)?;
             Ok((compiled.bundles, Serial::of(compiled.flow_serial, compiled.sections), None))
         })
     }
@@ -63,13 +63,13 @@ impl Twins {
         work: Option<u64>,
         compile: impl Fn(&Image, &Program) -> Result<Bundles, CompileError>,
     ) -> Result<Self, CompileError> {
-        Self::marked(image, work, |image, program| Ok((compile(image, program)?, Serial::No, None)))
+        Self::marked(image, work, |image, index| Ok((compile(image, &image.programs[index])?, Serial::No, None)))
     }
 
     fn marked(
         image: Image,
         work: Option<u64>,
-        compile: impl Fn(&Image, &Program) -> Result<(Bundles, Serial, Option<Table>), CompileError>,
+        compile: impl Fn(&Image, usize) -> Result<(Bundles, Serial, Option<Table>), CompileError>,
     ) -> Result<Self, CompileError> {
         let side = || {
             let mut runtime = Runtime::new(2, 7);
@@ -79,8 +79,8 @@ impl Twins {
         };
         let sides = [side(), side()];
         let mut cores = Cores::new();
-        for (index, program) in image.programs.iter().enumerate() {
-            let (bundles, serial, warp) = compile(&image, program)?;
+        for index in 0..image.programs.len() {
+            let (bundles, serial, warp) = compile(&image, index)?;
             if let Some(number) = sides[1].0.program_number(sides[1].1, index) {
                 cores.bind(bundles, number, &sides[1].0, sides[1].1);
                 cores.mark(number, serial);
@@ -298,10 +298,10 @@ impl Replay {
         let program = image.programs.iter().position(wanted).ok_or("no such program")?;
         self.file.clone_from(&load.file);
         let compile = |image: &Image, program: &Program| compile_with(image, program, target, self.passes);
-        let twins = Twins::marked(image, None, |image, program| {
-            let compiled = compile(image, program)?;
+        let twins = Twins::marked(image, None, |image, index| {
+            let compiled = compile(image, &image.programs[index])?;
             if self.warps {
-                let Warped { bundles, serial, table } = warp(image, program, compiled, target)?;
+                let Warped { bundles, serial, table } = warp(image, index, compiled, target)?;
                 return Ok((bundles, serial, Some(table)));
             }
             Ok((compiled.bundles, Serial::of(compiled.flow_serial, compiled.sections), None))
