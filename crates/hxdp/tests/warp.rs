@@ -1,7 +1,10 @@
 //! Program Warping in the bundle model: what the interpreter does from the first instruction on.
 
-use crate::support::{Replay, image, objects, scripts, steps};
+use crate::support::{Replay, Twins, fill, image, objects, scripts, steps};
+use sluice_formats::random::{Rng, test_is_long, test_seed};
 use sluice_hxdp::Target;
+use sluice_hxdp::warp::tree::Tree;
+use sluice_hxdp::warp::witness::witness;
 use sluice_hxdp::cycles::{Engine, mean_alone, saturated};
 use sluice_hxdp::warp::{Action, warp};
 
@@ -78,5 +81,56 @@ fn measure() {
             saturated(&engine, &plain).cycles_per_packet(), saturated(&with, &warped).cycles_per_packet(),
             mean_alone(&engine, &plain), mean_alone(&with, &warped), warped[0].start
         );
+    }
+}
+
+/// Packets of a leaf in CI, and of each test that is off by a little.
+const PACKETS: usize = 40;
+
+#[test]
+fn witnesses_of_every_leaf_are_the_same_as_interpreted() {
+    let mut rng = Rng::new(test_seed("witnesses"));
+    let rounds = if test_is_long() { 100 * PACKETS } else { PACKETS };
+    let (mut leaves, mut hit, mut packets) = (0, 0, 0);
+    for object in objects() {
+        let image = image(&object);
+        for program in 0..image.programs.len() {
+            let target = Target::new(2).unwrap();
+            let tree = Tree::of(&image, &image.programs[program]);
+            let mut twins = Twins::warped(image.clone(), &target).unwrap_or_else(|e| panic!("{}: {e}", object.display()));
+            fill(&mut twins, &mut rng);
+            for (_, tests) in tree.leaves() {
+                leaves += 1;
+                let mut some = false;
+                for _ in 0..rounds {
+                    let Some((mut frame, ingress)) = witness(&tests, &mut rng) else { continue };
+                    some = true;
+                    // Half of them are a little off.
+                    if rng.chance(1, 2) {
+                        near(&mut frame, &mut rng);
+                    }
+                    packets += 1;
+                    let ran = twins.run(program, &frame, ingress);
+                    ran.unwrap_or_else(|e| panic!("{}, {tests:?}, {frame:02x?}: {e}", object.display()));
+                }
+                hit += usize::from(some);
+            }
+            twins.compare_maps().unwrap_or_else(|e| panic!("{}: {e}", object.display()));
+        }
+    }
+    println!("{packets} packets, {hit} of {leaves} leaves");
+}
+
+fn near(frame: &mut Vec<u8>, rng: &mut Rng) {
+    match rng.index(3) {
+        0 => frame.truncate(rng.index(frame.len()).max(1)),
+        1 => {
+            let at = rng.index(frame.len().min(64));
+            frame[at] ^= 1 << rng.index(8);
+        }
+        _ => {
+            let at = rng.index(frame.len().min(64));
+            frame[at] = frame[at].wrapping_add(if rng.chance(1, 2) { 1 } else { 255 });
+        }
     }
 }

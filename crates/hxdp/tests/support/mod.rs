@@ -57,6 +57,14 @@ impl Twins {
         })
     }
 
+    /// The same where packets pass the programs' tables before a core has them.
+    pub fn warped(image: Image, target: &Target) -> Result<Self, CompileError> {
+        Self::marked(image, None, |image, index| {
+            let Warped { bundles, serial, table } = warp(image, index, compile(image, &image.programs[index], target)?, target)?;
+            Ok((bundles, serial, Some(table)))
+        })
+    }
+
     /// The same with bundles that are made in another way.
     pub fn compiled(
         image: Image,
