@@ -35,8 +35,8 @@ fn show() {
             println!("== {name} {}: {rows} rows, {} with leaves, lanes {:?}, {:?}", program.name, warped.bundles.rows.len(), warped.table.key.lanes, warped.table.key.predicates);
             for leaf in &warped.table.leaves {
                 match &leaf.action {
-                    Action::Resume { row, entry } => println!("  {:?} {} insns -> row {row} steps {} lookup {:?} regs {:?}", leaf.end, leaf.path, entry.steps(), entry.lookup.is_some(), entry.registers.iter().map(|(r, _)| *r).collect::<Vec<_>>()),
-                    other => println!("  {:?} {} insns -> {other:?}", leaf.end, leaf.path),
+                    Action::Resume { row, entry } => println!("  {:?} {} insns -> row {row} steps {} lookup {:?} regs {:?}", leaf.end, leaf.slots.len(), entry.steps(), entry.lookup.is_some(), entry.registers.iter().map(|(r, _)| *r).collect::<Vec<_>>()),
+                    other => println!("  {:?} {} insns -> {other:?}", leaf.end, leaf.slots.len()),
                 }
             }
             if !only.is_empty() {

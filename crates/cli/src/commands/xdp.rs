@@ -7,6 +7,7 @@ use crate::xdp::compile::CompileArgs;
 use crate::xdp::disasm::Disasm;
 use crate::xdp::run::XdpRun;
 use crate::xdp::show::ShowArgs;
+use crate::xdp::warp::WarpArgs;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
@@ -24,6 +25,7 @@ enum Command {
     Disasm(Disasm),
     Compile(CompileArgs),
     Show(ShowArgs),
+    Warp(WarpArgs),
 }
 
 impl XdpArgs {
@@ -35,6 +37,7 @@ impl XdpArgs {
             Command::Disasm(disasm) => disasm.run(out),
             Command::Compile(compile) => compile.run(out),
             Command::Show(show) => show.run(out),
+            Command::Warp(warp) => warp.run(out),
         }
     }
 }

@@ -21,3 +21,4 @@ pub mod run;
 pub mod show;
 pub mod sink;
 pub mod trace;
+pub mod warp;

@@ -2,6 +2,7 @@
 
 pub mod begin;
 pub mod bits;
+pub mod encode;
 pub mod extract;
 pub mod facts;
 pub mod key;

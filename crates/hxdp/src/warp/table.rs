@@ -48,7 +48,7 @@ pub struct Rule {
 }
 
 /// One leaf.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Leaf {
     /// Which frames it has, of those that no leaf before it has.
     pub rule: Rule,
@@ -56,14 +56,18 @@ pub struct Leaf {
     pub action: Action,
     /// How the path ends.
     pub end: End,
-    /// eBPF instructions of the path.
-    pub path: usize,
     /// Ways back that the path has taken, which count as work.
     pub work: u64,
+    /// The path, its instructions' slots in order; of branches whether they are taken.
+    pub slots: Vec<(u32, Option<bool>)>,
+    /// What its packets' tests are, and their answers.
+    pub tests: Vec<(Test, bool)>,
+    /// Issues of a packet without and with the leaf, the mean of those that it was tried with.
+    pub issues: Option<(f64, f64)>,
 }
 
 /// A program's table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// What is gathered of a frame.
     pub key: Key,
@@ -143,7 +147,7 @@ struct Code {
     compiled: Compiled,
     slots: Vec<u32>,
     entry: Entry,
-    saved: usize,
+    issues: (f64, f64),
 }
 
 /// A program with its table; `plain` is the program without.
@@ -153,72 +157,78 @@ pub fn warp(image: &Image, number: usize, plain: Compiled, target: &Target) -> R
     let mut rows = Rows::new(plain);
     let trial = Trial::new(image, number);
     let mut rng = Rng::new(1);
-    // What each leaf would save, the most first.
+    let mut actions: BTreeMap<usize, (Action, Option<(f64, f64)>)> = BTreeMap::new();
+    // What leaves would save.
     let mut codes: Vec<(usize, Code)> = Vec::new();
     for (at, tests) in tree.leaves() {
-        let (Node::Leaf(End::Cut { slot, .. }), state) = &tree.nodes[at] else { continue };
-        let Some(path) = path(program, state, *slot).filter(|_| !state.path.is_empty() && state.work <= WORK) else {
-            continue;
-        };
+        let (Node::Leaf(end), state) = &tree.nodes[at] else { continue };
         let packets: Vec<Witness> = (0..TRIED).filter_map(|_| witness(&tests, &mut rng)).collect();
-        let (compiled, entry) = compile_leaf(image, &path, target)?;
-        let code = Code { compiled, slots: path.slots, entry, saved: 0 };
-        if let Some(saved) = saves(&trial, &rows, &code, &packets) {
-            codes.push((at, Code { saved, ..code }));
+        if state.work > WORK || packets.is_empty() {
+            continue;
+        }
+        match *end {
+            End::Exit(r0) => {
+                let action = Action::Verdict { r0, counts: state.counts.clone() };
+                let without = trial.run((&rows.bundles, &rows.serial), None, &packets, None);
+                actions.insert(at, (action, without.map(|taken| (taken.issues, 0.0))));
+            }
+            End::Cut { slot, .. } => {
+                let Some(path) = path(program, state, slot).filter(|_| !state.path.is_empty()) else { continue };
+                let (compiled, entry) = compile_leaf(image, &path, target)?;
+                let code = Code { compiled, slots: path.slots, entry, issues: (0.0, 0.0) };
+                if let Some(issues) = saves(&trial, &rows, &code, &packets) {
+                    codes.push((at, Code { issues, ..code }));
+                }
+            }
         }
     }
-    codes.sort_by_key(|(at, code)| (std::cmp::Reverse(code.saved), *at));
+    // Those that save most have room first.
+    let saved = |(at, code): &(usize, Code)| (std::cmp::Reverse(((code.issues.0 - code.issues.1) * 16.0) as u64), *at);
+    codes.sort_by_key(saved);
     let most = rows.bundles.rows.len() * 3 / 2 + FREE;
-    let mut actions: BTreeMap<usize, (usize, Entry)> = BTreeMap::new();
-    let mut steps = 0;
+    let (mut starts, mut steps) = (Vec::new(), 0);
     for (at, code) in codes {
         let mut more = rows.clone();
         more.append(&code.compiled, &code.slots);
         if more.bundles.rows.len() <= most && steps + code.entry.steps() <= STEPS {
             steps += code.entry.steps();
             rows = more;
-            actions.insert(at, (rows.starts.len() - 1, code.entry));
+            starts.push((at, code.entry, code.issues));
         }
     }
-    let action = |at: usize| match (&tree.nodes[at], actions.get(&at)) {
-        ((Node::Leaf(End::Exit(r0)), state), _) if state.work <= WORK => {
-            Action::Verdict { r0: *r0, counts: state.counts.clone() }
-        }
-        (_, Some((start, entry))) => Action::Resume { row: rows.starts[*start], entry: entry.clone() },
-        _ => Action::Plain,
-    };
-    let actions: BTreeMap<usize, Action> = tree.leaves().iter().map(|(at, _)| (*at, action(*at))).collect();
-    tree.prune(&|at| actions.get(&at) == Some(&Action::Plain));
-    let mut leaves: Vec<Leaf> = tree
-        .leaves()
-        .into_iter()
-        .filter_map(|(at, tests)| {
-            let (Node::Leaf(end), state) = &tree.nodes[at] else { return None };
-            let action = actions.get(&at).cloned().unwrap_or(Action::Plain);
-            Some(Leaf { rule: Rule::new(&tree.key, &tests), action, end: *end, path: state.path.len(), work: state.work })
-        })
-        .collect();
+    for ((at, entry, issues), row) in starts.into_iter().zip(&rows.starts) {
+        actions.insert(at, (Action::Resume { row: *row, entry }, Some(issues)));
+    }
+    tree.prune(&|at| !actions.contains_key(&at));
+    let mut leaves: Vec<Leaf> = Vec::new();
+    for (at, tests) in tree.leaves() {
+        let (Node::Leaf(end), state) = &tree.nodes[at] else { continue };
+        let (action, issues) = actions.get(&at).cloned().unwrap_or((Action::Plain, None));
+        let slots = state.path.iter().map(|taken| (taken.slot, taken.branch)).collect();
+        let rule = Rule::new(&tree.key, &tests);
+        leaves.push(Leaf { rule, action, end: *end, work: state.work, slots, tests, issues });
+    }
     // What no rule matches is plain.
     while leaves.pop_if(|leaf| leaf.action == Action::Plain).is_some() {}
     Ok(Warped { table: Table { key: tree.key, leaves }, bundles: rows.bundles, serial: rows.serial })
 }
 
-/// Issues that a leaf saves; none if it saves none, or costs a packet some.
-fn saves(trial: &Trial, rows: &Rows, code: &Code, packets: &[Witness]) -> Option<usize> {
+/// Issues of a packet without and with a leaf; none if it saves none, or costs a packet some.
+fn saves(trial: &Trial, rows: &Rows, code: &Code, packets: &[Witness]) -> Option<(f64, f64)> {
     let mut with = rows.clone();
     with.append(&code.compiled, &code.slots);
     let action = Action::Resume { row: *with.starts.last()?, entry: code.entry.clone() };
-    if packets.is_empty() {
-        return None;
-    }
-    let mut saved = 0;
-    for known in [None, code.entry.lookup.as_ref()] {
-        let plain = trial.run((&rows.bundles, &rows.serial), None, packets, known)?;
-        let warped = trial.run((&with.bundles, &with.serial), Some(&action), packets, known)?;
+    let mut issues = (0.0, 0.0);
+    let cases = [None, code.entry.lookup.as_ref()];
+    let cases = if cases[1].is_some() { &cases[..] } else { &cases[..1] };
+    for known in cases {
+        let plain = trial.run((&rows.bundles, &rows.serial), None, packets, *known)?;
+        let warped = trial.run((&with.bundles, &with.serial), Some(&action), packets, *known)?;
         if warped.issues > plain.issues || warped.cycles > plain.cycles * JITTER {
             return None;
         }
-        saved += plain.issues - warped.issues;
+        issues.0 += plain.issues / cases.len() as f64;
+        issues.1 += warped.issues / cases.len() as f64;
     }
-    (saved > 0).then_some(saved)
+    (issues.1 < issues.0).then_some(issues)
 }

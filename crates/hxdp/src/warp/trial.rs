@@ -23,8 +23,8 @@ pub struct Trial {
 /// What packets took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Taken {
-    /// Issues of all of them.
-    pub issues: usize,
+    /// Issues of one, the mean.
+    pub issues: f64,
     /// Cycles from one to the next.
     pub cycles: f64,
 }
@@ -55,7 +55,7 @@ impl Trial {
         let one = |packet| self.packet((bundles, serial), leaf, packet, known);
         let traces: Vec<Trace> = packets.iter().map(one).collect::<Option<_>>()?;
         let passes = |trace: &Trace| trace.issues.len() + trace.issues.iter().filter(|issue| issue.twice).count();
-        let issues = traces.iter().map(passes).sum();
+        let issues = traces.iter().map(passes).sum::<usize>() as f64 / traces.len() as f64;
         Some(Taken { issues, cycles: saturated(&self.engine.with_warp(), &traces).cycles_per_packet() })
     }
 
@@ -96,6 +96,6 @@ impl Leaf {
     /// One that all packets match.
     fn all(action: Action) -> Self {
         use super::walk::End;
-        Self { rule: Rule::default(), action, end: End::Exit(0), path: 0, work: 0 }
+        Self { rule: Rule::default(), action, end: End::Exit(0), work: 0, slots: vec![], tests: vec![], issues: None }
     }
 }

@@ -168,7 +168,7 @@ impl XdpCode {
 }
 
 /// A row of the whole in its page.
-fn row_at(pages: &[u32], row: u32) -> Option<u32> {
+pub(super) fn row_at(pages: &[u32], row: u32) -> Option<u32> {
     Some(pages.get(row as usize / PAGE_ROWS)? * PAGE_ROWS as u32 + row % PAGE_ROWS as u32)
 }
 

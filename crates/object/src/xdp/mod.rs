@@ -10,8 +10,10 @@ mod placed;
 pub mod routes;
 mod show;
 pub mod trie;
+pub mod warp;
 
 pub use code::{XdpBound, XdpCode, XdpCompiler, XdpFix, XdpMapPlace, XdpPut, XdpRefusal};
 pub use layout::{LaidMap, Layout};
 pub use part::{Difference, MAX_BYTES, Xdp, XdpEntry, XdpInitial, XdpMap, XdpMemory, XdpProgram};
 pub use placed::PlacedXdp;
+pub use warp::{XdpWarp, XdpWarpCount};
