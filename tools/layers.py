@@ -2,7 +2,7 @@
 
 RTL: rtl/gen < rtl/common < rtl/shell < each other folder, which is an engine or the NIC's blocks and reads none of its
 kind; above all the NIC's top, sluice_nic_top with its parts sluice_nic_top_*, and its file list. A generated package
-sluice_ENGINE_* is inside of rtl/ENGINE.
+sluice_ENGINE_* is inside of rtl/ENGINE. An engine may have parts in folders of their own.
 Crates: a crate depends on those before its own in CRATES; crates of one line do not know each other.
 """
 
@@ -15,6 +15,8 @@ from project import ROOT
 
 # Folders of rtl/ that all others may read, lowest first.
 BASE = ("gen", "common", "shell")
+# Folders that are a part of an engine.
+PARTS = {"warp": "xdp"}
 # Folder whose top instantiates engines.
 ABOVE = "nic"
 
@@ -39,14 +41,14 @@ _INSTANCE = re.compile(r"^\s*(sluice_\w+)\s*(?:#\s*\(|u_\w+)", re.MULTILINE)
 
 def _engines(root: Path) -> list[str]:
     """Folders of rtl/ that are no base."""
-    return sorted(path.name for path in (root / "rtl").iterdir() if path.is_dir() and path.name not in BASE)
+    return sorted(path.name for path in (root / "rtl").iterdir() if path.is_dir() and path.name not in {*BASE, *PARTS})
 
 
 def _folder(path: Path, engines: list[str]) -> str:
     """The folder a source belongs to; a generated package of an engine is inside of the engine's."""
     if path.parent.name == "gen":
         return next((name for name in engines if path.stem.startswith(f"sluice_{name}_")), "gen")
-    return path.parent.name
+    return PARTS.get(path.parent.name, path.parent.name)
 
 
 def _is_top(path: Path) -> bool:
@@ -81,7 +83,7 @@ def rtl(root: Path = ROOT) -> list[str]:
         for name in sorted(names):
             check(str(path.relative_to(root)), homes[path.stem], name, _is_top(path))
     for file_list in sorted((root / "rtl").glob("*/*.f")):
-        user = file_list.parent.name
+        user = PARTS.get(file_list.parent.name, file_list.parent.name)
         for name in sorted({path.stem for path in entries(file_list)} & homes.keys()):
             check(str(file_list.relative_to(root)), user, name, file_list.stem == f"sluice_{user}")
     return wrong
