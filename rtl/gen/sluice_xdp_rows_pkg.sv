@@ -320,10 +320,10 @@ package sluice_xdp_rows_pkg;
   // A step: something is put into a register or a word of the key, beside what is there. Index: 128 * (2 * module + generation) + step.
   typedef struct packed {
     logic [63:0] number;
-    logic [4:0]  target;
+    logic [5:0]  target;
     logic        constant;
   } xdp_warp_step_row_t;
-  localparam int unsigned XdpWarpStepRowBits = 70;
+  localparam int unsigned XdpWarpStepRowBits = 71;
   localparam int unsigned XdpWarpStepRowWords = 3;
 
   // What a step takes of the packet: bytes as a number, shifted down, its lowest bits, shifted up.

@@ -82,9 +82,14 @@ fn unanalysed(image: &Image, program: &Program, target: &Target, passes: Passes)
     finish(run(program, nothing, Maps::default(), (passes, None, None)), image, program, target)
 }
 
-/// The code of a leaf: a program that begins with a path of another, and what it begins with.
-pub fn compile_leaf(image: &Image, path: &Path, target: &Target) -> Result<(Compiled, Entry), CompileError> {
-    let stages = staged(image, &path.program, (Passes::ALL, None, Some((path, image))));
+/// The code of a leaf: a program that begins with a path of another, and what it begins with, which is at least what is given, in no more than so many steps.
+pub fn compile_leaf(
+    image: &Image,
+    path: &Path,
+    target: &Target,
+    given: (&Entry, usize),
+) -> Result<(Compiled, Entry), CompileError> {
+    let stages = staged(image, &path.program, (Passes::ALL, None, Some((path, image, given))));
     let entry = stages.last().map(|stage| stage.code.entry.clone()).unwrap_or_default();
     Ok((finish(stages, image, &path.program, target)?, entry))
 }
@@ -142,7 +147,7 @@ pub fn stages(image: &Image, program: &Program, passes: Passes) -> Vec<Stage> {
 }
 
 /// How a program is compiled: its passes, with a profile of its packets, as a leaf of another.
-type How<'a> = (Passes, Option<&'a Profile>, Option<(&'a Path, &'a Image)>);
+type How<'a> = (Passes, Option<&'a Profile>, Option<(&'a Path, &'a Image, (&'a Entry, usize))>);
 
 fn staged(image: &Image, program: &Program, how: How<'_>) -> Vec<Stage> {
     let regions = analysis::analyze(image, program);
@@ -195,7 +200,7 @@ fn attempt(
     crowded: &BTreeMap<u32, u8>,
 ) -> Result<Vec<Stage>, BTreeSet<u32>> {
     let mut steps = pass::decode::decode(program);
-    if let Some((path, _)) = leaf {
+    if let Some((path, ..)) = leaf {
         path.decide(&mut steps);
     }
     if passes.has(Pass::Decided) {
@@ -267,8 +272,8 @@ fn attempt(
         change(&mut code);
         stages.push(changed(pass.name(), &mut code));
     }
-    if let Some((_, image)) = leaf {
-        code.entry = warp::peel::peel(&mut code, image);
+    if let Some((_, image, given)) = leaf {
+        code.entry = warp::peel::peel(&mut code, image, given);
         stages.push(changed("peel", &mut code));
     }
     if renames {

@@ -1,7 +1,7 @@
 //! Checks bundles against the rules of docs/design/hxdp.md. It knows nothing of the scheduler.
 
 use crate::effect::{Effect, SHARED};
-use crate::op::{CORE, OWN, START};
+use crate::op::{CORE, OWN, Registers, START};
 use crate::pass::liveness::Liveness;
 use crate::pass::{Code, Trace};
 use crate::{Bundle, Bundles, Op, Step, Target};
@@ -53,7 +53,8 @@ pub fn traces(code: &Code) -> Result<(), String> {
     for (label, trace) in &code.traces {
         let broken = |index: usize, rule: &str| Err(format!("trace {label}, instruction {index}: {rule}"));
         let own = OWN & !(1 << START);
-        let mut undefined = own;
+        let set = code.entry.registers.iter().filter(|_| *label == 0).fold(0, |set: Registers, (register, _)| set | 1 << register);
+        let mut undefined = own & !set;
         for (index, Step { op, .. }) in trace.steps.iter().enumerate() {
             if op.ends() && (index + 1 < trace.steps.len() || trace.next.is_some()) {
                 return broken(index, "nothing follows a jump or exit");

@@ -35,7 +35,7 @@ fn show() {
             println!("== {name} {}: {rows} rows, {} with leaves, lanes {:?}, {:?}", program.name, warped.bundles.rows.len(), warped.table.key.lanes, warped.table.key.predicates);
             for leaf in &warped.table.leaves {
                 match &leaf.action {
-                    Action::Resume { row, entry } => println!("  {:?} {} insns -> row {row} steps {} lookup {:?} regs {:?}", leaf.end, leaf.slots.len(), entry.steps(), entry.lookup.is_some(), entry.registers.iter().map(|(r, _)| *r).collect::<Vec<_>>()),
+                    Action::Resume { row, entry, missed } => println!("  {:?} {} insns -> row {row} {missed:?} stack {} steps {} lookup {:?} regs {:?}", leaf.end, leaf.slots.len(), entry.stack.len(), entry.steps(), entry.lookup.is_some(), entry.registers.iter().map(|(r, _)| *r).collect::<Vec<_>>()),
                     other => println!("  {:?} {} insns -> {other:?}", leaf.end, leaf.slots.len()),
                 }
             }

@@ -176,11 +176,13 @@ fn action(leaf: &Leaf) -> String {
             let verdict = sluice_ebpf::Verdict::from_r0(*r0).name();
             if counts.is_empty() { verdict.to_owned() } else { format!("{verdict}, counts {}", counts.len()) }
         }
-        Action::Resume { row, entry } => {
+        Action::Resume { row, missed, entry } => {
             let registers: Vec<String> = entry.registers.iter().map(|(r, _)| format!("r{r}")).collect();
             let set = if registers.is_empty() { "nothing".to_owned() } else { registers.join(" ") };
+            let stack = if entry.stack.is_empty() { String::new() } else { format!(", {} words of the stack", entry.stack.len()) };
+            let missed = missed.map_or_else(String::new, |row| format!(", at row {row} if it finds nothing"));
             let lookup = if entry.lookup.is_some() { ", the first lookup under way" } else { "" };
-            format!("resumes at row {row} with {set} set in {} steps{lookup}", entry.steps())
+            format!("resumes at row {row} with {set}{stack} set in {} steps{lookup}{missed}", entry.steps())
         }
     }
 }
@@ -243,7 +245,9 @@ fn document(program: &Program, warped: &Warped, hits: Option<&[u64]>) -> Value {
         let action = match &leaf.action {
             Action::Plain => json!({ "kind": "plain" }),
             Action::Verdict { r0, counts } => json!({ "kind": "verdict", "r0": r0, "counts": counts }),
-            Action::Resume { row, entry } => json!({ "kind": "resume", "row": row, "entry": entry }),
+            Action::Resume { row, missed, entry } => {
+                json!({ "kind": "resume", "row": row, "missed": missed, "entry": entry })
+            }
         };
         let line = cut.and_then(|slot| program.line_of(slot));
         json!({

@@ -386,7 +386,7 @@ row! {
     XdpWarpKeyRow, "xdp_warp_key_row" {
         /// There is a table; otherwise cores run the program from its start.
         valid: bool = 1,
-        /// Byte of each lane of the key: 0 to 63 of the frame, 64 to 67 of `ingress_ifindex`, 68 to 71 of `rx_queue_index`, both little endian.
+        /// Byte of each lane of the key: 0 to 63 of the frame, 64 to 67 of `ingress_ifindex`, 68 to 71 of `rx_queue_index`, 72 and 73 of the frame's length, all little endian.
         lanes: [u8; 14] = 7,
     }
 }
@@ -468,7 +468,7 @@ row! {
         map: u16 = 16,
         /// Bytes of the key.
         key_bytes: u8 = 7,
-        /// What a verdict adds.
+        /// What a verdict adds. Of what is resumed the first has, if it is valid, in its address the row where the lookup finds nothing.
         counts: [XdpWarpCountPart; 2] = 0,
     }
 }
@@ -479,8 +479,8 @@ row! {
     XdpWarpStepRow, "xdp_warp_step_row" {
         /// The number is the constant; otherwise it says what is taken (`xdp_warp_part`).
         constant: bool = 1,
-        /// Register, or from 16 on word of the key.
-        target: u8 = 5,
+        /// Register; from 16 on word of the stack, from 128 bytes before its end on; from 32 on word of the key.
+        target: u8 = 6,
         /// The number.
         number: u64 = 64,
     }

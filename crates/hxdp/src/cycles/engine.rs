@@ -66,6 +66,8 @@ pub struct Engine {
     pub verdict: u64,
     /// Cycles of the warp engine before a packet is loaded; 0 without one.
     pub warp: u64,
+    /// Steps of the warp engine in a cycle.
+    pub warp_steps: u64,
     /// From the last step of a key in the warp engine to the map engine's hash.
     pub warp_key: u64,
     /// Rows of stack that are written with zeros before a packet begins.
@@ -159,6 +161,7 @@ impl Default for Engine {
             leave: 6,
             verdict: 3,
             warp: 0,
+            warp_steps: 2,
             warp_key: 1,
             stack_rows: 0,
             order: Order::Tickets(16),

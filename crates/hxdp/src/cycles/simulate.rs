@@ -375,7 +375,8 @@ impl Simulation<'_> {
             Start::Plain => self.cores[core].loaded(from, packet, trace),
             Start::Verdict => self.end(now, packet),
             Start::Resume { steps, search } => {
-                let made = self.shared.extractor.begin(now, steps.into()) + u64::from(steps);
+                let cycles = u64::from(steps).div_ceil(engine.warp_steps);
+                let made = self.shared.extractor.begin(now, cycles) + cycles;
                 let answer = search.map_or(0, |search| {
                     let found = self.shared.first_half.given(made + engine.warp_key, &engine.maps, search);
                     self.shared.search(found, engine, search)

@@ -9,6 +9,7 @@ use crate::cycles::search::Search;
 use crate::cycles::trace::Start;
 use crate::op::LOOKUP;
 use sluice_ebpf::MapId;
+use sluice_ebpf::address::frame_pointer;
 use sluice_ebpf::vm::Cpu;
 
 /// A table that is bound to the maps of a runtime.
@@ -64,14 +65,19 @@ impl Bound {
                 cpu.registers[0] = *r0;
                 (Begin::Done, Start::Verdict)
             }
-            Action::Resume { row, entry } => {
+            Action::Resume { row, missed, entry } => {
                 let seen = Seen::new(cpu.packet.frame(), cpu.ingress);
                 for (r, from) in &entry.registers {
                     cpu.registers[usize::from(*r)] = from.of(&seen);
                 }
+                for (offset, from) in &entry.stack {
+                    // The words lie in the program's own frame.
+                    let _ = cpu.store_bytes(frame_pointer(0).wrapping_add(*offset as u64), 8, from.of(&seen));
+                }
                 let map = self.maps[at].first().copied().flatten();
                 let search = entry.lookup.as_ref().zip(map).and_then(|(lookup, map)| search(cpu, &seen, lookup, map));
-                (Begin::Row(*row), Start::Resume { steps: entry.steps() as u8, search })
+                let missed = missed.filter(|_| search.is_some() && cpu.registers[0] == 0);
+                (Begin::Row(missed.unwrap_or(*row)), Start::Resume { steps: entry.steps() as u8, search })
             }
         }
     }

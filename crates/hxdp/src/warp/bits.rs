@@ -9,8 +9,10 @@ pub const FRAME: usize = 64;
 pub const IFINDEX: u16 = 64;
 /// Where `rx_queue_index` is.
 pub const QUEUE: u16 = 68;
+/// Where the frame's length is, in 2 bytes.
+pub const LENGTH: u16 = 72;
 /// All bytes that are seen.
-pub const SEEN: usize = 72;
+pub const SEEN: usize = 74;
 
 /// What is seen of a packet.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +31,8 @@ impl Seen {
             *to = *from;
         }
         bytes[usize::from(IFINDEX)..usize::from(QUEUE)].copy_from_slice(&ingress.ifindex.to_le_bytes());
-        bytes[usize::from(QUEUE)..].copy_from_slice(&ingress.queue.to_le_bytes());
+        bytes[usize::from(QUEUE)..usize::from(LENGTH)].copy_from_slice(&ingress.queue.to_le_bytes());
+        bytes[usize::from(LENGTH)..].copy_from_slice(&(frame.len() as u16).to_le_bytes());
         Self { bytes, length: frame.len() }
     }
 

@@ -2,7 +2,7 @@
 
 use super::extract::{Extract, Part};
 use super::key::{Key, Limit, Predicate};
-use super::peel::Entry;
+use super::peel::{Entry, STACK_SET};
 use super::value::More;
 use super::{Action, Leaf, Rule, Table};
 use sluice_formats::row::Row;
@@ -13,8 +13,10 @@ use sluice_formats::xdp::rows::{
 };
 use sluice_object::xdp::warp::{CHUNK_BITS, CHUNK_VALUES, CHUNKS, XdpWarp, XdpWarpCount};
 
+/// First target of a step that is a word of the stack: that 128 bytes before its end.
+const STACK_WORDS: u8 = 16;
 /// First target of a step that is a word of the key.
-const KEY_WORDS: u8 = 16;
+const KEY_WORDS: u8 = 32;
 
 /// The rows.
 pub fn encode(table: &Table) -> XdpWarp {
@@ -46,11 +48,17 @@ pub fn encode(table: &Table) -> XdpWarp {
                 }
                 row
             }
-            Action::Resume { row, entry } => {
+            Action::Resume { row, missed, entry } => {
                 let first = warp.steps.len();
                 warp.steps.extend(steps(entry));
                 let lookup = entry.lookup.as_ref();
+                let missed = XdpWarpCountPart {
+                    valid: missed.is_some(),
+                    address: missed.unwrap_or_default(),
+                    ..XdpWarpCountPart::default()
+                };
                 XdpWarpLeafRow {
+                    counts: [missed, XdpWarpCountPart::default()],
                     kind: XdpWarpKind::Resume.code(),
                     start: *row as u16,
                     work: leaf.work as u8,
@@ -121,7 +129,8 @@ fn chunks(leaves: &[Leaf]) -> Vec<XdpWarpChunkRow> {
 fn steps(entry: &Entry) -> Vec<XdpWarpStepRow> {
     let registers = entry.registers.iter().map(|(register, from)| (*register, from));
     let words = entry.lookup.iter().flat_map(|lookup| (KEY_WORDS..).zip(&lookup.key));
-    registers.chain(words).flat_map(|(target, from)| of_target(target, from)).collect()
+    let stack = entry.stack.iter().map(|(offset, from)| (STACK_WORDS + ((offset + STACK_SET) / 8) as u8, from));
+    registers.chain(stack).chain(words).flat_map(|(target, from)| of_target(target, from)).collect()
 }
 
 fn of_target(target: u8, from: &Extract) -> Vec<XdpWarpStepRow> {

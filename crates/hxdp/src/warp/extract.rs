@@ -29,6 +29,12 @@ pub struct Extract {
 }
 
 impl Part {
+    /// The bit of what is seen that is bit `n` of the number that is read.
+    fn source(&self, n: usize) -> u16 {
+        let byte = if self.swap { usize::from(self.bytes) - 1 - n / 8 } else { n / 8 };
+        (8 * (usize::from(self.offset) + byte) + n % 8) as u16
+    }
+
     /// Of a packet.
     pub fn of(&self, seen: &Seen) -> u64 {
         let byte = |n: u8| u64::from(seen.bytes.get(usize::from(self.offset + n)).copied().unwrap_or(0));
@@ -67,6 +73,17 @@ impl Extract {
     /// Of a packet.
     pub fn of(&self, seen: &Seen) -> u64 {
         self.parts.iter().fold(self.constant, |number, part| number | part.of(seen))
+    }
+
+    /// The number that it makes.
+    pub fn bits(&self) -> Bits {
+        let mut bits = Bits::constant(self.constant);
+        for part in &self.parts {
+            for n in 0..usize::from(part.width) {
+                bits.0[usize::from(part.up) + n] = Bit::Is(part.source(n + usize::from(part.down)));
+            }
+        }
+        bits
     }
 
     /// Steps of the engine that it takes.

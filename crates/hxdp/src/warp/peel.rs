@@ -1,21 +1,23 @@
 //! Takes out of a leaf's code what the engine does.
 //!
 //! Before: a program whose first trace begins with a path, without its branches. After: a first lookup whose key the frame gives is
-//! no instruction any more, its answer is in r0 where the trace begins; and of r0 to r9 those that save most hold what they hold later already.
+//! no instruction any more, its answer is in r0 where the trace begins; and of the registers those that save most hold what they hold later already.
 //! Needs: all passes but `rename`. Leaves alone: what the frame alone does not give.
 
-use super::bits::{Bit, Bits, FRAME, IFINDEX, QUEUE, Seen};
+use super::bits::{Bit, Bits, FRAME, IFINDEX, LENGTH, QUEUE, Seen};
 use super::extract::Extract;
 use super::value::{Base, Value};
+use super::walk::is_searched;
 use super::stack::Stack;
-use crate::effect::{CONTEXT, Effect, PACKET};
-use crate::op::{LOOKUP, NAMES, START};
+use crate::effect::{CONTEXT, Effect, PACKET, STACK};
+use crate::op::{CORE, LOOKUP, NAMES, START};
 use crate::pass::liveness::Liveness;
 use crate::pass::webs::Webs;
 use crate::pass::{Code, Trace, dead, stores};
 use crate::{Op, Step};
 use sluice_ebpf::insn::{Operand, Order, WideValue};
-use sluice_ebpf::{Image, MapType, address};
+use sluice_ebpf::{Image, address};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A lookup that is under way when a leaf's code begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -42,6 +44,8 @@ impl Lookup {
 pub struct Entry {
     /// Registers, rising, and what they hold.
     pub registers: Vec<(u8, Extract)>,
+    /// Words of 8 bytes of the stack, by their offset from its end, rising, and what they hold; all else of it is 0.
+    pub stack: Vec<(i16, Extract)>,
     /// Its answer is in r0.
     pub lookup: Option<Lookup>,
 }
@@ -50,23 +54,34 @@ impl Entry {
     /// Steps of the engine that it takes.
     pub fn steps(&self) -> usize {
         let key = self.lookup.iter().flat_map(|lookup| &lookup.key);
-        self.registers.iter().map(|(_, extract)| extract).chain(key).map(Extract::steps).sum()
+        let registers = self.registers.iter().map(|(_, extract)| extract);
+        let stack = self.stack.iter().map(|(_, extract)| extract);
+        registers.chain(stack).chain(key).map(Extract::steps).sum()
     }
 }
 
 /// Registers that the engine sets at most.
-pub const REGISTERS: usize = 8;
+pub const REGISTERS: usize = 12;
 /// Steps that it takes for a leaf at most.
 pub const STEPS: usize = 16;
 
-/// Peels the first trace.
-pub fn peel(code: &mut Code, image: &Image) -> Entry {
-    let mut entry = Entry::default();
-    if let Some((lookup, without)) = lookup(code, image) {
+/// Bytes at the end of the stack that the engine may set words of.
+pub const STACK_SET: i16 = 128;
+
+/// Peels the first trace; `given` is what is set in any case, and `steps` how many steps there may be.
+pub fn peel(code: &mut Code, image: &Image, (given, steps): (&Entry, usize)) -> Entry {
+    let mut entry = Entry { lookup: None, ..given.clone() };
+    // Stores that stand there when the lookup begins.
+    let mut early = None;
+    if let Some((lookup, without, before)) = lookup(code, image) {
         *code = without;
         entry.lookup = Some(lookup);
+        early = Some(before);
     }
-    registers(code, &mut entry);
+    let is_early = |step: &Step| early.as_ref().is_none_or(|early| early.contains(step));
+    while let Some(changed) = better(code, &mut entry, (given, steps), &is_early) {
+        *code = changed;
+    }
     entry
 }
 
@@ -79,12 +94,16 @@ struct Known {
 }
 
 impl Known {
-    fn new() -> Self {
+    fn new(entry: &Entry) -> Self {
+        let mut stack = Stack::zeros();
+        for (offset, extract) in &entry.stack {
+            stack.store((*offset).into(), 8, &Value::Number { bits: extract.bits(), add: 0 });
+        }
         let mut names = [Value::Opaque; NAMES];
         names[1] = Value::place(Base::Context, 0);
         names[10] = Value::place(Base::Stack, 0);
         names[usize::from(START)] = Value::place(Base::Start, 0);
-        Self { names, stack: Stack::zeros(), pristine: true }
+        Self { names, stack, pristine: true }
     }
 
     fn reg(&self, r: u8) -> Value {
@@ -140,6 +159,7 @@ impl Known {
                 Value::Number { bits: Bits::loaded(at as u16, bytes), add: 0 }
             }
             Base::Stack => self.stack.load(at, bytes),
+            Base::Context if (at, bytes) == (4, 4) => Value::place(Base::End, 0),
             Base::Context if (at, bytes) == (12, 4) => Value::Number { bits: Bits::loaded(IFINDEX, 4), add: 0 },
             Base::Context if (at, bytes) == (16, 4) => Value::Number { bits: Bits::loaded(QUEUE, 4), add: 0 },
             _ => Value::Opaque,
@@ -157,7 +177,7 @@ impl Known {
                 Value::Place { base: Base::Start, .. } => {}
                 _ => self.stack = Stack::default(),
             }
-        } else if effect.stores & crate::effect::STACK != 0 {
+        } else if effect.stores & STACK != 0 {
             self.stack = Stack::default();
         }
         self.pristine &= effect.stores & (PACKET | CONTEXT) == 0;
@@ -200,9 +220,9 @@ impl Known {
 }
 
 /// The lookup that the program comes to first, and the program without it.
-fn lookup(code: &Code, image: &Image) -> Option<(Lookup, Code)> {
+fn lookup(code: &Code, image: &Image) -> Option<(Lookup, Code, Vec<Step>)> {
     let trace = code.traces.get(&0)?;
-    let mut known = Known::new();
+    let mut known = Known::new(&Entry::default());
     let mut found = None;
     for (index, step) in trace.steps.iter().enumerate() {
         let effect = Effect::of(step, &code.regions);
@@ -216,14 +236,7 @@ fn lookup(code: &Code, image: &Image) -> Option<(Lookup, Code)> {
                 None => known.reg(2),
             };
             let spec = image.maps.get(map as usize)?;
-            let searched = [
-                MapType::Hash,
-                MapType::LruHash,
-                MapType::PercpuHash,
-                MapType::LruPercpuHash,
-                MapType::LpmTrie,
-            ];
-            if !searched.contains(&spec.kind) {
+            if !is_searched(spec.kind) {
                 return None;
             }
             found = Some((index, Lookup { map, key: known.words(address, spec.key_size)?, bytes: spec.key_size }));
@@ -248,7 +261,7 @@ fn lookup(code: &Code, image: &Image) -> Option<(Lookup, Code)> {
     let kept = &without.traces.get(&0)?.steps;
     let uses = |step: &&Step| (step.op.reads() | step.op.writes()) & 1 != 0;
     let free = !kept.iter().filter(|step| before.contains(step)).any(|step| uses(&step));
-    free.then_some((lookup, without))
+    free.then_some((lookup, without, before))
 }
 
 /// A value that the engine could give.
@@ -259,39 +272,129 @@ struct Candidate {
     register: Option<u8>,
 }
 
-/// Sets registers, as long as that saves something.
-fn registers(code: &mut Code, entry: &mut Entry) {
-    while entry.registers.len() < REGISTERS {
-        let Some(trace) = code.traces.get(&0).cloned() else { return };
-        let live = Liveness::of(code);
-        let webs = Webs::of(&trace, true, &live);
-        let taken = |r: u8| entry.registers.iter().any(|(taken, _)| *taken == r) || r == 0 && entry.lookup.is_some();
-        let candidates = candidates(code, &trace, (&webs, &live), &taken);
-        let room = STEPS.saturating_sub(entry.steps());
-        let before = weight(&trace, &code.regions);
-        let mut best: Option<(usize, u8, Extract, Code)> = None;
-        for candidate in candidates.into_iter().filter(|candidate| candidate.extract.steps() <= room) {
-            let Some(register) = candidate.register else { continue };
-            let mut changed = code.clone();
-            let Some(trace) = changed.traces.get_mut(&0) else { return };
-            let mut names: Vec<u8> = webs.all.iter().map(|web| web.register).collect();
-            names[candidate.web] = register;
-            for (index, step) in trace.steps.iter_mut().enumerate() {
-                step.op = webs.renamed(index, step.op, &names);
-            }
-            trace.steps.remove(candidate.step);
-            dead::dead(&mut changed);
-            stores::stores(&mut changed);
-            let saved = before.saturating_sub(weight(&changed.traces[&0], &changed.regions));
-            if saved > best.as_ref().map_or(0, |(saved, ..)| *saved) {
-                best = Some((saved, register, candidate.extract, changed));
-            }
+/// The code with one thing more that the engine does, the one that saves most; none if nothing saves anything.
+fn better(
+    code: &Code,
+    entry: &mut Entry,
+    (given, steps): (&Entry, usize),
+    is_early: &dyn Fn(&Step) -> bool,
+) -> Option<Code> {
+    let trace = code.traces.get(&0)?;
+    let live = Liveness::of(code);
+    let webs = Webs::of(trace, true, &live);
+    let before = weight(trace, &code.regions);
+    let room = steps.saturating_sub(entry.steps());
+    let mut best: Option<(usize, Entry, Code)> = None;
+    let mut consider = |changed: Code, with: Entry| {
+        let saved = before.saturating_sub(weight(&changed.traces[&0], &changed.regions));
+        if saved > best.as_ref().map_or(0, |(saved, ..)| *saved) {
+            best = Some((saved, with, changed));
         }
-        let Some((_, register, extract, changed)) = best else { return };
-        *code = changed;
-        entry.registers.push((register, extract));
-        entry.registers.sort_by_key(|(register, _)| *register);
+    };
+    let taken = |r: u8| entry.registers.iter().any(|(taken, _)| *taken == r) || r == 0 && entry.lookup.is_some();
+    for candidate in candidates(code, trace, (&webs, &live), &taken, (entry, given)) {
+        let Some(register) = candidate.register else { continue };
+        let is_given = given.registers.contains(&(register, candidate.extract.clone()));
+        let fits = entry.registers.len() < REGISTERS && candidate.extract.steps() <= room;
+        if !is_given && !fits {
+            continue;
+        }
+        let mut changed = code.clone();
+        let steps = &mut changed.traces.get_mut(&0)?.steps;
+        let mut names: Vec<u8> = webs.all.iter().map(|web| web.register).collect();
+        names[candidate.web] = register;
+        for (index, step) in steps.iter_mut().enumerate() {
+            step.op = webs.renamed(index, step.op, &names);
+        }
+        steps.remove(candidate.step);
+        dead::dead(&mut changed);
+        stores::stores(&mut changed);
+        let mut with = entry.clone();
+        if !is_given {
+            with.registers.push((register, candidate.extract));
+            with.registers.sort_by_key(|(register, _)| *register);
+        }
+        consider(changed, with);
     }
+    for (offset, extract, stored) in words(code, trace, entry, is_early) {
+        let is_given = given.stack.contains(&(offset, extract.clone()));
+        let is_set = entry.stack.iter().any(|(set, _)| *set == offset);
+        if !is_given && (is_set || extract.steps() > room) {
+            continue;
+        }
+        let mut changed = code.clone();
+        let mut index = 0;
+        changed.traces.get_mut(&0)?.steps.retain(|_| {
+            index += 1;
+            !stored.contains(&(index - 1))
+        });
+        dead::dead(&mut changed);
+        let mut with = entry.clone();
+        if !is_given {
+            with.stack.push((offset, extract));
+            with.stack.sort_by_key(|(offset, _)| *offset);
+        }
+        consider(changed, with);
+    }
+    let (_, with, changed) = best?;
+    *entry = with;
+    Some(changed)
+}
+
+/// Words of the stack that the trace stores what the frame gives to, before anything reads them and before its first branch: their offsets, what they hold, and the stores.
+fn words(
+    code: &Code,
+    trace: &Trace,
+    entry: &Entry,
+    is_early: &dyn Fn(&Step) -> bool,
+) -> Vec<(i16, Extract, Vec<usize>)> {
+    let mut known = Known::new(entry);
+    let mut found: BTreeMap<i16, (Bits, Vec<usize>)> = BTreeMap::new();
+    let mut spoilt: BTreeSet<i16> = BTreeSet::new();
+    for (index, step) in trace.steps.iter().enumerate() {
+        let effect = Effect::of(step, &code.regions);
+        if step.op.branch().is_some() || step.op.ends() || step.op.is_barrier() || matches!(step.op, Op::Helper { .. }) {
+            break;
+        }
+        let place = |base: u8, off: i16| match known.reg(base) {
+            Value::Place { base: Base::Stack, offset, more: None } => i16::try_from(offset + i64::from(off)).ok(),
+            _ => None,
+        };
+        match step.op {
+            Op::Store { bytes, base, off, src } if effect.stores & STACK != 0 => {
+                let Some(at) = place(base, off) else { break };
+                let word = at.div_euclid(8) * 8;
+                let (first, whole) = ((at - word) as usize, at + i16::from(bytes) <= word + 8);
+                match known.operand(src).as_bits().filter(|_| whole && is_early(step) && (-STACK_SET..0).contains(&word)) {
+                    Some(bits) => {
+                        let (all, stores) = found.entry(word).or_insert_with(|| (Bits::constant(0), Vec::new()));
+                        all.0[8 * first..8 * (first + usize::from(bytes))].copy_from_slice(&bits.0[..8 * usize::from(bytes)]);
+                        stores.push(index);
+                    }
+                    None => spoilt.extend([word, word + 8]),
+                }
+            }
+            Op::Load { bytes, base, off, .. } if effect.loads & STACK != 0 => {
+                let Some(at) = place(base, off) else { break };
+                let word = at.div_euclid(8) * 8;
+                // What it reads stands there from the beginning on, unless more is stored to it later.
+                let last = (at + i16::from(bytes) - 1).div_euclid(8) * 8;
+                spoilt.extend([word, last].into_iter().filter(|word| !found.contains_key(word)));
+                let later = trace.steps[index..].iter().any(|later| match later.op {
+                    Op::Store { base, off, .. } => place(base, off).is_some_and(|at| [word, last].contains(&(at.div_euclid(8) * 8))),
+                    _ => false,
+                });
+                if later {
+                    spoilt.extend([word, last]);
+                }
+            }
+            _ if effect.loads & STACK != 0 || effect.stores & STACK != 0 => break,
+            _ => {}
+        }
+        known.pass(step, &effect);
+    }
+    let of = |(word, (bits, stores)): (i16, (Bits, Vec<usize>))| Some((word, Extract::new(&bits)?, stores));
+    found.into_iter().filter(|(word, _)| !spoilt.contains(word)).filter_map(of).collect()
 }
 
 /// What a trace costs, roughly: an access takes the memory's port, and what waits for it waits longer.
@@ -308,8 +411,9 @@ fn candidates(
     trace: &Trace,
     (webs, live): (&Webs, &Liveness),
     taken: &dyn Fn(u8) -> bool,
+    (entry, given): (&Entry, &Entry),
 ) -> Vec<Candidate> {
-    let mut known = Known::new();
+    let mut known = Known::new(entry);
     let mut all = Vec::new();
     // What the program begins with and reads itself.
     let entered = live.at(0);
@@ -324,24 +428,33 @@ fn candidates(
         let extract = match value {
             Value::Number { bits, add: 0 } => Extract::new(&bits),
             Value::Place { base, offset, more: None } => place(base, offset),
+            Value::Length(0) => Extract::new(&Bits::loaded(LENGTH, 2)),
             _ => None,
         };
         let written = effect.writes.trailing_zeros() as usize;
         let (Some(extract), Some(web)) = (extract, webs.at[index].1[written]) else { continue };
-        let fits = |r: &u8| {
+        let free = |r: &u8| {
             let meets = |other: &(usize, &crate::pass::webs::Web)| {
                 let (at, other) = *other;
                 at != web && other.register == *r && other.start < webs.all[web].end && other.end > 0
             };
-            !taken(*r) && entered >> *r & 1 == 0 && !webs.all.iter().enumerate().any(|other| meets(&other))
+            entered >> *r & 1 == 0 && !webs.all.iter().enumerate().any(|other| meets(&other))
         };
+        // A register that is set to just that; otherwise another one.
+        let set = given.registers.iter().find(|(r, set)| *set == extract && free(r)).map(|(r, _)| *r);
+        let fits = |r: &u8| !taken(*r) && free(r);
         let register = match webs.all[web].fixed {
-            true => Some(webs.all[web].register).filter(|r| *r < 10 && fits(r)),
-            false => (0..10).rev().find(fits),
+            true => Some(webs.all[web].register).filter(|r| (set == Some(*r) || fits(r)) && is_set(*r)),
+            false => set.or_else(|| (0..CORE as u8).rev().find(|r| is_set(*r) && fits(r))),
         };
         all.push(Candidate { step: index, web, extract, register });
     }
     all
+}
+
+/// Registers that the engine may set: r1 has the context, r10 the stack's end, r15 the frame's start.
+fn is_set(register: u8) -> bool {
+    usize::from(register) < CORE && !matches!(register, 1 | 10 | START)
 }
 
 /// An address that is the same for every packet.

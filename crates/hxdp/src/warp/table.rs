@@ -3,17 +3,17 @@
 use super::bits::Seen;
 use super::key::{Asks, Key, LANES, Predicate, asks};
 use super::path::path;
-use super::peel::Entry;
+use super::peel::{self, Entry};
 use super::test::Test;
 use super::tree::{Node, Tree};
 use super::rows::Rows;
 use super::trial::Trial;
 use super::witness::{Witness, witness};
-use super::walk::{Count, End};
+use super::walk::{Count, End, State};
 use crate::compile::compile_leaf;
 use crate::sections::Serial;
 use crate::{Bundles, CompileError, Compiled, Target};
-use sluice_ebpf::Image;
+use sluice_ebpf::{Image, Program};
 use sluice_formats::random::Rng;
 use std::collections::BTreeMap;
 
@@ -33,6 +33,8 @@ pub enum Action {
     Resume {
         /// Row.
         row: u32,
+        /// Row where the lookup finds nothing, if that is another one.
+        missed: Option<u32>,
         /// Registers and lookup.
         entry: Entry,
     },
@@ -135,19 +137,70 @@ pub const STEPS: usize = 128;
 /// Most ways back of a leaf.
 pub const WORK: u64 = 255;
 /// Rows that leaves may add to any program, besides half of its own.
-const FREE: usize = 256;
+const FREE: usize = 512;
 /// Packets that a leaf is tried with.
 const TRIED: usize = 2;
 
+/// A leaf with fewer steps is not tried.
+const FEWEST: usize = 2;
 /// How far cycles jitter, from where the measured time begins and ends.
 const JITTER: f64 = 1.01;
 
 /// A leaf's code.
 struct Code {
-    compiled: Compiled,
-    slots: Vec<u32>,
+    /// What it is made of, and its slots; two of them where it depends on what the lookup finds.
+    compiled: Vec<(Compiled, Vec<u32>)>,
     entry: Entry,
+    gain: Gain,
+}
+
+/// What a leaf's packets take: issues of one without and with it, and cycles from one to the next.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gain {
     issues: (f64, f64),
+    cycles: (f64, f64),
+    /// Some of them take more cycles, or issues: the engine may make registers for longer than cores need them.
+    worse: bool,
+}
+
+impl Code {
+    /// Of a path that is cut, with at most so many steps; and one for each thing that its lookup finds.
+    fn new(
+        image: &Image,
+        program: &Program,
+        state: &State,
+        (target, steps): (&Target, usize),
+    ) -> Result<Vec<Self>, CompileError> {
+        let of = |state: &State, given: &Entry| match path(program, state, state.slot) {
+            Some(path) => compile_leaf(image, &path, target, (given, steps)).map(|(code, entry)| Some(((code, path.slots), entry))),
+            None => Ok(None),
+        };
+        let Some((code, entry)) = of(state, &Entry::default())? else { return Ok(Vec::new()) };
+        let gain = Gain::default();
+        let mut codes = vec![Self { compiled: vec![code], entry, gain }];
+        let lookup = codes[0].entry.lookup.clone();
+        let answered = |found| state.answered(image, program, found).filter(|state| lookup.is_some() && state.work <= WORK);
+        if let (Some(found), Some(missed)) = (answered(true), answered(false))
+            && let Some((on_found, entry)) = of(&found, &Entry::default())?
+            && entry.lookup == lookup
+            && let Some((on_missed, entry)) = of(&missed, &entry)?
+            && entry.lookup == lookup
+            && (found.work, missed.work) == (state.work, state.work)
+        {
+            codes.push(Self { compiled: vec![on_found, on_missed], entry, gain });
+        }
+        Ok(codes)
+    }
+
+    /// Puts its rows behind others; gives what becomes of its packets.
+    fn append(&self, rows: &mut Rows) -> Action {
+        let before = rows.starts.len();
+        for (compiled, slots) in &self.compiled {
+            rows.append(compiled, slots);
+        }
+        let start = |at: usize| rows.starts.get(before + at).copied();
+        Action::Resume { row: start(0).unwrap_or_default(), missed: start(1), entry: self.entry.clone() }
+    }
 }
 
 /// A program with its table; `plain` is the program without.
@@ -173,31 +226,49 @@ pub fn warp(image: &Image, number: usize, plain: Compiled, target: &Target) -> R
                 actions.insert(at, (action, without.map(|taken| (taken.issues, 0.0))));
             }
             End::Cut { slot, .. } => {
-                let Some(path) = path(program, state, slot).filter(|_| !state.path.is_empty()) else { continue };
-                let (compiled, entry) = compile_leaf(image, &path, target)?;
-                let code = Code { compiled, slots: path.slots, entry, issues: (0.0, 0.0) };
-                if let Some(issues) = saves(&trial, &rows, &code, &packets) {
-                    codes.push((at, Code { issues, ..code }));
+                if state.path.is_empty() {
+                    continue;
+                }
+                debug_assert_eq!(state.slot, slot);
+                let mut steps = peel::STEPS;
+                let mut again = true;
+                while again && steps >= FEWEST {
+                    again = false;
+                    for code in Code::new(image, program, state, (target, steps))? {
+                        let Some(gain) = gain(&trial, &rows, &code, &packets) else { continue };
+                        again |= gain.worse;
+                        steps = steps.min(code.entry.steps());
+                        if !gain.worse && gain.issues.1 < gain.issues.0 {
+                            codes.push((at, Code { gain, ..code }));
+                        }
+                    }
+                    steps = steps.saturating_sub(1);
                 }
             }
         }
     }
     // Those that save most have room first.
-    let saved = |(at, code): &(usize, Code)| (std::cmp::Reverse(((code.issues.0 - code.issues.1) * 16.0) as u64), *at);
-    codes.sort_by_key(saved);
+    let saved = |code: &Code| code.gain.issues.0 - code.gain.issues.1;
+    codes.sort_by(|(a, one), (b, other)| saved(other).total_cmp(&saved(one)).then(a.cmp(b)));
     let most = rows.bundles.rows.len() * 3 / 2 + FREE;
-    let (mut starts, mut steps) = (Vec::new(), 0);
+    let (mut kept, mut steps): (Vec<(usize, Code)>, usize) = (Vec::new(), 0);
     for (at, code) in codes {
+        if kept.iter().any(|(kept, _)| *kept == at) {
+            continue;
+        }
         let mut more = rows.clone();
-        more.append(&code.compiled, &code.slots);
+        code.append(&mut more);
         if more.bundles.rows.len() <= most && steps + code.entry.steps() <= STEPS {
             steps += code.entry.steps();
             rows = more;
-            starts.push((at, code.entry, code.issues));
+            kept.push((at, code));
         }
     }
-    for ((at, entry, issues), row) in starts.into_iter().zip(&rows.starts) {
-        actions.insert(at, (Action::Resume { row: *row, entry }, Some(issues)));
+    let mut starts = rows.starts.iter();
+    for (at, code) in kept {
+        let row = starts.next().copied().unwrap_or_default();
+        let missed = if code.compiled.len() > 1 { starts.next().copied() } else { None };
+        actions.insert(at, (Action::Resume { row, missed, entry: code.entry }, Some(code.gain.issues)));
     }
     tree.prune(&|at| !actions.contains_key(&at));
     let mut leaves: Vec<Leaf> = Vec::new();
@@ -213,22 +284,23 @@ pub fn warp(image: &Image, number: usize, plain: Compiled, target: &Target) -> R
     Ok(Warped { table: Table { key: tree.key, leaves }, bundles: rows.bundles, serial: rows.serial })
 }
 
-/// Issues of a packet without and with a leaf; none if it saves none, or costs a packet some.
-fn saves(trial: &Trial, rows: &Rows, code: &Code, packets: &[Witness]) -> Option<(f64, f64)> {
+/// What a leaf saves, the mean of packets whose lookup finds something, and nothing; none if it costs one of them something.
+fn gain(trial: &Trial, rows: &Rows, code: &Code, packets: &[Witness]) -> Option<Gain> {
     let mut with = rows.clone();
-    with.append(&code.compiled, &code.slots);
-    let action = Action::Resume { row: *with.starts.last()?, entry: code.entry.clone() };
-    let mut issues = (0.0, 0.0);
+    let action = code.append(&mut with);
+    let mut gain = Gain::default();
     let cases = [None, code.entry.lookup.as_ref()];
     let cases = if cases[1].is_some() { &cases[..] } else { &cases[..1] };
+    let mut worse = false;
     for known in cases {
         let plain = trial.run((&rows.bundles, &rows.serial), None, packets, *known)?;
         let warped = trial.run((&with.bundles, &with.serial), Some(&action), packets, *known)?;
-        if warped.issues > plain.issues || warped.cycles > plain.cycles * JITTER {
-            return None;
+        worse |= warped.issues > plain.issues || warped.cycles > plain.cycles * JITTER;
+        for (all, one) in [(&mut gain.issues, (plain.issues, warped.issues)), (&mut gain.cycles, (plain.cycles, warped.cycles))] {
+            all.0 += one.0 / cases.len() as f64;
+            all.1 += one.1 / cases.len() as f64;
         }
-        issues.0 += plain.issues / cases.len() as f64;
-        issues.1 += warped.issues / cases.len() as f64;
     }
-    (issues.1 < issues.0).then_some(issues)
+    gain.worse = worse;
+    Some(gain)
 }

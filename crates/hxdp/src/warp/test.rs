@@ -81,7 +81,7 @@ pub fn asked(cond: Cond, wide: bool, a: &Value, b: &Value) -> Asked {
                 _ => Asked::Unknown,
             }
         }
-        (Value::Element { .. }, Value::Number { .. }) if b.as_constant() == Some(0) => never_null(cond),
+        (Value::Element { .. } | Value::Found, Value::Number { .. }) if b.as_constant() == Some(0) => never_null(cond),
         _ if !wide => Asked::Unknown,
         (Value::Place { base: Base::Start, offset, more }, Value::Place { base: Base::End, offset: end, more: None }) => {
             length(cond, offset.saturating_sub(*end), *more)

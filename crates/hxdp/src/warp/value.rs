@@ -81,6 +81,8 @@ pub enum Value {
         /// How much more.
         more: More,
     },
+    /// The address that a lookup has found.
+    Found,
     /// Not known.
     Opaque,
 }

@@ -203,6 +203,22 @@ impl State {
         }
     }
 
+    /// A path that was cut at a lookup, as it goes on where that finds an entry, or none: to the next thing that a core does, or asks.
+    pub fn answered(&self, image: &Image, program: &Program, found: bool) -> Option<Self> {
+        let kind = program.insns.get(self.slot as usize)?.kind(None).ok()?;
+        let Value::Map(map) = self.reg(1) else { return None };
+        if !matches!(kind, Kind::CallHelper { id: LOOKUP }) || !is_searched(image.maps.get(map as usize)?.kind) {
+            return None;
+        }
+        let mut on = self.clone();
+        on.registers[0] = if found { Value::Found } else { Value::constant(0) };
+        on.registers[1..6].fill(Value::Opaque);
+        on.path.push(Taken { slot: on.slot, branch: None, gives: None });
+        on.slot += 1;
+        on.run(image, program);
+        Some(on)
+    }
+
     /// A branch goes one way.
     pub fn branch(&mut self, program: &Program, taken: bool) {
         let kind = program.insns[self.slot as usize].kind(None);
@@ -335,7 +351,7 @@ impl State {
                 self.keep();
                 Ok(Value::Cell { cell, more: More::Number(0) })
             }
-            Value::Opaque => Err(Why::Value.into()),
+            Value::Opaque | Value::Found => Err(Why::Value.into()),
             _ => Err(Why::Address.into()),
         }
     }
@@ -400,6 +416,12 @@ impl State {
         let is_array = matches!(spec.kind, MapType::Array | MapType::PercpuArray);
         is_array.then_some(Value::Element { map, index, offset: 0 })
     }
+}
+
+/// Whether the map engine searches a key in maps of this kind.
+pub fn is_searched(kind: MapType) -> bool {
+    use MapType::{Hash, LpmTrie, LruHash, LruPercpuHash, PercpuHash};
+    matches!(kind, Hash | LruHash | PercpuHash | LruPercpuHash | LpmTrie)
 }
 
 /// An offset in the own stack frame.

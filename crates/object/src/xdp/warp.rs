@@ -62,6 +62,9 @@ impl XdpWarp {
         for leaf in &mut leaves {
             if leaf.kind == XdpWarpKind::Resume.code() {
                 leaf.start = u16::try_from(row_at(pages, leaf.start.into())?).ok()?;
+                if leaf.counts[0].valid {
+                    leaf.counts[0].address = row_at(pages, leaf.counts[0].address)?;
+                }
             }
             if leaf.looks_up {
                 leaf.map = map(leaf.map.into())?.number;
