@@ -70,6 +70,11 @@ synth-asic: venv ## area in standard cells (osu018), into docs/asic.md and docs/
 formal: venv ## all proofs, into docs/formal.md
 	@$(PYTHON) tools/formal.py
 
+.PHONY: warp-proofs
+warp-proofs: rust venv ## prove what Program Warping decides about the programs of programs/xdp
+	@cargo build --quiet -p sluice-cli
+	@$(PYTHON) tools/warp_proof.py
+
 .PHONY: mutants
 mutants: venv ## plant faults that proofs and benches must find, into docs/mutants.md
 	@$(PYTHON) tools/mutants.py
@@ -90,6 +95,8 @@ long: rust venv plugins plugins-synthesized plugins-sizes ## the random and hitl
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=1 cargo test -p sluice-rtlsim --test all -- --nocapture $(LONG_TESTS)
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=tiny SLUICE_PLUGIN_DIR=$(CURDIR)/build/plugins/synthesized cargo test -p sluice-rtlsim --test all -- --nocapture $(SYNTHESIZED_TESTS)
 	@$(PYTHON) tools/long_scripts.py
+	@cargo build --quiet -p sluice-cli
+	@$(PYTHON) tools/warp_proof.py --long
 	@$(PYTHON) tools/plugin.py rmt_wide
 	@SLUICE_SEED=$${SLUICE_SEED:-random} SLUICE_LONG=1 SLUICE_REQUIRE_PLUGINS=wide cargo test -p sluice-rtlsim --test all the_pipeline_alone_of_the_wide_target -- --nocapture
 	@$(PYTHON) tools/plugin.py probe_default probe_tiny

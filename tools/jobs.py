@@ -1,7 +1,7 @@
 """What `make lint` and `make test` run, as jobs of one schedule. `check.py` runs them.
 
 Groups: lint, build (plug-ins, Rust), rust (one job a file of tests), scripts, benches (one job a file), proofs (the
-short ones).
+short ones, and those of Program Warping).
 """
 
 import hashlib
@@ -24,7 +24,7 @@ RUST_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed;", re.
 SCRIPT_RESULT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped", re.MULTILINE)
 # One script has no total.
 SCRIPT_PASSED = re.compile(r"^\S+: ok on ", re.MULTILINE)
-PROOF_RESULT = re.compile(r"^formal: (\d+) passed, (\d+) failed$", re.MULTILINE)
+PROOF_RESULT = re.compile(r"^(?:formal|warp): (\d+) passed, (\d+) failed$", re.MULTILINE)
 BENCH_RESULT = re.compile(r"(\d+) (passed|failed|errors?)\b")
 # Programs of programs/p4 that the compiler takes, and with which flags.
 P4_COMPILED = {
@@ -157,7 +157,7 @@ def _made(message: dict) -> list[Job]:
     """The jobs that an executable makes possible."""
     executable, target = Path(message["executable"]), message["target"]
     if not message["profile"]["test"]:
-        return script_jobs(executable) if target["name"] == "sluice" else []
+        return [*script_jobs(executable), warp_job(executable)] if target["name"] == "sluice" else []
     folder = Path(message["manifest_path"]).parent
     if target["kind"] != ["test"]:
         return [_rust_test(folder, f"{target['name']} (unit tests)", executable)]
@@ -361,6 +361,15 @@ def proof_jobs() -> list[Job]:
         Job("proofs short", "proofs", "formal", [PYTHON, "tools/formal.py", "--short"], count=_proof_count,
             inputs=_inputs(lambda name: name.startswith(read))),
     ]  # fmt: skip
+
+
+def warp_job(sluice: Path) -> Job:
+    """The leaves of the programs of programs/xdp, from their encoded rows."""
+    read = ("programs/xdp/", "tools/", "docs/design/xdp-rows.md")
+    return Job(
+        "proofs warp", "proofs", "xdp", [PYTHON, "tools/warp_proof.py", "--sluice", str(sluice)], count=_proof_count,
+        inputs=_inputs(lambda name: name.startswith(read), sluice),
+    )  # fmt: skip
 
 
 def _proof_count(text: str, good: bool) -> Count:

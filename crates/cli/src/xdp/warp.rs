@@ -7,7 +7,7 @@ use crate::output::Output;
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_ebpf::vm::{Ingress, Packet};
-use sluice_ebpf::{Image, Program, Runtime};
+use sluice_ebpf::{Image, MapSpec, Program, Runtime};
 use sluice_formats::row::Row;
 use sluice_hxdp::warp::encode::encode;
 use sluice_packet::capture;
@@ -82,7 +82,12 @@ impl WarpArgs {
             }
         }
         if self.json {
-            out.json(&json!({ "object": self.object, "programs": all }))?;
+            let map = |map: &MapSpec| {
+                json!({ "name": map.name, "kind": map.kind, "key_size": map.key_size, "value_size": map.value_size,
+                    "max_entries": map.max_entries, "frozen": map.frozen, "spin_lock": map.spin_lock })
+            };
+            let maps: Vec<Value> = image.maps.iter().map(map).collect();
+            out.json(&json!({ "object": self.object, "maps": maps, "programs": all }))?;
         }
         Ok(ExitCode::from(u8::from(refused)))
     }

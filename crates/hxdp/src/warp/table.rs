@@ -277,7 +277,9 @@ pub fn warp(image: &Image, number: usize, plain: Compiled, target: &Target) -> R
         let (action, issues) = actions.get(&at).cloned().unwrap_or((Action::Plain, None));
         let slots = state.path.iter().map(|taken| (taken.slot, taken.branch)).collect();
         let rule = Rule::new(&tree.key, &tests);
-        leaves.push(Leaf { rule, action, end: *end, work: state.work, slots, tests, issues });
+        // From its start the program counts its ways back itself.
+        let work = if action == Action::Plain { 0 } else { state.work };
+        leaves.push(Leaf { rule, action, end: *end, work, slots, tests, issues });
     }
     // What no rule matches is plain.
     while leaves.pop_if(|leaf| leaf.action == Action::Plain).is_some() {}
