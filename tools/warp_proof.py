@@ -22,7 +22,7 @@ from bitwuzla import Bitwuzla, Kind, Option, Options, Result, Term
 from ebpf_terms import ARRAYS, LOOKUP, Insn, Machine, Sum, Terms, Wrong
 from project import ROOT, fail
 from warp_rows import Layouts
-from warp_table import KEY_WORDS, REGISTERS, RULES, Table
+from warp_table import KEPT, KEY_WORDS, RULES, STACK_SET, STACK_WORDS, Table, seen
 
 JOBS = 2
 # Of a leaf. With --long the second.
@@ -187,14 +187,22 @@ def resume(machine: Machine, row: dict, leaf: dict, made: dict[int, Term]) -> No
         raise Wrong(f"its path ends at slot {machine.pc}, its cut is {leaf['cut']}")
     if row["start"] != action["row"]:
         raise Wrong(f"it starts at row {row['start']}, not {action['row']}")
-    if any(count["valid"] for count in row["counts"]) or any(element.bytes for element in machine.elements.values()):
+    if any(element.bytes for element in machine.elements.values()):
         raise Wrong("it counts before it resumes")
-    registers = {target: term for target, term in made.items() if target < KEY_WORDS}
+    first, second = row["counts"]
+    missed = first["address"] if first["valid"] else None
+    if missed != action["missed"] or second["valid"] or (missed is not None and not row["looks_up"]):
+        raise Wrong(f"it starts at row {missed} where the lookup finds nothing, not {action['missed']}")
+    # Words of the stack have the number that their step has.
     entry = {register: said(terms, extract) for register, extract in action["entry"]["registers"]}
-    if registers.keys() != entry.keys() or not all(target < REGISTERS for target in registers):
-        raise Wrong(f"it sets r{sorted(registers)}, its entry r{sorted(entry)}")
-    for target, term in registers.items():
-        machine.claim(terms.same(Sum(term), entry[target]), f"r{target} is not what its entry says")
+    for offset, extract in action["entry"]["stack"]:
+        entry[STACK_WORDS + (offset + STACK_SET) // 8] = said(terms, extract)
+    given = {target: term for target, term in made.items() if target < KEY_WORDS}
+    if given.keys() != entry.keys() or any(target in KEPT for target in given):
+        raise Wrong(f"it sets {sorted(given)}, its entry {sorted(entry)}")
+    for target, term in given.items():
+        what = f"r{target}" if target < STACK_WORDS else f"word {target - STACK_WORDS} of the stack"
+        machine.claim(terms.same(Sum(term), entry[target]), f"{what} is not what its entry says")
     words = {target - KEY_WORDS: term for target, term in made.items() if target >= KEY_WORDS}
     lookup = action["entry"]["lookup"]
     if bool(row["looks_up"]) != (lookup is not None):
@@ -253,14 +261,6 @@ def said(terms: Terms, extract: dict) -> Sum:
         kept = terms.alu(0x5, 64, number, (1 << part["width"]) - 1)
         total = terms.op(Kind.BV_OR, total, terms.of(terms.alu(0x6, 64, kept, part["up"])))
     return Sum(total)
-
-
-def seen(terms: Terms, offset: int) -> Term:
-    """A byte of the frame, and behind 64 of the interface and the queue."""
-    if offset < 64:
-        return terms.named(f"frame {offset}", 8)
-    at = 8 * (offset % 4)
-    return terms.part(terms.named("ifindex" if offset < 68 else "queue", 32), at + 7, at)
 
 
 def of_object(sluice: str, path: Path, seconds: float) -> list[dict]:

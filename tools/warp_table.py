@@ -5,10 +5,15 @@ from ebpf_terms import Terms, Wrong, signed
 from warp_rows import Layouts
 
 CHUNK_BITS, CHUNK_VALUES, RULES = 5, 32, 64
-FRAME_BYTES, SEEN_BYTES = 64, 72
-# Targets of steps: registers, and from here on words of the key.
-KEY_WORDS = 16
-REGISTERS = 10
+# What is seen of a packet: the frame, and behind it the interface, the queue, and how many bytes the frame has.
+FRAME_BYTES, SEEN_BYTES = 64, 74
+BEHIND = (("ifindex", 64, 4), ("queue", 68, 4), ("length", 72, 2))
+# Targets of steps: registers, words of the stack, words of the key.
+STACK_WORDS, KEY_WORDS = 16, 32
+# The first of the words of the stack, from its end.
+STACK_SET = 128
+# Registers that steps leave alone: they have the context, the stack's end, the frame's start.
+KEPT = (1, 10, 15)
 
 
 class Table:
@@ -35,10 +40,9 @@ class Table:
         terms = self.terms
         if offset >= SEEN_BYTES:
             raise Wrong(f"byte {offset} is none that is seen")
+        byte = seen(terms, offset)
         if offset >= FRAME_BYTES:
-            word, at = terms.named("ifindex" if offset < FRAME_BYTES + 4 else "queue", 32), 8 * (offset % 4)
-            return terms.part(word, at + 7, at)
-        byte = terms.named(f"frame {offset}", 8)
+            return byte
         if offset not in self.assumed:
             inside = terms.op(Kind.BV_UGT, self.length, terms.number(offset, 16))
             zero = terms.op(Kind.EQUAL, byte, terms.number(0, 8))
@@ -126,9 +130,18 @@ class Table:
         """Bytes of the packet as a number, shifted down, its lowest bits, shifted up."""
         terms = self.terms
         places = range(part["offset"], part["offset"] + part["bytes"] + 1)
-        seen = [self.byte(at) if at < SEEN_BYTES else terms.number(0, 8) for at in places]
-        order = seen if part["swap"] else seen[::-1]
+        found = [self.byte(at) if at < SEEN_BYTES else terms.number(0, 8) for at in places]
+        order = found if part["swap"] else found[::-1]
         number = terms.wide(terms.op(Kind.BV_CONCAT, *order) if len(order) > 1 else order[0], 64)
         number = terms.op(Kind.BV_SHR, number, terms.number(part["down"]))
         kept = terms.op(Kind.BV_AND, number, terms.number((2 << part["width"]) - 1))
         return terms.op(Kind.BV_SHL, kept, terms.number(part["up"]))
+
+
+def seen(terms: Terms, offset: int) -> Term:
+    """A byte of what is seen of a packet, without what holds of it."""
+    for name, first, count in BEHIND:
+        if first <= offset < first + count:
+            at = 8 * (offset - first)
+            return terms.part(terms.named(name, 8 * count), at + 7, at)
+    return terms.named(f"frame {offset}", 8)
