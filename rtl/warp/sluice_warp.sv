@@ -1,11 +1,11 @@
 /// The Warp Engine: what a packet's first bytes decide, before a core sees it (docs/design/warp-engine.md).
 ///
-/// hXDP (M. Spaziani Brunella), chapter 5. Beats leave as they came; `leaf_o` stands beside all beats of its packet. `in_length_i` is valid with a packet's first
+/// hXDP (M. Spaziani Brunella), chapter 5. Beats leave as they came; `leaf_o` and `out_ifindex_o` stand beside all beats of their packet. `in_length_i` is valid with a packet's first
 /// beat; `in_ifindex_i`, of its interface, in the cycle behind the one in which that is taken. Words of packets that resume with steps come as `set_*`, behind
 /// the packet's first beat at out and in the order of packets.
 ///
 /// The host writes a row of a table in a cycle (`write_*`, rows of xdp_warp_*; of a chunk's memory at chunk * 32 * 2 * `Modules` + index). It is read from the
-/// second cycle on. A write to a row that is not there does nothing.
+/// second cycle on. A write to a row that is not there does nothing; one to a key's row is lost while these are cleared.
 ///
 /// Latency: 11 cycles from a first beat in to the first beat out. Throughput: a beat and a step a cycle. Stall behaviour: in_ready_o is low while 16
 /// beats wait, and for 2 * `Modules` cycles behind a reset, in which all tables become invalid. A packet with steps waits at out while 8 packets
@@ -35,10 +35,11 @@ module sluice_warp
     input  logic    [WarpLengthBits-1:0] in_length_i,
     input  logic    [              31:0] in_ifindex_i,
 
-    output logic       out_valid_o,
-    input  logic       out_ready_i,
-    output xdp_in_t    out_o,
-    output warp_leaf_t leaf_o,
+    output logic              out_valid_o,
+    input  logic              out_ready_i,
+    output xdp_in_t           out_o,
+    output warp_leaf_t        leaf_o,
+    output logic       [31:0] out_ifindex_o,
 
     output logic                      set_valid_o,
     input  logic                      set_ready_i,
@@ -139,7 +140,6 @@ module sluice_warp
   );
   assign leaf_o = leaf.leaf;
 
-  logic [31:0] ifindex;
   always_ff @(posedge clk_i) enter_q <= enter && rst_ni;
   sluice_fifo #(
       .Width(32),
@@ -152,7 +152,7 @@ module sluice_warp
       .data_i (in_ifindex_i),
       .valid_o(ifindex_valid),
       .ready_i(leave),
-      .data_o (ifindex),
+      .data_o (out_ifindex_o),
       .level_o(unused_ifindexes_level)
   );
 
@@ -177,7 +177,7 @@ module sluice_warp
       .put_steps_i  (leaf.steps),
       .put_frame_i  (out_o.data),
       .put_length_i (leaf.leaf.length),
-      .put_ifindex_i(ifindex),
+      .put_ifindex_i(out_ifindex_o),
       .set_valid_o,
       .set_ready_i,
       .set_target_o,
@@ -194,12 +194,15 @@ module sluice_warp
   logic stalled_q;
   xdp_in_t held_q;
   warp_leaf_t held_leaf_q;
+  logic [31:0] held_ifindex_q;
   always_ff @(posedge clk_i) begin
     stalled_q <= rst_ni && out_valid_o && !out_ready_i;
     held_q <= out_o;
     held_leaf_q <= leaf_o;
+    held_ifindex_q <= out_ifindex_o;
     if (rst_ni && stalled_q) begin
-      OutputHoldsUntilReady_A : assert (out_valid_o && out_o == held_q && leaf_o == held_leaf_q);
+      OutputHoldsUntilReady_A :
+      assert (out_valid_o && out_o == held_q && leaf_o == held_leaf_q && out_ifindex_o == held_ifindex_q);
     end
   end
 `endif

@@ -90,7 +90,7 @@ module sluice_warp_extract
   // Turned and cut.
 
   logic [Columns-1:0][7:0] ordered;
-  logic [63:0] turned, kept, turned_q, kept_q, constant_q;
+  logic [63:0] kept, turned_q, kept_q, constant_q;
   always_comb begin
     for (int unsigned c = 0; c < Columns; c++) ordered[c] = swap_q ? column_q[Columns-1-c] : column_q[c];
     // Of each eight bits whether all are, and the one eight in which it begins or ends.
@@ -101,10 +101,20 @@ module sluice_warp_extract
       end
     end
   end
-  assign turned = 64'({ordered, ordered} >> turn_q);
+  // Two bits of the turn at a time: each choice of four is one LUT.
+  localparam int unsigned Turns = 3;
+  logic [Turns:0][63:0] turned;
+  assign turned[0] = ordered;
+  for (genvar t = 0; t < int'(Turns); t++) begin : gen_turn
+    localparam int unsigned Far = 1 << 2 * t;
+    for (genvar b = 0; b < 64; b++) begin : gen_bit
+      assign turned[t+1][b] = turn_q[2*t+1] ? (turn_q[2*t] ? turned[t][(b+3*Far)%64] : turned[t][(b+2*Far)%64]) :
+          (turn_q[2*t] ? turned[t][(b+Far)%64] : turned[t][b]);
+    end
+  end
   always_ff @(posedge clk_i) begin
     if (advance_i) begin
-      turned_q   <= turned;
+      turned_q   <= turned[Turns];
       kept_q     <= kept;
       constant_q <= number_q;
     end

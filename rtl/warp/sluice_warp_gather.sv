@@ -44,7 +44,11 @@ module sluice_warp_gather
   logic writes;
   assign writes = write_i.valid && write_i.tab == WarpTableKey && (write_i.index >> LookBits) == '0;
 
-  xdp_warp_key_row_t key;
+  xdp_warp_key_row_t key, key_written;
+  always_comb begin
+    key_written = write_i.row[XdpWarpKeyRowBits-1:0];
+    key_written.valid &= !clearing_o;
+  end
   sluice_ram_1r1w #(
       .Width(XdpWarpKeyRowBits),
       .Depth(2 * Modules)
@@ -52,7 +56,7 @@ module sluice_warp_gather
       .clk_i,
       .wr_en_i  (writes || clearing_o),
       .wr_addr_i(clearing_o ? clear_q[LookBits-1:0] : write_i.index[LookBits-1:0]),
-      .wr_data_i(clearing_o ? '0 : write_i.row[XdpWarpKeyRowBits-1:0]),
+      .wr_data_i(key_written),
       .rd_en_i  (1'b1),
       .rd_addr_i(index_i),
       .rd_data_o(key)
@@ -60,10 +64,12 @@ module sluice_warp_gather
   assign known_o = key.valid;
 
   warp_bytes_t frame_q;
-  logic [WarpLengthBits-1:0] length_q;
+  logic whole_q;  // all bytes are there
+  logic [5:0] length_q;
   always_ff @(posedge clk_i) begin
     frame_q  <= data_i;
-    length_q <= length_i;
+    whole_q  <= length_i >= WarpLengthBits'(WarpFrameBytes);
+    length_q <= length_i[5:0];
   end
 
   // Cycle 1: a byte of each group; of those that the lane is not in, and behind the frame's end, zero.
@@ -80,7 +86,7 @@ module sluice_warp_gather
           .data_o (choice[l][g])
       );
     end
-    assign behind[l] = WarpLengthBits'(key.lanes[l]) >= length_q;
+    assign behind[l] = !whole_q && key.lanes[l][5:0] >= length_q;
     assign choice[l][FrameGroups] = ifindex_i[8*key.lanes[l][1:0]+:8];
   end
   always_ff @(posedge clk_i) begin
@@ -100,5 +106,10 @@ module sluice_warp_gather
       lanes_o[l] <= choice_q[l][0] | choice_q[l][1] | choice_q[l][2] | choice_q[l][3] | choice_q[l][4];
     end
   end
+
+`ifndef SYNTHESIS
+  NoKeyIsWrittenWhileKeysAreCleared_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !writes || !clearing_o);
+`endif
 
 endmodule

@@ -32,6 +32,7 @@ module warp_bench
     input  logic                out_ready_i,
     output logic [BeatBits-1:0] out_beat_o,
     output logic                out_last_o,
+    output logic [        31:0] out_ifindex_o,
 
     output logic [               1:0] leaf_kind_o,
     output logic [               1:0] leaf_verdict_o,
@@ -87,6 +88,7 @@ module warp_bench
       .out_ready_i,
       .out_o        (out),
       .leaf_o       (leaf),
+      .out_ifindex_o,
       .set_valid_o,
       .set_ready_i,
       .set_target_o,

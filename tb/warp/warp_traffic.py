@@ -48,7 +48,7 @@ class Traffic:
             valid=dut.out_valid_o,
             ready=dut.out_ready_i,
             name="out",
-            data={"beat": dut.out_beat_o, "last": dut.out_last_o, **leaf},
+            data={"beat": dut.out_beat_o, "last": dut.out_last_o, "ifindex": dut.out_ifindex_o, **leaf},
         )
         names = ("target", "data", "first", "last")
         self.sets = StreamSink(
@@ -267,6 +267,7 @@ class Traffic:
         kind = leaf.get("kind", PLAIN)
         of = f"{packet.module}, generation {packet.generation}, {len(packet.frame)} bytes: {packet.frame[:64].hex()}"
         wanted = {"kind": kind, "length": len(packet.frame), "has_steps": 0, "looks_up": 0, "counts": 0}
+        wanted |= {"ifindex": packet.ifindex}
         if kind == VERDICT:
             counted = [row("xdp_warp_count", **one) for one in leaf["counts"]]
             wanted |= {
