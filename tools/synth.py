@@ -282,7 +282,11 @@ def sections(names: Sequence[str], jobs: int) -> dict[str, Callable[[], str | No
     def wanted(name: str) -> bool:
         return not names or any(text in name for text in names)
 
-    engines = {"xdp_": "Blocks of the XDP engine", "l7_": "Blocks of the l7 engine"}
+    engines = {
+        "xdp_": "Blocks of the XDP engine",
+        "l7_": "Blocks of the l7 engine",
+        "warp": "Blocks of the Warp Engine",
+    }
 
     def some(prefix: str | None) -> Sequence[Block]:
         """An engine's blocks, or those of none."""

@@ -7,7 +7,7 @@
 /// The host writes a row of a table in a cycle (`write_*`, rows of xdp_warp_*; of a chunk's memory at chunk * 32 * 2 * `Modules` + index). It is read from the
 /// second cycle on. A write to a row that is not there does nothing; one to a key's row is lost while these are cleared.
 ///
-/// Latency: 11 cycles from a first beat in to the first beat out. Throughput: a beat and a step a cycle. Stall behaviour: in_ready_o is low while 16
+/// Latency: 11 cycles from a first beat in to the first beat out. Throughput: a beat and a step a cycle. Stall behaviour: in_ready_o is low while `Beats`
 /// beats wait, and for 2 * `Modules` cycles behind a reset, in which all tables become invalid. A packet with steps waits at out while 8 packets
 /// wait for theirs.
 module sluice_warp
@@ -17,9 +17,10 @@ module sluice_warp
   import sluice_warp_pkg::*;
 #(
     parameter int unsigned Modules = 64,
-    // Of a module, in each generation.
-    parameter int unsigned Rules   = 64,
-    parameter int unsigned Steps   = 128
+    parameter int unsigned Rules   = 64,   // of a module, in each generation; and so are steps
+    parameter int unsigned Steps   = 128,
+    // That wait for their packet's leaf. With fewer than the cycles that it takes the input stalls.
+    parameter int unsigned Beats   = 16
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -84,10 +85,10 @@ module sluice_warp
     end
   end
 
-  logic [$clog2(WarpBeats+1)-1:0] unused_beats_level;
+  logic [$clog2(Beats+1)-1:0] unused_beats_level;
   sluice_fifo #(
       .Width($bits(xdp_in_t)),
-      .Depth(WarpBeats)
+      .Depth(Beats)
   ) u_beats (
       .clk_i,
       .rst_ni,
@@ -122,11 +123,11 @@ module sluice_warp
   );
 
   // Of packets whose last beat has not left each has a beat that waits, but one that is alone: leaves have room where beats do.
-  logic [$clog2(WarpBeats+1)-1:0] unused_leaves_level, unused_ifindexes_level;
+  logic [$clog2(Beats+1)-1:0] unused_leaves_level, unused_ifindexes_level;
   assign leave = take_out && out_o.last;
   sluice_fifo #(
       .Width($bits(warp_found_t)),
-      .Depth(WarpBeats)
+      .Depth(Beats)
   ) u_leaves (
       .clk_i,
       .rst_ni,
@@ -143,7 +144,7 @@ module sluice_warp
   always_ff @(posedge clk_i) enter_q <= enter && rst_ni;
   sluice_fifo #(
       .Width(32),
-      .Depth(WarpBeats)
+      .Depth(Beats)
   ) u_ifindexes (
       .clk_i,
       .rst_ni,

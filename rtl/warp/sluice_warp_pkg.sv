@@ -21,8 +21,6 @@ package sluice_warp_pkg;
   localparam int unsigned WarpTargetBits = 5;
   // Packets with steps that wait for theirs.
   localparam int unsigned WarpSets = 8;
-  // Beats that wait for their packet's leaf: no fewer than the cycles that it takes.
-  localparam int unsigned WarpBeats = 16;
 
   typedef logic [WarpLanes-1:0][7:0] warp_lanes_t;
   typedef logic [WarpFrameBytes-1:0][7:0] warp_bytes_t;
