@@ -88,10 +88,37 @@ pub fn compile_leaf(
     path: &Path,
     target: &Target,
     given: (&Entry, usize),
-) -> Result<(Compiled, Entry), CompileError> {
+) -> Result<CompiledLeaf, CompileError> {
     let stages = staged(image, &path.program, (Passes::ALL, None, Some((path, image, given))));
     let entry = stages.last().map(|stage| stage.code.entry.clone()).unwrap_or_default();
-    Ok((finish(stages, image, &path.program, target)?, entry))
+    let peeled = peeled(&stages);
+    Ok(CompiledLeaf { compiled: finish(stages, image, &path.program, target)?, entry, peeled })
+}
+
+/// A leaf's code, and what it was.
+#[derive(Clone, Debug)]
+pub struct CompiledLeaf {
+    /// Its rows.
+    pub compiled: Compiled,
+    /// What it begins with.
+    pub entry: Entry,
+    /// Before `peel`, and behind it.
+    pub peeled: Box<(Code, Code)>,
+}
+
+/// The code before `peel`, and behind it.
+fn peeled(stages: &[Stage]) -> Box<(Code, Code)> {
+    let at = stages.iter().position(|stage| stage.name == PEEL);
+    match at.and_then(|at| Some((stages.get(at.checked_sub(1)?)?, &stages[at]))) {
+        Some((before, after)) => Box::new((before.code.clone(), after.code.clone())),
+        None => unreachable!("leaves are peeled"),
+    }
+}
+
+/// Stages of a leaf's code up to `peel`, for tests of its checker.
+#[cfg(test)]
+pub(crate) fn peeled_leaf(image: &Image, path: &Path, given: (&Entry, usize)) -> (Code, Code) {
+    *peeled(&staged(image, &path.program, (Passes::ALL, None, Some((path, image, given)))))
 }
 
 fn finish(stages: Vec<Stage>, image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
@@ -137,6 +164,9 @@ impl Stage {
         pass::rename::rename(&mut code).is_empty().then_some(code)
     }
 }
+
+/// What leaves have besides the passes.
+const PEEL: &str = "peel";
 
 /// A pass on traces.
 type Change<'a> = &'a dyn Fn(&mut Code);
@@ -274,7 +304,7 @@ fn attempt(
     }
     if let Some((_, image, given)) = leaf {
         code.entry = warp::peel::peel(&mut code, image, given);
-        stages.push(changed("peel", &mut code));
+        stages.push(changed(PEEL, &mut code));
     }
     if renames {
         let more = pass::rename::rename(&mut code);

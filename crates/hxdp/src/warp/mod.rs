@@ -2,6 +2,7 @@
 
 pub mod begin;
 pub mod bits;
+pub mod check;
 pub mod encode;
 pub mod extract;
 pub mod facts;
@@ -11,6 +12,7 @@ pub mod peel;
 pub mod rows;
 pub mod stack;
 pub mod table;
+pub mod terms;
 pub mod test;
 pub mod tree;
 pub mod trial;

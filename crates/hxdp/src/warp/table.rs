@@ -1,6 +1,7 @@
 //! A program's table: rules, and what each leads to.
 
 use super::bits::Seen;
+use super::check::check;
 use super::key::{Asks, Key, LANES, Predicate, asks};
 use super::path::path;
 use super::peel::{self, Entry};
@@ -10,7 +11,8 @@ use super::rows::Rows;
 use super::trial::Trial;
 use super::witness::{Witness, witness};
 use super::walk::{Count, End, State};
-use crate::compile::compile_leaf;
+use crate::compile::{CompiledLeaf, compile_leaf};
+use crate::pass;
 use crate::sections::Serial;
 use crate::{Bundles, CompileError, Compiled, Target};
 use sluice_ebpf::{Image, Program};
@@ -172,24 +174,31 @@ impl Code {
         (target, steps): (&Target, usize),
     ) -> Result<Vec<Self>, CompileError> {
         let of = |state: &State, given: &Entry| match path(program, state, state.slot) {
-            Some(path) => compile_leaf(image, &path, target, (given, steps)).map(|(code, entry)| Some(((code, path.slots), entry))),
+            Some(path) => compile_leaf(image, &path, target, (given, steps)).map(|leaf| Some((leaf, path.slots))),
             None => Ok(None),
         };
-        let Some((code, entry)) = of(state, &Entry::default())? else { return Ok(Vec::new()) };
-        let gain = Gain::default();
-        let mut codes = vec![Self { compiled: vec![code], entry, gain }];
-        let lookup = codes[0].entry.lookup.clone();
+        let Some(code) = of(state, &Entry::default())? else { return Ok(Vec::new()) };
+        let entry = code.0.entry.clone();
+        let mut codes = vec![(vec![code], entry)];
+        let lookup = codes[0].1.lookup.clone();
         let answered = |found| state.answered(image, program, found).filter(|state| lookup.is_some() && state.work <= WORK);
         if let (Some(found), Some(missed)) = (answered(true), answered(false))
-            && let Some((on_found, entry)) = of(&found, &Entry::default())?
-            && entry.lookup == lookup
-            && let Some((on_missed, entry)) = of(&missed, &entry)?
-            && entry.lookup == lookup
+            && let Some(on_found) = of(&found, &Entry::default())?
+            && on_found.0.entry.lookup == lookup
+            && let Some(on_missed) = of(&missed, &on_found.0.entry)?
+            && on_missed.0.entry.lookup == lookup
             && (found.work, missed.work) == (state.work, state.work)
         {
-            codes.push(Self { compiled: vec![on_found, on_missed], entry, gain });
+            let entry = on_missed.0.entry.clone();
+            codes.push((vec![on_found, on_missed], entry));
         }
-        Ok(codes)
+        // What the checker does not find right stays as it is.
+        codes.retain(|(leaves, entry)| leaves.iter().all(|(leaf, _)| is_right(&leaf.peeled, entry, image)));
+        let of = |(leaves, entry): (Vec<(CompiledLeaf, Vec<u32>)>, Entry)| {
+            let compiled = leaves.into_iter().map(|(leaf, slots)| (leaf.compiled, slots)).collect();
+            Self { compiled, entry, gain: Gain::default() }
+        };
+        Ok(codes.into_iter().map(of).collect())
     }
 
     /// Puts its rows behind others; gives what becomes of its packets.
@@ -201,6 +210,11 @@ impl Code {
         let start = |at: usize| rows.starts.get(before + at).copied();
         Action::Resume { row: start(0).unwrap_or_default(), missed: start(1), entry: self.entry.clone() }
     }
+}
+
+/// Whether a leaf's code does the same behind `peel` as before.
+fn is_right((before, after): &(pass::Code, pass::Code), entry: &Entry, image: &Image) -> bool {
+    check(before, after, entry, image).is_ok()
 }
 
 /// A program with its table; `plain` is the program without.
