@@ -176,13 +176,14 @@ impl<'a> Side<'a> {
             if !free {
                 return Err(format!("r{r} is set"));
             }
-            self.names[usize::from(*r)] = Term::extracted(extract);
+            self.names[usize::from(*r)] = Term::extracted(extract).ok_or("parts share a bit")?;
         }
         for (offset, extract) in &entry.stack {
             let Some(first) = usize::try_from(i64::from(*offset) + BYTES as i64).ok().filter(|n| n + 8 <= BYTES) else {
                 return Err(format!("a word at {offset} is set"));
             };
-            self.stack[first..first + 8].copy_from_slice(&terms.bytes(Term::extracted(extract), 8));
+            let word = Term::extracted(extract).ok_or("parts share a bit")?;
+            self.stack[first..first + 8].copy_from_slice(&terms.bytes(word, 8));
         }
         Ok(())
     }
@@ -193,13 +194,8 @@ impl<'a> Side<'a> {
 
     /// Where an access goes, if that is the same for every packet.
     fn address(&self, terms: &mut Terms, base: u8, off: i16) -> Term {
-        let add = Op::Alu {
-            op: sluice_ebpf::insn::AluOp::Add,
-            wide: true,
-            dst: 0,
-            a: base,
-            b: Operand::Imm(off.into()),
-        };
+        let add =
+            Op::Alu { op: sluice_ebpf::insn::AluOp::Add, wide: true, dst: 0, a: base, b: Operand::Imm(off.into()) };
         terms.pure(add, |r| self.reg(r))
     }
 
@@ -223,13 +219,7 @@ impl<'a> Side<'a> {
             (Some(n), _) => Term::seen(n as u16, bytes),
             (_, Some(0)) if pristine && bytes == 4 => Term::constant(start()),
             (_, Some(4)) if pristine && bytes == 4 => {
-                let add = Op::Alu {
-                    op: sluice_ebpf::insn::AluOp::Add,
-                    wide: true,
-                    dst: 0,
-                    a: 0,
-                    b: Operand::Reg(1),
-                };
+                let add = Op::Alu { op: sluice_ebpf::insn::AluOp::Add, wide: true, dst: 0, a: 0, b: Operand::Reg(1) };
                 terms.pure(add, |r| if r == 0 { Term::seen(LENGTH, 2) } else { Term::constant(start()) })
             }
             (_, Some(12)) if bytes == 4 => Term::seen(IFINDEX, 4),
@@ -430,9 +420,9 @@ fn is_lookup(old: &Side<'_>, step: &Step, lookup: &Lookup, image: &Image, terms:
     if !spec.is_some_and(|spec| searched(spec.kind)) {
         return Err(format!("map {} is looked up in the place of {map}", lookup.map));
     }
-    let key: Vec<Term> = lookup.key.iter().map(Term::extracted).collect();
+    let key: Option<Vec<Term>> = lookup.key.iter().map(Term::extracted).collect();
     match old.key(terms, step, lookup.bytes) {
-        Some(found) if found == key => Ok(()),
+        found @ Some(_) if found == key => Ok(()),
         _ => Err("the key is another".to_owned()),
     }
 }

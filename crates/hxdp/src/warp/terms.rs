@@ -96,20 +96,22 @@ impl Term {
     /// So many bytes of what is seen of a packet.
     pub fn seen(offset: u16, bytes: u8) -> Self {
         let shown = 8 * u16::from(bytes);
-        Self { bits: from_fn(|n| if (n as u16) < shown { Bit::Seen(8 * offset + n as u16) } else { Bit::Zero }), add: 0 }
+        Self {
+            bits: from_fn(|n| if (n as u16) < shown { Bit::Seen(8 * offset + n as u16) } else { Bit::Zero }),
+            add: 0,
+        }
     }
 
-    /// What an entry says.
-    pub fn extracted(extract: &Extract) -> Self {
+    /// What an entry says; none where two of its parts have a bit in one place.
+    pub fn extracted(extract: &Extract) -> Option<Self> {
         let mut term = Self::constant(extract.constant);
         for part in &extract.parts {
             for n in 0..part.width {
-                if let Some(bit) = term.bits.get_mut(usize::from(part.up) + usize::from(n)) {
-                    *bit = source(part, part.down + n);
-                }
+                let Some(bit) = term.bits.get_mut(usize::from(part.up) + usize::from(n)) else { break };
+                *bit = bit.with(AluOp::Or, source(part, part.down + n))?;
             }
         }
-        term
+        Some(term)
     }
 
     /// The number, if it is known.
@@ -257,9 +259,7 @@ impl Terms {
             Op::Move { wide: true, src, .. } => operand(src),
             Op::Move { wide: false, src, .. } => self.low(operand(src), 32),
             Op::Extend { wide, bits, src, .. } => self.extended(wide, bits, read(src)),
-            Op::Negate { wide, src, .. } => {
-                self.of_two(shape(op).0, (AluOp::Sub, wide), Term::constant(0), read(src))
-            }
+            Op::Negate { wide, src, .. } => self.of_two(shape(op).0, (AluOp::Sub, wide), Term::constant(0), read(src)),
             Op::Rotate { wide, src, right, .. } => self.rotated(wide, right, read(src)),
             Op::Swap { order, bits, src, .. } => self.swapped(order, bits, read(src)),
             Op::Constant { value: WideValue::Number(number), .. } => Term::constant(number),
@@ -344,8 +344,8 @@ mod tests {
             let width = 1 + rng.below(u64::from(8 * bytes - down)) as u8;
             let up = rng.below(u64::from(65 - width)) as u8;
             let part = Part { offset: rng.below(64) as u8, bytes, swap: rng.below(2) == 1, down, width, up };
-            let extract = Extract { parts: vec![part], constant: 0 };
-            assert_eq!(of(&Term::extracted(&extract), &seen), extract.of(&seen), "{extract:?}");
+            let extract = Extract { parts: vec![part], constant: rng.next_u64() & rng.next_u64() };
+            assert_eq!(of(&Term::extracted(&extract).expect("one part"), &seen), extract.of(&seen), "{extract:?}");
         }
     }
 }
