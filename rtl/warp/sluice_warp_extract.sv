@@ -12,11 +12,13 @@ module sluice_warp_extract
 
     input logic advance_i,
 
-    input logic        [63:0]      number_i,
-    input logic                    constant_i,
-    input warp_bytes_t             frame_i,
-    input logic        [ 6:0]      bytes_i,     // of the frame that are seen
-    input logic        [ 3:0][7:0] ifindex_i,
+    input logic        [              63:0]      number_i,
+    input logic                                  constant_i,
+    input warp_bytes_t                           frame_i,
+    input logic        [               6:0]      bytes_i,     // of the frame that are seen
+    input logic        [               3:0][7:0] ifindex_i,
+    input logic        [WarpLengthBits-1:0]      length_i,
+
 
     output logic [63:0] value_o
 );
@@ -55,9 +57,15 @@ module sluice_warp_extract
         .index_i(row[2:0]),
         .data_o (chosen)
     );
-    if (c < 4) begin : gen_interface
+    // Rows behind the frame: its interface in the first four columns, its length in the first two.
+    localparam int unsigned InterfaceRow = FrameRows;
+    localparam int unsigned LengthRow = FrameRows + 1;
+    if (c < 2) begin : gen_both
+      assign column[c] = !row[3] ? chosen : row[0] ? 8'(length_i >> 8 * c) : ifindex_i[c];
+      assign seen = row == RowBits'(InterfaceRow) || row == RowBits'(LengthRow) || {row, 3'(c)} < 8'(bytes_i);
+    end else if (c < 4) begin : gen_interface
       assign column[c] = row[3] ? ifindex_i[c] : chosen;
-      assign seen = (row == RowBits'(FrameRows)) || {row, 3'(c)} < 8'(bytes_i);
+      assign seen = row == RowBits'(InterfaceRow) || {row, 3'(c)} < 8'(bytes_i);
     end else begin : gen_frame
       assign column[c] = chosen;
       assign seen = {row, 3'(c)} < 8'(bytes_i);

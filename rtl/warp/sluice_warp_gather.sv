@@ -1,4 +1,4 @@
-/// Lanes of packets' keys: bytes of the frame and of its interface, as the module's key row says.
+/// Lanes of packets' keys: bytes of the frame, of its interface and of its length, as the module's key row says.
 ///
 /// `index_i` is module and generation, `length_i` the frame's: bytes behind its end are zero, and so is a lane whose number is no byte.
 /// While `clearing_o`, 2 * `Modules` cycles behind a reset, all keys' rows become invalid; no packet may come, and a row that is written is lost.
@@ -30,7 +30,9 @@ module sluice_warp_gather
   // Bytes among which one choice is made, and how many choices there are.
   localparam int unsigned GroupBytes = 16;
   localparam int unsigned FrameGroups = WarpFrameBytes / GroupBytes;
-  localparam int unsigned Groups = FrameGroups + 1;
+  localparam int unsigned Interface = FrameGroups;
+  localparam int unsigned Length = FrameGroups + 1;
+  localparam int unsigned Groups = FrameGroups + 2;
   localparam int unsigned LaneBits = 7;
 
   // The row that is cleared; beyond the last one none.
@@ -65,11 +67,11 @@ module sluice_warp_gather
 
   warp_bytes_t frame_q;
   logic whole_q;  // all bytes are there
-  logic [5:0] length_q;
+  logic [WarpLengthBits-1:0] length_q;
   always_ff @(posedge clk_i) begin
     frame_q  <= data_i;
     whole_q  <= length_i >= WarpLengthBits'(WarpFrameBytes);
-    length_q <= length_i[5:0];
+    length_q <= length_i;
   end
 
   // Cycle 1: a byte of each group; of those that the lane is not in, and behind the frame's end, zero.
@@ -86,8 +88,9 @@ module sluice_warp_gather
           .data_o (choice[l][g])
       );
     end
-    assign behind[l] = !whole_q && key.lanes[l][5:0] >= length_q;
-    assign choice[l][FrameGroups] = ifindex_i[8*key.lanes[l][1:0]+:8];
+    assign behind[l] = !whole_q && key.lanes[l][5:0] >= length_q[5:0];
+    assign choice[l][Interface] = ifindex_i[8*key.lanes[l][1:0]+:8];
+    assign choice[l][Length] = key.lanes[l][0] ? 8'(length_q[WarpLengthBits-1:8]) : length_q[7:0];
   end
   always_ff @(posedge clk_i) begin
     for (int unsigned l = 0; l < WarpLanes; l++) begin
@@ -95,15 +98,17 @@ module sluice_warp_gather
         if (key.lanes[l][LaneBits-1:4] != 3'(g) || behind[l]) choice_q[l][g] <= '0;
         else choice_q[l][g] <= choice[l][g];
       end
-      if (key.lanes[l] >= LaneBits'(WarpSeenBytes) || !key.lanes[l][LaneBits-1]) choice_q[l][FrameGroups] <= '0;
-      else choice_q[l][FrameGroups] <= choice[l][FrameGroups];
+      if (key.lanes[l][LaneBits-1:2] != 5'(16)) choice_q[l][Interface] <= '0;
+      else choice_q[l][Interface] <= choice[l][Interface];
+      if (key.lanes[l][LaneBits-1:1] != 6'(36)) choice_q[l][Length] <= '0;
+      else choice_q[l][Length] <= choice[l][Length];
     end
   end
 
   // Cycle 2.
   always_ff @(posedge clk_i) begin
     for (int unsigned l = 0; l < WarpLanes; l++) begin
-      lanes_o[l] <= choice_q[l][0] | choice_q[l][1] | choice_q[l][2] | choice_q[l][3] | choice_q[l][4];
+      lanes_o[l] <= choice_q[l][0] | choice_q[l][1] | choice_q[l][2] | choice_q[l][3] | choice_q[l][Interface] | choice_q[l][Length];
     end
   end
 

@@ -56,7 +56,7 @@ module sluice_warp_match
   logic [Found:2] known_q;
   warp_lanes_t lanes;
   logic [WarpPredicates-1:0] holds;
-  logic [RuleBits-1:0] rule;
+  logic [RuleBits-1:0] rule, rule_q;
   assign ready_o = !clearing;
 
   sluice_warp_gather #(
@@ -101,6 +101,7 @@ module sluice_warp_match
   always_ff @(posedge clk_i) begin
     known_q <= {known_q[Found-1:2], known};
     match_q <= match;
+    rule_q  <= rule;
   end
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -142,6 +143,7 @@ module sluice_warp_match
     found_o.steps = row.steps;
     found_o.leaf = '{
         kind: verdict ? XdpWarpVerdict : resumes ? XdpWarpResume : XdpWarpPlain,
+        rule: WarpRuleBits'(rule_q),
         verdict: row.verdict,
         start: row.start,
         work: row.work,
@@ -152,7 +154,9 @@ module sluice_warp_match
         counts: row.counts,
         length: length_q[Found]
     };
-    for (int unsigned c = 0; c < 2; c++) found_o.leaf.counts[c].valid = verdict && row.counts[c].valid;
+    // Of a resume the first one says where the lookup finds nothing.
+    found_o.leaf.counts[0].valid = (verdict || resumes) && row.counts[0].valid;
+    found_o.leaf.counts[1].valid = verdict && row.counts[1].valid;
   end
 
 `ifndef SYNTHESIS

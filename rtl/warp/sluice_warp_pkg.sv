@@ -11,14 +11,13 @@ package sluice_warp_pkg;
   localparam int unsigned WarpChunks = 24;
   // Chunks that hold nothing but lanes.
   localparam int unsigned WarpLaneChunks = 22;
-  // Bytes of a frame that are seen, and with those of `ingress_ifindex`.
+  // Bytes of a frame that are seen. Behind them come those of `ingress_ifindex`, of `rx_queue_index`, which is zero, and the frame's length.
   localparam int unsigned WarpFrameBytes = 64;
-  localparam int unsigned WarpSeenBytes = 68;
   // Of a leaf's number and a step's, as rows are counted: for the largest tables.
   localparam int unsigned WarpRuleBits = 6;
   localparam int unsigned WarpStepBits = 7;
   localparam int unsigned WarpLengthBits = 14;
-  localparam int unsigned WarpTargetBits = 5;
+  localparam int unsigned WarpTargetBits = 6;
   // Packets with steps that wait for theirs.
   localparam int unsigned WarpSets = 8;
 
@@ -49,6 +48,7 @@ package sluice_warp_pkg;
   // What becomes of a packet. Of one that is plain nothing else means anything.
   typedef struct packed {
     xdp_warp_kind_e            kind;
+    logic [WarpRuleBits-1:0]   rule;       // the first that agrees
     logic [1:0]                verdict;
     logic [12:0]               start;
     logic [7:0]                work;

@@ -37,31 +37,25 @@ module sluice_warp_steps
     output logic                      set_last_o
 );
 
-  // What is seen of a packet.
+  // What is seen of a packet beside its frame.
   typedef struct packed {
-    logic [31:0] ifindex;
-    logic [6:0]  bytes;
-    warp_bytes_t frame;
-  } seen_t;
-  typedef struct packed {
-    logic [LookBits-1:0]     index;
-    logic [WarpStepBits-1:0] step;
-    logic [4:0]              steps;
-    seen_t                   seen;
+    logic [LookBits-1:0]       index;
+    logic [WarpStepBits-1:0]   step;
+    logic [4:0]                steps;
+    logic [31:0]               ifindex;
+    logic [WarpLengthBits-1:0] length;
   } waiting_t;
 
-  logic advance, head_valid, issue, last;
+  logic advance, head_valid, issue, last, take;
   waiting_t put, head;
   assign put = '{
           index: put_index_i,
           step: put_step_i,
           steps: put_steps_i,
-          seen: '{
-              ifindex: put_ifindex_i,
-              bytes: (put_length_i >= WarpLengthBits'(WarpFrameBytes)) ? 7'(WarpFrameBytes) : 7'(put_length_i),
-              frame: put_frame_i
-          }
+          ifindex: put_ifindex_i,
+          length: put_length_i
       };
+  assign take = issue && last;
 
   logic [$clog2(WarpSets+1)-1:0] unused_level;
   sluice_fifo #(
@@ -77,6 +71,35 @@ module sluice_warp_steps
       .ready_i(advance && last),
       .data_o (head),
       .level_o(unused_level)
+  );
+
+  // Frames wait beside, where they are read with a step's row.
+  localparam int unsigned SlotBits = $clog2(WarpSets);
+  logic [SlotBits-1:0] put_slot_q, slot_q;
+  warp_bytes_t frame;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      put_slot_q <= '0;
+      slot_q     <= '0;
+    end else begin
+      if (put_valid_i && put_ready_o)
+        put_slot_q <= (put_slot_q == SlotBits'(WarpSets - 1)) ? '0 : put_slot_q + SlotBits'(1);
+      if (take) slot_q <= (slot_q == SlotBits'(WarpSets - 1)) ? '0 : slot_q + SlotBits'(1);
+    end
+  end
+  sluice_ram_1r1w #(
+      .Width   ($bits(warp_bytes_t)),
+      .Depth   (WarpSets),
+      .InitZero(1'b0),
+      .Style   ((2 * Modules >= 128) ? "block" : "auto")
+  ) u_frames (
+      .clk_i,
+      .wr_en_i  (put_valid_i && put_ready_o),
+      .wr_addr_i(put_slot_q),
+      .wr_data_i(put_frame_i),
+      .rd_en_i  (advance),
+      .rd_addr_i(slot_q),
+      .rd_data_o(frame)
   );
 
   // ---------------------------------------------------------------------------------------------------------------
@@ -120,7 +143,9 @@ module sluice_warp_steps
 
   logic read_q, read_last_q, taken_q, taken_last_q, value_q, value_last_q;
   logic [WarpTargetBits-1:0] taken_target_q, value_target_q;
-  seen_t seen_q;
+  logic [31:0] ifindex_q;
+  logic [WarpLengthBits-1:0] length_q;
+  logic [6:0] bytes_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       read_q  <= 1'b0;
@@ -132,7 +157,9 @@ module sluice_warp_steps
       value_q <= taken_q;
     end
     if (advance) begin
-      seen_q         <= head.seen;
+      ifindex_q <= head.ifindex;
+      length_q <= head.length;
+      bytes_q <= (head.length >= WarpLengthBits'(WarpFrameBytes)) ? 7'(WarpFrameBytes) : 7'(head.length);
       read_last_q    <= last;
       taken_last_q   <= read_last_q;
       value_last_q   <= taken_last_q;
@@ -147,9 +174,10 @@ module sluice_warp_steps
       .advance_i (advance),
       .number_i  (row.number),
       .constant_i(row.constant),
-      .frame_i   (seen_q.frame),
-      .bytes_i   (seen_q.bytes),
-      .ifindex_i (seen_q.ifindex),
+      .frame_i   (frame),
+      .bytes_i   (bytes_q),
+      .ifindex_i (ifindex_q),
+      .length_i  (length_q),
       .value_o   (value)
   );
 

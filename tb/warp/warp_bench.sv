@@ -35,6 +35,7 @@ module warp_bench
     output logic [        31:0] out_ifindex_o,
 
     output logic [               1:0] leaf_kind_o,
+    output logic [  WarpRuleBits-1:0] leaf_rule_o,
     output logic [               1:0] leaf_verdict_o,
     output logic [              12:0] leaf_start_o,
     output logic [               7:0] leaf_work_o,
@@ -98,6 +99,7 @@ module warp_bench
   );
 
   assign leaf_kind_o = leaf.kind;
+  assign leaf_rule_o = leaf.rule;
   assign leaf_verdict_o = leaf.verdict;
   assign leaf_start_o = leaf.start;
   assign leaf_work_o = leaf.work;

@@ -48,10 +48,11 @@ class Packet:
         self.frame, self.module, self.generation, self.ifindex = frame, module, generation, ifindex
 
     def seen(self, n):
-        """Byte n: of the frame, of its interface, or nothing. `rx_queue_index` is 0."""
+        """Byte n: of the frame, of its interface, of its length, or nothing. `rx_queue_index` is 0."""
         if n < 64:
             return self.frame[n] if n < len(self.frame) else 0
-        return self.ifindex >> 8 * (n - 64) & 255 if n < 68 else 0
+        behind = self.ifindex.to_bytes(4, "little") + bytes(4) + len(self.frame).to_bytes(2, "little")
+        return behind[n - 64] if n < 74 else 0
 
 
 def holds(predicate, lanes, length):

@@ -23,7 +23,22 @@ INPUTS = (
 IDLE = {f"{name}_i": 0 for name in [*INPUTS.split(), "in_ifindex", "out_ready", "set_ready"]}
 # From a packet's first beat in to its first beat out.
 LATENCY = 11
-LEAF = ["kind", "verdict", "start", "work", "has_steps", "looks_up", "map", "key_bytes", "counts", "counted", "length"]
+# From there to its first word, if nobody's are before it.
+WORD = 5
+LEAF = [
+    "kind",
+    "rule",
+    "verdict",
+    "start",
+    "work",
+    "has_steps",
+    "looks_up",
+    "map",
+    "key_bytes",
+    "counts",
+    "counted",
+    "length",
+]
 
 
 class Traffic:
@@ -93,7 +108,7 @@ class Traffic:
     def random_part(self):
         rng = self.rng
         return {
-            "offset": rng.choice((rng.randrange(72), rng.randrange(128))),
+            "offset": rng.choice((rng.randrange(74), rng.randrange(128))),
             "bytes": rng.randrange(8),
             "swap": rng.randrange(2),
             "down": rng.randrange(8),
@@ -134,7 +149,7 @@ class Traffic:
     def random_table(self, packets):
         """A table in which some of the packets agree with rules, several of them with more than one."""
         rng = self.rng
-        lanes = [rng.choice((rng.randrange(72), rng.randrange(14), rng.randrange(128))) for _ in range(14)]
+        lanes = [rng.choice((rng.randrange(74), rng.randrange(14), rng.randrange(128))) for _ in range(14)]
         predicates = [
             {
                 "pair": rng.randrange(8),
@@ -148,7 +163,7 @@ class Traffic:
         ]
         steps, target = [], 0
         for _ in range(self.steps):
-            target = target if rng.random() < 0.4 else rng.randrange(32)
+            target = target if rng.random() < 0.4 else rng.randrange(64)
             steps.append(self.random_step(target))
         table = Table(lanes, predicates, [], [self.random_leaf() for _ in range(self.rules)], steps)
         for n in range(self.rules):
@@ -179,6 +194,7 @@ class Traffic:
         rng, frame = self.rng, packet.frame
         table = self.tables.get((packet.module, packet.generation))
         packet.leaf = table.leaf(packet) if table else {}
+        packet.rule = table.rule(packet) if table else None
         packet.words = table.words(packet) if table else []
         self.packets.append(packet)
         for at in range(0, len(frame), 64):
@@ -268,6 +284,8 @@ class Traffic:
         of = f"{packet.module}, generation {packet.generation}, {len(packet.frame)} bytes: {packet.frame[:64].hex()}"
         wanted = {"kind": kind, "length": len(packet.frame), "has_steps": 0, "looks_up": 0, "counts": 0}
         wanted |= {"ifindex": packet.ifindex}
+        if kind != PLAIN:
+            wanted["rule"] = packet.rule
         if kind == VERDICT:
             counted = [row("xdp_warp_count", **one) for one in leaf["counts"]]
             wanted |= {
@@ -277,7 +295,9 @@ class Traffic:
             }
         elif kind == RESUME:
             wanted |= {name: leaf[name] for name in ("start", "work", "looks_up", "map", "key_bytes")}
-            wanted |= {"has_steps": leaf["steps"] > 0}
+            wanted |= {"has_steps": leaf["steps"] > 0, "counts": leaf["counts"][0]["valid"]}
+            found_nothing = item["counted"] & (1 << 41) - 1
+            assert not wanted["counts"] or found_nothing == row("xdp_warp_count", **leaf["counts"][0]), of
         found = {name: item[name] for name in wanted}
         assert found == wanted, f"{of}: {found}, expected {wanted}"
 

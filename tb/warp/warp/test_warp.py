@@ -3,7 +3,7 @@
 Claims
 - beats leave as they came, each with the leaf of the first rule that its packet's key agrees with, whatever stalls;
   words of its steps come behind its first beat, in the order of packets
-- packets of one beat pass one a cycle, 11 cycles later; steps one a cycle
+- packets of one beat pass one a cycle, 11 cycles later; steps one a cycle, the first word 5 cycles behind its packet
 - each lane shows each byte, each predicate each shift and limit at its edge, each part any bytes; bytes behind the
   frame's end are zero
 - a table that is written while packets of its module's other generation pass is seen by none of them
@@ -18,7 +18,7 @@ import pytest
 from cocotb.triggers import ClockCycles, RisingEdge
 from sluice_tb import always, bench_rng, burst_stalls, random_stalls, run_bench
 from warp.warp_model import LANES, PLAIN, RESUME, VERDICT, Packet, Table, holds
-from warp.warp_traffic import LATENCY, PACKAGES, Traffic, nowhere
+from warp.warp_traffic import LATENCY, PACKAGES, WORD, Traffic, nowhere
 
 NOTHING = {"pair": 0, "mask": 0, "down": 0, "add": 0, "limit": 0, "length": 0}
 NO_COUNT = {"valid": 0, "wide": 0, "length": 0, "number": 0, "address": 0}
@@ -115,7 +115,7 @@ async def steps_pass_one_a_cycle(dut):
     for steps in (1, 2, 5):
         table.leaves[0] = leaf(7, step=rng.randrange(128), steps=steps)
         await traffic.load(1, 1, table)
-        before = len(traffic.set_cycles)
+        before, left = len(traffic.set_cycles), len(traffic.out_cycles)
         for _ in range(120):
             packet = traffic.random_packet(1, 1)
             packet.frame = packet.frame[:64]
@@ -123,6 +123,7 @@ async def steps_pass_one_a_cycle(dut):
         await traffic.done()
         cycles = traffic.set_cycles[before:]
         assert len(cycles) == 120 * steps
+        assert cycles[0] - traffic.out_cycles[left] == WORD
         assert cycles[-1] - cycles[0] == len(cycles) - 1
 
 
