@@ -6,6 +6,7 @@ that it is told, one by one; what must hold for that is a claim, which the calle
 do raises `Wrong`.
 """
 
+import copy
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +18,8 @@ CONTEXT = 0x1000_0000
 FRAME = 0x2000_0000 + 256
 STACK_END = 0x3000_0000 + 0x400
 STACK_BYTES = 512
-VALUES, VALUES_END = 0x4000_0000, 0x8000_0000
+# Of values that programs write; behind them lie those that they only read, up to records.
+VALUES, VALUES_END, RECORDS = 0x4000_0000, 0x8000_0000, 0x9000_0000
 HANDLES = 0xA000_0000
 
 ARRAYS = ("array", "percpu_array")
@@ -233,6 +235,19 @@ class Machine:
         self.claims: list[tuple[Term, str]] = []
         self.assumed: list[Term] = []
         self.pc = self.work = 0
+
+    def answered(self, found: bool) -> "Machine":
+        """The same behind the lookup at `pc`, which finds something or not. Claims are of both."""
+        on = copy.copy(self)
+        on.registers, on.stack = list(self.registers), dict(self.stack)
+        on.elements = {key: Element(held.address, dict(held.bytes)) for key, held in self.elements.items()}
+        if found:
+            address = self.terms.named("what is found", 64)
+            self.assumed.append(self.terms.op(Kind.BV_UGE, address, self.terms.number(VALUES)))
+            self.assumed.append(self.terms.op(Kind.BV_ULT, address, self.terms.number(RECORDS)))
+        on.registers[0:6] = [Sum(address) if found else 0, *[None] * 5]
+        on.pc += 1
+        return on
 
     # What must hold.
 

@@ -120,7 +120,7 @@ def check_leaf(
         raise Wrong("no frame comes to it" if answer == Result.UNSAT else "out of time for a frame of it")
     machine = Machine(terms, *program, lambda term: prover.number(witness, term))
     try:
-        follow(machine, row, leaf)
+        follow(machine, row, leaf["path"])
         if row["kind"] == VERDICT:
             verdict(machine, row, leaf)
         else:
@@ -138,9 +138,9 @@ def check_leaf(
         raise Wrong(f"out of time after {prover.seconds:.0f} s")
 
 
-def follow(machine: Machine, row: dict, leaf: dict) -> None:
-    """The path, instruction by instruction."""
-    for slot, taken in leaf["path"]:
+def follow(machine: Machine, row: dict, path: list) -> None:
+    """A path, instruction by instruction."""
+    for slot, taken in path:
         if machine.pc != slot:
             raise Wrong(f"its path goes to slot {slot}, the program to {machine.pc}")
         machine.step(taken)
@@ -211,6 +211,20 @@ def resume(machine: Machine, row: dict, leaf: dict, made: dict[int, Term]) -> No
         if words:
             raise Wrong("it makes a key without a lookup")
         return
+    lookup_is(machine, row, lookup, words)
+    paths = leaf["answered"]
+    if (paths is None) != (missed is None):
+        raise Wrong("it has one code for what is found, and another one for what is not, without their paths")
+    for name, path in (paths or {}).items():
+        # The code of each begins with its own path, which goes on behind the lookup.
+        if not path or path[0][0] != machine.pc or path[0][1] is not None:
+            raise Wrong(f"the path where something is {name} does not begin at the lookup")
+        follow(machine.answered(name == "found"), row, path[1:])
+
+
+def lookup_is(machine: Machine, row: dict, lookup: dict, words: dict[int, Term]) -> None:
+    """The first call behind the cut is the row's lookup, with the key that its steps make."""
+    terms = machine.terms
     if row["map"] != lookup["map"]:
         raise Wrong(f"it looks up in map {row['map']}, its entry in {lookup['map']}")
     for _ in range(FARTHEST):
@@ -230,20 +244,10 @@ def resume(machine: Machine, row: dict, leaf: dict, made: dict[int, Term]) -> No
         raise Wrong("it makes more words than the key has")
     for word in range(-(-count // 8)):
         held = min(8, count - 8 * word)
-        key = (
-            machine.load(terms.alu(0x0, 64, machine.register(2), 8 * word), held)
-            if held in (1, 2, 4, 8)
-            else (terms.joined([byte_of(machine, 8 * word + at) for at in range(held)]))
-        )
+        key = machine.load(terms.alu(0x0, 64, machine.register(2), 8 * word), held)
         term = words.get(word)
         found = Sum(term) if term is not None else 0
         machine.claim(terms.same(found, key), f"word {word} of the key is another")
-
-
-def byte_of(machine: Machine, at: int) -> object:
-    """A byte of the key that r2 points to."""
-    value = machine.load(machine.terms.alu(0x0, 64, machine.register(2), at), 1)
-    return machine.terms.split(value, 1)[0]
 
 
 def array(machine: Machine) -> bool:

@@ -146,7 +146,8 @@ CELLS = [
 ]
 LEAVES = [
     {"action": {"kind": "resume", "row": 40, "missed": 77, "entry": ENTRY}, "cut": 32,
-     "path": [*START, *straight(7, 31, **FALSE)]},
+     "path": [*START, *straight(7, 31, **FALSE)],
+     "answered": {"found": straight(32, 35, at33=False), "missed": [*straight(32, 33, at33=True), *straight(55, 56)]}},
     {"action": {"kind": "verdict", "counts": CELLS}, "cut": None,
      "path": [*START, [7, True], *straight(36, 49, at44=False), *straight(52, 53)]},
     {"action": {"kind": "plain"}, "cut": 0, "path": []},
@@ -290,6 +291,14 @@ def faults():
         if spec["path"]:
             yield f"path of {leaf} is shorter", lambda made, leaf=leaf: made.leaves[leaf]["path"].pop()
             yield f"path of {leaf} lacks a slot", lambda made, leaf=leaf: made.leaves[leaf]["path"].pop(1)
+    for name in ("found", "missed"):
+        path = LEAVES[0]["answered"][name]
+        yield (
+            f"path where something is {name}, branch",
+            _set(lambda made, name=name: made.leaves[0]["answered"][name], 1, [33, not path[1][1]]),
+        )
+        yield f"path where something is {name}, slot", lambda made, name=name: made.leaves[0]["answered"][name].pop(2)
+    yield "paths behind the lookup", _set(lambda made: made.leaves[0], "answered", None)
     yield "cut", _set(lambda made: made.leaves[0], "cut", 33)
     yield "row of the entry", _set(lambda made: made.leaves[0]["action"], "row", 39)
     yield "map of a count", _set(lambda made: made.leaves[1]["action"]["counts"][0]["cell"], "map", 0)

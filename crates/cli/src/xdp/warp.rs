@@ -259,6 +259,7 @@ fn document(program: &Program, warped: &Warped, hits: Option<&[u64]>) -> Value {
             "action": action,
             "tests": leaf.tests.iter().map(|(test, answer)| sentence(test, *answer)).collect::<Vec<_>>(),
             "path": leaf.slots,
+            "answered": leaf.answered.as_ref().map(|[found, missed]| json!({ "found": found, "missed": missed })),
             "work": leaf.work,
             "cut": cut,
             "why": why,

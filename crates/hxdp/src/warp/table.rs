@@ -10,7 +10,7 @@ use super::tree::{Node, Tree};
 use super::rows::Rows;
 use super::trial::Trial;
 use super::witness::{Witness, witness};
-use super::walk::{Count, End, State};
+use super::walk::{Count, End, State, Taken};
 use crate::compile::{CompiledLeaf, compile_leaf};
 use crate::pass;
 use crate::sections::Serial;
@@ -64,6 +64,8 @@ pub struct Leaf {
     pub work: u64,
     /// The path, its instructions' slots in order; of branches whether they are taken.
     pub slots: Vec<(u32, Option<bool>)>,
+    /// Where code depends on what the lookup finds, how the path goes on from there if it finds something, and if not.
+    pub answered: Option<[Vec<(u32, Option<bool>)>; 2]>,
     /// What its packets' tests are, and their answers.
     pub tests: Vec<(Test, bool)>,
     /// Issues of a packet without and with the leaf, the mean of those that it was tried with.
@@ -289,11 +291,18 @@ pub fn warp(image: &Image, number: usize, plain: Compiled, target: &Target) -> R
     for (at, tests) in tree.leaves() {
         let (Node::Leaf(end), state) = &tree.nodes[at] else { continue };
         let (action, issues) = actions.get(&at).cloned().unwrap_or((Action::Plain, None));
-        let slots = state.path.iter().map(|taken| (taken.slot, taken.branch)).collect();
+        let slots = |path: &[Taken]| path.iter().map(|taken| (taken.slot, taken.branch)).collect();
+        let behind = |found| {
+            let on = state.answered(image, program, found)?;
+            Some(slots(&on.path[state.path.len()..]))
+        };
+        let depends = matches!(action, Action::Resume { missed: Some(_), .. });
+        let answered = if depends { behind(true).zip(behind(false)).map(<[_; 2]>::from) } else { None };
+        let slots = slots(&state.path);
         let rule = Rule::new(&tree.key, &tests);
         // From its start the program counts its ways back itself.
         let work = if action == Action::Plain { 0 } else { state.work };
-        leaves.push(Leaf { rule, action, end: *end, work, slots, tests, issues });
+        leaves.push(Leaf { rule, action, end: *end, work, slots, answered, tests, issues });
     }
     // What no rule matches is plain.
     while leaves.pop_if(|leaf| leaf.action == Action::Plain).is_some() {}
