@@ -75,7 +75,7 @@ impl<'a> Reads<'a> {
         let mut reads = Self { code, at: BTreeMap::new() };
         loop {
             let mut changed = false;
-            for (label, trace) in &code.traces {
+            for (label, trace) in code.traces.iter().rev() {
                 let mut read = trace.next.map_or(Set::NONE, |next| reads.at(next));
                 for step in trace.steps.iter().rev() {
                     read = reads.before(step, read);

@@ -51,6 +51,9 @@ pub struct Rule {
     pub predicates: (u8, u8),
 }
 
+/// Slots of a path, in order; of branches whether they are taken.
+pub type Slots = Vec<(u32, Option<bool>)>;
+
 /// One leaf.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf {
@@ -63,9 +66,9 @@ pub struct Leaf {
     /// Ways back that the path has taken, which count as work.
     pub work: u64,
     /// The path, its instructions' slots in order; of branches whether they are taken.
-    pub slots: Vec<(u32, Option<bool>)>,
+    pub slots: Slots,
     /// Where code depends on what the lookup finds, how the path goes on from there if it finds something, and if not.
-    pub answered: Option<[Vec<(u32, Option<bool>)>; 2]>,
+    pub answered: Option<[Slots; 2]>,
     /// What its packets' tests are, and their answers.
     pub tests: Vec<(Test, bool)>,
     /// Issues of a packet without and with the leaf, the mean of those that it was tried with.
