@@ -237,38 +237,45 @@ impl<'a> Side<'a> {
         let code = self.code;
         let trace = code.traces.get(&0)?;
         while let Some(step) = trace.steps.get(self.at) {
-            let effect = Effect::of(step, &self.code.regions);
-            match step.op {
-                Op::Store { bytes, base, off, src } => {
-                    let first = self.own(terms, (base, off), bytes);
-                    let Some(first) = first else { return Some(*step) };
-                    let value = match src {
-                        Operand::Reg(r) => self.reg(r),
-                        Operand::Imm(number) => Term::constant(i64::from(number) as u64),
-                    };
-                    let all = terms.bytes(value, bytes);
-                    self.stack[first..first + usize::from(bytes)].copy_from_slice(&all);
-                }
-                Op::Load { bytes, signed, dst, base, off, .. } if !effect.may_fault => {
-                    let own = self.own(terms, (base, off), bytes).is_some();
-                    if !own && effect.loads & STACK != 0 {
-                        return Some(*step);
-                    }
-                    let loaded = self.loaded(terms, (bytes, base, off), &effect);
-                    let value = if signed { terms.extended(true, 8 * bytes, loaded) } else { loaded };
-                    self.names[usize::from(dst)] = value;
-                }
-                op if op.is_pure() => {
-                    let value = terms.pure(op, |r| self.reg(r));
-                    for r in (0..NAMES).filter(|r| op.writes() >> r & 1 == 1) {
-                        self.names[r] = value;
-                    }
-                }
-                _ => return Some(*step),
+            if !self.passes(step, terms) {
+                return Some(*step);
             }
-            self.at += 1;
         }
         None
+    }
+
+    /// A step that only changes registers or the own stack; whether it is one.
+    fn passes(&mut self, step: &Step, terms: &mut Terms) -> bool {
+        let effect = Effect::of(step, &self.code.regions);
+        match step.op {
+            Op::Store { bytes, base, off, src } => {
+                let Some(first) = self.own(terms, (base, off), bytes) else { return false };
+                let value = match src {
+                    Operand::Reg(r) => self.reg(r),
+                    Operand::Imm(number) => Term::constant(i64::from(number) as u64),
+                };
+                let all = terms.bytes(value, bytes);
+                self.stack[first..first + usize::from(bytes)].copy_from_slice(&all);
+            }
+            Op::Load { bytes, signed, dst, base, off, .. } if !effect.may_fault => {
+                let own = self.own(terms, (base, off), bytes).is_some();
+                if !own && effect.loads & STACK != 0 {
+                    return false;
+                }
+                let loaded = self.loaded(terms, (bytes, base, off), &effect);
+                let value = if signed { terms.extended(true, 8 * bytes, loaded) } else { loaded };
+                self.names[usize::from(dst)] = value;
+            }
+            op if op.is_pure() => {
+                let value = terms.pure(op, |r| self.reg(r));
+                for r in (0..NAMES).filter(|r| op.writes() >> r & 1 == 1) {
+                    self.names[r] = value;
+                }
+            }
+            _ => return false,
+        }
+        self.at += 1;
+        true
     }
 
     /// What a step that is done in order changes; it is the one with this number.
@@ -432,4 +439,4 @@ fn told(step: &Step) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -9,6 +9,7 @@ pub mod facts;
 pub mod key;
 pub mod path;
 pub mod peel;
+pub mod placed;
 pub mod rows;
 pub mod stack;
 pub mod table;

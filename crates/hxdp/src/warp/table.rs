@@ -4,6 +4,7 @@ use super::bits::Seen;
 use super::check::check;
 use super::key::{Asks, Key, LANES, Predicate, asks};
 use super::path::path;
+use super::placed::placed;
 use super::peel::{self, Entry};
 use super::test::Test;
 use super::tree::{Node, Tree};
@@ -226,7 +227,7 @@ fn is_right((before, after): &(pass::Code, pass::Code), entry: &Entry, image: &I
 pub fn warp(image: &Image, number: usize, plain: Compiled, target: &Target) -> Result<Warped, CompileError> {
     let program = &image.programs[number];
     let mut tree = Tree::of(image, program);
-    let mut rows = Rows::new(plain);
+    let mut rows = Rows::new(plain.clone());
     let trial = Trial::new(image, number);
     let mut rng = Rng::new(1);
     let mut actions: BTreeMap<usize, (Action, Option<(f64, f64)>)> = BTreeMap::new();
@@ -282,6 +283,12 @@ pub fn warp(image: &Image, number: usize, plain: Compiled, target: &Target) -> R
             rows = more;
             kept.push((at, code));
         }
+    }
+    let mut codes = kept.iter().flat_map(|(_, code)| &code.compiled).zip(&rows.starts);
+    let is_placed = |((leaf, slots), start): (&(Compiled, Vec<u32>), &u32)| placed(leaf, slots, *start, &rows).is_ok();
+    if placed(&plain, &[], 0, &rows).is_err() || !codes.all(is_placed) {
+        debug_assert!(false, "{}: rows of leaves are not what they were", program.name);
+        (rows, kept) = (Rows::new(plain), Vec::new());
     }
     let mut starts = rows.starts.iter();
     for (at, code) in kept {

@@ -1,25 +1,40 @@
 //! Leaves of the programs of programs/xdp: all are right, and what is planted in them is found.
 
 use super::*;
-use crate::compile::peeled_leaf;
+use crate::compile::{compile_leaf, peeled_leaf};
 use crate::warp::extract::{Extract, Part};
-use crate::warp::path::path;
+use crate::warp::path::{Path as Leaf, path};
 use crate::warp::peel;
 use crate::warp::tree::{Node as Branch, Tree};
 use crate::warp::walk::{End, State};
+use crate::{Compiled, Target};
 use sluice_ebpf::load;
 use std::path::{Path, PathBuf};
 
 /// A leaf's code before and behind, with its entry.
-struct Peeled {
+pub struct Peeled {
     what: String,
-    image: Image,
+    /// The object.
+    pub image: Image,
+    /// The path that it begins with.
+    pub path: Leaf,
+    given: Entry,
     before: Code,
     after: Code,
     entry: Entry,
 }
 
+/// Cores in hardware.
+pub fn target() -> Target {
+    Target::new(2).expect("two lanes")
+}
+
 impl Peeled {
+    /// Its rows.
+    pub fn compiled(&self) -> Compiled {
+        compile_leaf(&self.image, &self.path, &target(), (&self.given, peel::STEPS)).expect("it compiles").compiled
+    }
+
     fn check(&self) -> Result<(), String> {
         check(&self.before, &self.after, &self.entry, &self.image)
     }
@@ -42,22 +57,23 @@ impl Peeled {
         check(&self.before, &self.after, entry, &self.image).is_err()
     }
 
-    /// What registers hold before a step of the first trace.
-    fn names(&mut self, at: usize, terms: &mut Terms) -> [Term; NAMES] {
-        let kept = self.trace().split_off(at);
+    /// What registers hold before each step of the first trace, and at its end.
+    fn names(&self, terms: &mut Terms) -> Vec<[Term; NAMES]> {
         let mut side = Side::new(&self.after, terms);
         side.begins_with(&self.entry, terms).expect("it fits");
         let mut number = u32::from(self.entry.lookup.is_some());
         if number > 0 {
             side.names[0] = terms.node(Node::Given(ANSWER, 0));
         }
-        while let Some(step) = side.run(terms) {
-            side.pass(&step, number, terms);
-            number += 1;
+        let mut all = vec![side.names];
+        for step in self.steps() {
+            if !side.passes(step, terms) {
+                side.pass(step, number, terms);
+                number += 1;
+            }
+            all.push(side.names);
         }
-        let names = side.names;
-        self.trace().extend(kept);
-        names
+        all
     }
 
     fn steps(&self) -> &[Step] {
@@ -73,10 +89,10 @@ fn image(path: &Path) -> Image {
 }
 
 /// A leaf that resumes: its code, or its codes for what a lookup finds, which begin with the same entry.
-type Codes = Vec<Peeled>;
+pub type Codes = Vec<Peeled>;
 
 /// All of them of these programs.
-fn groups(names: &[&str]) -> Vec<Codes> {
+pub fn groups(names: &[&str]) -> Vec<Codes> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp");
     let object = |name: &&str| -> PathBuf { root.join(name).join(format!("{name}.o")) };
     let mut all = Vec::new();
@@ -90,7 +106,7 @@ fn groups(names: &[&str]) -> Vec<Codes> {
                     let path = path(program, state, slot).filter(|_| !state.path.is_empty())?;
                     let (before, after) = peeled_leaf(&image, &path, (given, peel::STEPS));
                     let (what, entry) = (format!("{} leaf {at}", program.name), after.entry.clone());
-                    Some(Peeled { what, image: image.clone(), before, after, entry })
+                    Some(Peeled { what, image: image.clone(), path, given: given.clone(), before, after, entry })
                 };
                 all.extend(of(state, *slot, &Entry::default()).map(|leaf| vec![leaf]));
                 let on = |found| state.answered(&image, program, found);
@@ -255,11 +271,12 @@ fn another_number_in_an_entry_is_found() {
 fn a_missing_or_another_instruction_is_found() {
     let mut planted = Planted::default();
     for mut leaf in leaves(&PLANTED) {
+        let mut terms = Terms::default();
+        let names = leaf.names(&mut terms);
         for (at, step) in leaf.steps().to_vec().iter().enumerate() {
-            let mut terms = Terms::default();
-            let held = leaf.names(at, &mut terms);
+            let held = names[at];
             // A move to a register that holds the same is none.
-            if leaf.names(at + 1, &mut terms) != held || !step.op.is_pure() {
+            if names[at + 1] != held || !step.op.is_pure() {
                 let found = leaf.finds(|steps| {
                     steps.remove(at);
                 });
