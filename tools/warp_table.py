@@ -30,6 +30,7 @@ class Table:
         self.chunks = [of("chunk_row", words)["rules"] for words in encoded["chunks"]]
         self.leaves = [of("leaf_row", words) for words in encoded["leaves"]]
         self.steps = [of("step_row", words) for words in encoded["steps"]]
+        self.part_bits = layouts.bits["xdp_warp_part"]
         self.part = lambda number: of("part", [number])
         # What holds of bytes that were asked for: behind the frame's end there are zeros.
         self.assumed: dict[int, Term] = {}
@@ -121,6 +122,8 @@ class Table:
         if leaf["step"] + leaf["steps"] > len(self.steps):
             raise Wrong("it has steps that are not there")
         for row in self.steps[leaf["step"] : leaf["step"] + leaf["steps"]]:
+            if not row["constant"] and row["number"] >> self.part_bits:
+                raise Wrong("a step's number says more than a part has")
             number = terms.number(row["number"]) if row["constant"] else self.taken(self.part(row["number"]))
             before = found.get(row["target"])
             found[row["target"]] = terms.op(Kind.BV_OR, before, number) if before is not None else number
