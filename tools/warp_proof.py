@@ -139,7 +139,7 @@ def check_leaf(
 
 
 def said_too_much(row: dict) -> list[str]:
-    """Fields that have no meaning in a row of this kind and are not zero; a plain row has no work, for its program counts."""
+    """Fields that are not zero and have no meaning in a row of this kind. Work of a plain row counts its program."""
     of_lookup = ("map", "key_bytes") if row["looks_up"] else ()
     resume = ("start", "work", "step", "steps", "looks_up", *of_lookup)
     fields = {VERDICT: ("verdict", "work"), RESUME: resume}.get(row["kind"], ())

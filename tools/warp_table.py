@@ -52,6 +52,8 @@ class Table:
 
     def lane(self, at: int) -> Term:
         """A byte of the key."""
+        if at >= len(self.key["lanes"]):
+            raise Wrong(f"a predicate looks at lane {at}")
         return self.byte(self.key["lanes"][at])
 
     def predicate(self, at: int) -> Term:

@@ -242,7 +242,7 @@ def faults():
         yield f"lane {at}", _set(lambda made: made.lanes, at, LANES[at] + 1)
     changes = {
         0: {"add": 33, "length": 0, "limit": None, "mask": 1},
-        1: {"pair": 0, "mask": 0x7FFF, "down": 1, "add": -19 & 0xFFFF, "limit": 1481, "length": 1},
+        1: {"pair": 7, "mask": 0x7FFF, "down": 1, "add": -19 & 0xFFFF, "limit": 1481, "length": 1},
         2: {"pair": 2, "mask": 0xFF, "down": 1, "add": 13, "length": 0},
         3: {"pair": 1, "mask": 0x007E, "down": 2, "add": 0xFFFF, "limit": 61, "length": 1},
     }
