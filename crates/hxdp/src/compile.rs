@@ -102,22 +102,22 @@ pub struct CompiledLeaf {
     pub compiled: Compiled,
     /// What it begins with.
     pub entry: Entry,
-    /// Before `peel`, and behind it.
-    pub peeled: Box<(Code, Code)>,
+    /// Before `peel`, behind it, and in registers of a core.
+    pub peeled: Box<[Code; 3]>,
 }
 
-/// The code before `peel`, and behind it.
-fn peeled(stages: &[Stage]) -> Box<(Code, Code)> {
+/// The code before `peel`, behind it, and in registers of a core.
+fn peeled(stages: &[Stage]) -> Box<[Code; 3]> {
     let at = stages.iter().position(|stage| stage.name == PEEL);
-    match at.and_then(|at| Some((stages.get(at.checked_sub(1)?)?, &stages[at]))) {
-        Some((before, after)) => Box::new((before.code.clone(), after.code.clone())),
+    match at.and_then(|at| Some([stages.get(at.checked_sub(1)?)?, &stages[at], stages.last()?])) {
+        Some(stages) => Box::new(stages.map(|stage| stage.code.clone())),
         None => unreachable!("leaves are peeled"),
     }
 }
 
 /// Stages of a leaf's code up to `peel`, for tests of its checker.
 #[cfg(test)]
-pub(crate) fn peeled_leaf(image: &Image, path: &Path, given: (&Entry, usize)) -> (Code, Code) {
+pub(crate) fn peeled_leaf(image: &Image, path: &Path, given: (&Entry, usize)) -> [Code; 3] {
     *peeled(&staged(image, &path.program, (Passes::ALL, None, Some((path, image, given)))))
 }
 

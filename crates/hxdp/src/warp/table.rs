@@ -1,7 +1,7 @@
 //! A program's table: rules, and what each leads to.
 
 use super::bits::Seen;
-use super::check::check;
+use super::check::{check, first};
 use super::key::{Asks, Key, LANES, Predicate, asks};
 use super::path::path;
 use super::placed::placed;
@@ -218,9 +218,9 @@ impl Code {
     }
 }
 
-/// Whether a leaf's code does the same behind `peel` as before.
-fn is_right((before, after): &(pass::Code, pass::Code), entry: &Entry, image: &Image) -> bool {
-    check(before, after, entry, image).is_ok()
+/// Whether a leaf's code does the same behind `peel` as before, and in registers of a core.
+fn is_right([before, after, renamed]: &[pass::Code; 3], entry: &Entry, image: &Image) -> bool {
+    check(before, after, entry, image).and_then(|()| first(before, renamed, entry, image)).is_ok()
 }
 
 /// A program with its table; `plain` is the program without.

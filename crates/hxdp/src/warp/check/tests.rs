@@ -21,6 +21,7 @@ pub struct Peeled {
     given: Entry,
     before: Code,
     after: Code,
+    renamed: Code,
     entry: Entry,
 }
 
@@ -37,6 +38,12 @@ impl Peeled {
 
     fn check(&self) -> Result<(), String> {
         check(&self.before, &self.after, &self.entry, &self.image)
+    }
+
+    /// In registers of a core, too.
+    fn whole(&self) -> Result<(), String> {
+        self.check()?;
+        first(&self.before, &self.renamed, &self.entry, &self.image)
     }
 
     /// With another first trace behind `peel`; whether that is found.
@@ -104,9 +111,18 @@ pub fn groups(names: &[&str]) -> Vec<Codes> {
                 let (Branch::Leaf(End::Cut { slot, .. }), state) = &tree.nodes[at] else { continue };
                 let of = |state: &State, slot: u32, given: &Entry| {
                     let path = path(program, state, slot).filter(|_| !state.path.is_empty())?;
-                    let (before, after) = peeled_leaf(&image, &path, (given, peel::STEPS));
+                    let [before, after, renamed] = peeled_leaf(&image, &path, (given, peel::STEPS));
                     let (what, entry) = (format!("{} leaf {at}", program.name), after.entry.clone());
-                    Some(Peeled { what, image: image.clone(), path, given: given.clone(), before, after, entry })
+                    Some(Peeled {
+                        what,
+                        image: image.clone(),
+                        path,
+                        given: given.clone(),
+                        before,
+                        after,
+                        renamed,
+                        entry,
+                    })
                 };
                 all.extend(of(state, *slot, &Entry::default()).map(|leaf| vec![leaf]));
                 let on = |found| state.answered(&image, program, found);
@@ -141,7 +157,7 @@ fn leaves_of_all_programs_are_right() {
     let groups = groups(&names);
     let all: Vec<&Peeled> = groups.iter().flatten().collect();
     let wrong: Vec<String> =
-        all.iter().filter_map(|leaf| Some(format!("{}: {}", leaf.what, leaf.check().err()?))).collect();
+        all.iter().filter_map(|leaf| Some(format!("{}: {}", leaf.what, leaf.whole().err()?))).collect();
     let with_lookup = all.iter().filter(|leaf| leaf.entry.lookup.is_some()).count();
     println!("{} leaves, {} codes, {with_lookup} of them with a lookup", groups.len(), all.len());
     assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), all.len());
@@ -316,6 +332,37 @@ fn a_missing_or_another_instruction_is_found() {
         }
     }
     planted.end(1000);
+}
+
+#[test]
+fn a_value_in_another_register_of_a_core_is_found() {
+    let mut planted = Planted::default();
+    for mut leaf in groups(&PLANTED).into_iter().flatten() {
+        for at in 0..leaf.renamed.traces[&0].steps.len() {
+            let step = leaf.renamed.traces[&0].steps[at];
+            for more in [1, 5] {
+                let op = step.op.renamed(&|r| r, &|r| (r + more) % CORE as u8);
+                if op == step.op {
+                    continue;
+                }
+                let trace = |leaf: &mut Peeled, op: Op| leaf.renamed.traces.get_mut(&0).expect("it").steps[at].op = op;
+                trace(&mut leaf, op);
+                let found = first(&leaf.before, &leaf.renamed, &leaf.entry, &leaf.image).is_err();
+                trace(&mut leaf, step.op);
+                // A move to a register that holds the same is none, wherever it leads.
+                let is_idle = || {
+                    let mut code = leaf.renamed.clone();
+                    code.traces.get_mut(&0).expect("it").steps.remove(at);
+                    first(&leaf.before, &code, &leaf.entry, &leaf.image).is_ok()
+                };
+                if !found && matches!(step.op, Op::Move { .. }) && is_idle() {
+                    continue;
+                }
+                planted.note(&leaf, &format!("{op:?} for {step:?}"), found);
+            }
+        }
+    }
+    planted.end(500);
 }
 
 #[test]
