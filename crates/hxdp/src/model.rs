@@ -6,8 +6,8 @@ use crate::op::{LOOKUP, START, TAIL_CALL};
 use crate::rows::{MAP_HELPERS, needs_no_search};
 use crate::sections::Serial;
 use crate::visits::Visits;
-use crate::warp::Table;
 use crate::warp::begin::{Begin, Bound};
+use crate::warp::{Table, Warped, warp};
 use crate::{Bundles, CompileError, Compiled, Executed, Op, Target, compile};
 use sluice_ebpf::insn::{AtomicOp, Cond, Operand, WideValue};
 use sluice_ebpf::vm::{Cpu, Installed, Machine};
@@ -85,6 +85,25 @@ impl Cores {
             if let Some(number) = runtime.program_number(installed, index) {
                 self.bind(bundles, number, runtime, installed);
                 self.mark(number, Serial::of(flow_serial, sections));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same where packets pass the programs' tables before a core has them.
+    pub fn add_warped(
+        &mut self,
+        image: &Image,
+        target: &Target,
+        runtime: &Runtime,
+        installed: Installed,
+    ) -> Result<(), CompileError> {
+        for (index, program) in image.programs.iter().enumerate() {
+            let Warped { table, bundles, serial } = warp(image, index, &compile(image, program, target)?, target)?;
+            if let Some(number) = runtime.program_number(installed, index) {
+                self.bind(bundles, number, runtime, installed);
+                self.mark(number, serial);
+                self.warp(number, table, runtime, installed);
             }
         }
         Ok(())

@@ -18,3 +18,4 @@ mod same;
 mod sections;
 mod visits;
 mod warp;
+mod warp_random;

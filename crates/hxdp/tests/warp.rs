@@ -31,7 +31,7 @@ fn show() {
             let target = Target::new(2).unwrap();
             let plain = sluice_hxdp::compile(&image, program, &target).unwrap();
             let rows = plain.bundles.rows.len();
-            let warped = warp(&image, index, plain, &target).unwrap();
+            let warped = warp(&image, index, &plain, &target).unwrap();
             println!("== {name} {}: {rows} rows, {} with leaves, lanes {:?}, {:?}", program.name, warped.bundles.rows.len(), warped.table.key.lanes, warped.table.key.predicates);
             for leaf in &warped.table.leaves {
                 match &leaf.action {

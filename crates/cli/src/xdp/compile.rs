@@ -3,6 +3,7 @@
 use super::object;
 use super::prepare::named;
 use super::profile::Replay;
+use super::warp::{Warps, with_leaves};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::table::Table;
@@ -41,6 +42,9 @@ pub struct CompileArgs {
     /// Passes that run: all, none, names, or -name for all but it; read from left to right
     #[arg(long, value_name = "LIST", default_value = "all", allow_hyphen_values = true)]
     passes: String,
+    /// Whether the rows of leaves are among them (`sluice xdp warp`)
+    #[arg(long, value_enum, default_value_t, conflicts_with_all = ["passes", "gain", "profile"])]
+    warp: Warps,
     /// Prints what each pass brings: rows and instructions with it and those before it, rows without it alone
     #[arg(long, conflicts_with = "passes")]
     gain: bool,
@@ -74,6 +78,10 @@ impl CompileArgs {
         for index in programs {
             let program = &image.programs[index];
             let fixed = compile_with(&image, program, &target, passes);
+            let fixed = match self.warp {
+                Warps::On => fixed.and_then(|compiled| with_leaves(&image, index, compiled, &target)),
+                Warps::Off => fixed,
+            };
             let (Some(replay), Ok(fixed)) = (&replay, &fixed) else {
                 results.push((index, fixed));
                 continue;

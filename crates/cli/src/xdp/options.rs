@@ -1,6 +1,7 @@
 //! What options of `sluice xdp run` say together, before anything is read or written.
 
 use super::run::{Executor, XdpRun};
+use super::warp::Warps;
 use crate::apart;
 use crate::captures;
 use crate::failure::Failure;
@@ -38,6 +39,10 @@ impl XdpRun {
             let has =
                 if self.device == Executor::Interpreter { "the interpreter has none" } else { "the engine has 2" };
             return Err(Failure::input("E0490", format!("--lanes: {has}, expected --device bundles with it")));
+        }
+        if self.warp == Warps::On && self.device != Executor::Bundles {
+            let what = "--warp: the model of the cores alone has tables so far, expected --device bundles with it";
+            return Err(Failure::input("E0490", what));
         }
         if self.trace == Some(None) && self.json {
             let what = "--trace: with --json it is of one packet, expected --trace PACKET".to_owned();

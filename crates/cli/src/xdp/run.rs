@@ -11,6 +11,7 @@ use super::paths::ByPath;
 use super::prepare::{Prepare, named, placed};
 use super::report::{Ran, Report};
 use super::sink::Sink;
+use super::warp::Warps;
 use super::trace::{Programs, Trace};
 use crate::captures::{self, Capture};
 use crate::failure::Failure;
@@ -133,6 +134,9 @@ pub struct XdpRun {
     /// Lanes of the cores, with --device bundles: 1, 2 or 4 [default: 2]
     #[arg(long, value_name = "N")]
     pub(super) lanes: Option<usize>,
+    /// Whether packets pass the program's table before a core has them, with --device bundles
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) warp: Warps,
     /// Prints every instruction, or bundle, of every packet or of one, with its registers; the first packet is 0
     #[arg(long, value_name = "PACKET", num_args = 0..=1, value_parser = packet_number)]
     pub(super) trace: Option<Option<u64>>,
@@ -368,7 +372,8 @@ impl XdpRun {
         let mut cores = Cores::new();
         cores.record();
         let target = Target::new(lanes).map_err(failure)?;
-        cores.add(image, &target, runtime, installed).map_err(failure)?;
+        let add = if self.warp == Warps::On { Cores::add_warped } else { Cores::add };
+        add(&mut cores, image, &target, runtime, installed).map_err(failure)?;
         Ok(cores)
     }
 

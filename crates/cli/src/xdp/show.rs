@@ -3,6 +3,7 @@
 use super::object;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::xdp::warp::{Warps, with_leaves};
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_ebpf::insn::text as ebpf_text;
@@ -35,6 +36,9 @@ pub struct ShowArgs {
     /// Passes that run: all, none, names, or -name for all but it; read from left to right
     #[arg(long, value_name = "LIST", default_value = "all", allow_hyphen_values = true)]
     passes: String,
+    /// Whether the rows of leaves are among them (`sluice xdp warp`)
+    #[arg(long, value_enum, default_value_t, conflicts_with = "passes")]
+    warp: Warps,
     /// One JSON document instead of text
     #[arg(short = 'j', long)]
     json: bool,
@@ -52,8 +56,14 @@ impl ShowArgs {
             false => object::choose(&image, &self.object, self.section.as_deref(), self.program.as_deref())?,
         };
         let (mut shown, mut refused) = (Vec::new(), false);
-        for program in programs.into_iter().map(|index| &image.programs[index]) {
-            match compile_with(&image, program, &target, passes) {
+        for index in programs {
+            let program = &image.programs[index];
+            let compiled = compile_with(&image, program, &target, passes);
+            let compiled = match self.warp {
+                Warps::On => compiled.and_then(|compiled| with_leaves(&image, index, compiled, &target)),
+                Warps::Off => compiled,
+            };
+            match compiled {
                 Ok(compiled) if self.json => shown.push(entry(&image, program, &compiled)),
                 Ok(compiled) => out.text(&text(&image, program, &compiled))?,
                 Err(error) => {

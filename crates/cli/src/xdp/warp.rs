@@ -15,7 +15,7 @@ use sluice_hxdp::warp::key::{Limit, Predicate};
 use sluice_hxdp::warp::test::Test;
 use sluice_hxdp::warp::walk::End;
 use sluice_hxdp::warp::{Action, Leaf, Warped, warp};
-use sluice_hxdp::{Cores, Target, compile};
+use sluice_hxdp::{CompileError, Compiled, Cores, Target, compile};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,6 +47,21 @@ pub struct WarpArgs {
     json: bool,
 }
 
+/// Whether packets pass a program's table before a core has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Warps {
+    /// They do
+    On,
+    /// Cores run the program from its start
+    #[default]
+    Off,
+}
+
+/// A compiled program, with the rows of its leaves.
+pub fn with_leaves(image: &Image, index: usize, compiled: Compiled, target: &Target) -> Result<Compiled, CompileError> {
+    Ok(warp(image, index, &compiled, target)?.compiled(&compiled).0)
+}
+
 /// Lanes of the cores in hardware.
 const LANES: usize = 2;
 
@@ -63,7 +78,7 @@ impl WarpArgs {
         let (mut all, mut refused) = (Vec::new(), false);
         for index in programs {
             let program = &image.programs[index];
-            let warped = compile(&image, program, &target).and_then(|plain| warp(&image, index, plain, &target));
+            let warped = compile(&image, program, &target).and_then(|plain| warp(&image, index, &plain, &target));
             let warped = match warped {
                 Ok(warped) => warped,
                 Err(e) => {
@@ -105,7 +120,7 @@ fn frames(path: &Path) -> Result<Vec<(u64, Vec<u8>)>, Failure> {
 
 /// Packets of each leaf, and behind them those of none; every packet on both sides.
 fn check(image: &Image, index: usize, warped: &Warped, frames: &[(u64, Vec<u8>)], object: &Path) -> Result<Vec<u64>, Failure> {
-    let refused = |e: String| Failure::input("E0811", format!("{}: {e}", object.display()));
+    let refused = |e: String| Failure::input("E0810", format!("{}: {e}", object.display()));
     let side = || -> Result<_, Failure> {
         let mut runtime = Runtime::new(2, 1);
         let installed = runtime.install(image, &|_| None).map_err(|e| refused(e.to_string()))?;

@@ -140,6 +140,17 @@ pub struct Warped {
     pub serial: Serial,
 }
 
+impl Warped {
+    /// The same program as compiled, with the rows of its leaves.
+    pub fn compiled(self, plain: &Compiled) -> (Compiled, Table) {
+        let sections = match self.serial {
+            Serial::Sections(sections) => Some(sections),
+            _ => None,
+        };
+        (Compiled { bundles: self.bundles, sections, ..plain.clone() }, self.table)
+    }
+}
+
 /// Most steps of a program.
 pub const STEPS: usize = 128;
 /// Most ways back of a leaf.
@@ -149,6 +160,8 @@ const FREE: usize = 512;
 /// Packets that a leaf is tried with.
 const TRIED: usize = 2;
 
+/// Leaves that code is made for at most.
+const TRIES: usize = 24;
 /// A leaf with fewer steps is not tried.
 const FEWEST: usize = 2;
 /// How far cycles jitter, from where the measured time begins and ends.
@@ -224,12 +237,12 @@ fn is_right([before, after, renamed]: &[pass::Code; 3], entry: &Entry, image: &I
 }
 
 /// A program with its table; `plain` is the program without.
-pub fn warp(image: &Image, number: usize, plain: Compiled, target: &Target) -> Result<Warped, CompileError> {
+pub fn warp(image: &Image, number: usize, plain: &Compiled, target: &Target) -> Result<Warped, CompileError> {
     let program = &image.programs[number];
     let mut tree = Tree::of(image, program);
     let mut rows = Rows::new(plain.clone());
     let trial = Trial::new(image, number);
-    let mut rng = Rng::new(1);
+    let (mut rng, mut tries) = (Rng::new(1), 0);
     let mut actions: BTreeMap<usize, (Action, Option<(f64, f64)>)> = BTreeMap::new();
     // What leaves would save.
     let mut codes: Vec<(usize, Code)> = Vec::new();
@@ -246,10 +259,11 @@ pub fn warp(image: &Image, number: usize, plain: Compiled, target: &Target) -> R
                 actions.insert(at, (action, without.map(|taken| (taken.issues, 0.0))));
             }
             End::Cut { slot, .. } => {
-                if state.path.is_empty() {
+                debug_assert_eq!(state.slot, slot);
+                if state.path.is_empty() || tries == TRIES {
                     continue;
                 }
-                debug_assert_eq!(state.slot, slot);
+                tries += 1;
                 let mut steps = peel::STEPS;
                 let mut again = true;
                 while again && steps >= FEWEST {
@@ -262,7 +276,7 @@ pub fn warp(image: &Image, number: usize, plain: Compiled, target: &Target) -> R
                             codes.push((at, Code { gain, ..code }));
                         }
                     }
-                    steps = steps.saturating_sub(1);
+                    steps = steps * 2 / 3;
                 }
             }
         }

@@ -33,7 +33,7 @@ pub enum Why {
     Address,
     /// The program ends with what is not known, or with no verdict that needs no core.
     Exit,
-    /// The tables have no room for one more test.
+    /// The tables have no room for one more test, or the path is too long.
     Room,
     /// A core does it as fast from the program's start.
     Gain,
@@ -51,7 +51,7 @@ impl Why {
             Self::Length => "accesses bytes that no length test of this path proves",
             Self::Address => "accesses memory at an address that is not known",
             Self::Exit => "ends with what the engine does not decide",
-            Self::Room => "asks one test more than the tables hold",
+            Self::Room => "is longer than a path may be, or asks one test more than the tables hold",
             Self::Gain => "is as fast from the program's start",
         }
     }
@@ -137,7 +137,9 @@ impl From<Why> for Stop {
 }
 
 /// Most instructions of a path.
-const LONGEST: usize = 2048;
+const LONGEST: usize = 256;
+/// Most ways back of a path: more than headers have tags and options, and less than loops that compute.
+const BACKS: u64 = 8;
 
 impl State {
     /// At a program's first instruction.
@@ -191,7 +193,7 @@ impl State {
             else {
                 return cut(Why::Exit);
             };
-            if self.path.len() >= LONGEST {
+            if self.path.len() >= LONGEST || self.work > BACKS {
                 return cut(Why::Room);
             }
             match self.step(kind, image) {

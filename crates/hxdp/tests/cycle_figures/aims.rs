@@ -40,9 +40,20 @@ const AIMS: [Aim; 11] = [
 
 /// A program that is not shipped, and one packet of it.
 pub fn bare(text: &str, verdict: Verdict, (lanes, _): Shape) -> Mix {
+    run(Twins::new(image(text), &target(lanes), None).unwrap(), verdict)
+}
+
+/// The same with a warp engine in front of the cores.
+pub fn bare_warped(text: &str, verdict: Verdict) -> Mix {
+    run(Twins::warped(image(text), &target(2)).unwrap(), verdict)
+}
+
+fn image(text: &str) -> Image {
     let program = assemble("bare", text, &[]).unwrap_or_else(|e| panic!("{e:?}"));
-    let image = Image { programs: vec![program], ..Image::default() };
-    let mut twins = Twins::new(image, &target(lanes), None).unwrap();
+    Image { programs: vec![program], ..Image::default() }
+}
+
+fn run(mut twins: Twins, verdict: Verdict) -> Mix {
     twins.record();
     let outcome = twins.run(0, &[2; 60], Ingress { ifindex: 1, queue: 0 }).unwrap();
     assert_eq!(outcome.verdict, verdict);

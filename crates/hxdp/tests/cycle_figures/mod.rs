@@ -12,6 +12,7 @@ mod mixes;
 mod path_list;
 mod paths;
 mod sweeps;
+mod warp;
 
 use mixes::Mixes;
 use std::path::Path;
@@ -48,6 +49,7 @@ fn the_tables_of_cycles_are_what_the_model_makes_of_the_scripts() {
     put("objects", sweeps::objects);
     put("flows", sweeps::flows);
     put("paths", |_| paths::table());
+    put("warp", |_| warp::table());
     put("aims", aims::table);
     if let Some(wanted) = &update {
         let one = sweeps::TABLES.iter().any(|(mark, _)| mark == wanted);

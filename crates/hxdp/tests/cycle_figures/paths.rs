@@ -1,10 +1,11 @@
 //! The paths of the aims: each a program of the published one's function whose packets execute as many eBPF instructions.
 
 use super::DEFAULT;
-use super::aims::bare;
+use super::aims::{bare, bare_warped};
 use super::mixes::{DEFAULT_ENGINE, Mix};
 use super::path_list::{DROP, PATHS, PUBLISHED_LUT, Path, SWAP};
-use crate::support::{Replay, steps};
+use crate::support::Replay;
+use crate::support::steps::{self, Step};
 use sluice_ebpf::Verdict;
 use sluice_hxdp::cycles::{Arrivals, Load, lut, mean_alone, simulate};
 use sluice_hxdp::{Engine, Target};
@@ -21,22 +22,35 @@ const FROM_RTL: f64 = 0.05;
 /// Paths that this is asked of, from the first on.
 const ALONE_OF: usize = 7;
 
-fn packets(path: &Path, shape @ (lanes, ports): super::Shape) -> Mix {
+/// A path's packets.
+pub fn packets(path: &Path, shape @ (lanes, ports): super::Shape) -> Mix {
     match path.program {
-        "bare drop" => return bare(DROP, Verdict::Drop, shape),
-        "bare swap" => return bare(SWAP, Verdict::Tx, shape),
-        _ => {}
+        "bare drop" => bare(DROP, Verdict::Drop, shape),
+        "bare swap" => bare(SWAP, Verdict::Tx, shape),
+        _ => played(path, &Target { ports, ..Target::new(lanes).unwrap() }, Replay::record),
     }
+}
+
+/// The same where they pass the program's table first.
+pub fn warped(path: &Path) -> Mix {
+    match path.program {
+        "bare drop" => bare_warped(DROP, Verdict::Drop),
+        "bare swap" => bare_warped(SWAP, Verdict::Tx),
+        _ => played(path, &Target::new(2).unwrap(), Replay::warped),
+    }
+}
+
+fn played(path: &Path, target: &Target, play: fn(&[Step], &Target) -> Replay) -> Mix {
     let root = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp");
-    let target = Target { ports, ..Target::new(lanes).unwrap() };
     let all = steps::steps(&root.join(path.program).join("path.pkt"));
     let recorded: Vec<_> =
-        all.iter().flat_map(|steps| Replay::record(steps, &target).traces).flat_map(|(_, packets)| packets).collect();
+        all.iter().flat_map(|steps| play(steps, target).traces).flat_map(|(_, packets)| packets).collect();
     let (traces, instructions) = path.packets.iter().map(|at| recorded[*at].clone()).unzip();
     Mix { traces, instructions }
 }
 
-fn cycles(mix: &Mix, engine: &Engine) -> f64 {
+/// Cycles from one of them to the next.
+pub fn cycles(mix: &Mix, engine: &Engine) -> f64 {
     let warm = 2 * engine.cores * engine.slots;
     let load = Load { traces: &mix.traces, arrivals: Arrivals::BackToBack, warm, measured: MEASURED };
     simulate(engine, &load).cycles_per_packet()

@@ -60,7 +60,7 @@ impl Twins {
     /// The same where packets pass the programs' tables before a core has them.
     pub fn warped(image: Image, target: &Target) -> Result<Self, CompileError> {
         Self::marked(image, None, |image, index| {
-            let Warped { bundles, serial, table } = warp(image, index, compile(image, &image.programs[index], target)?, target)?;
+            let Warped { bundles, serial, table } = warp(image, index, &compile(image, &image.programs[index], target)?, target)?;
             Ok((bundles, serial, Some(table)))
         })
     }
@@ -309,7 +309,7 @@ impl Replay {
         let twins = Twins::marked(image, None, |image, index| {
             let compiled = compile(image, &image.programs[index])?;
             if self.warps {
-                let Warped { bundles, serial, table } = warp(image, index, compiled, target)?;
+                let Warped { bundles, serial, table } = warp(image, index, &compiled, target)?;
                 return Ok((bundles, serial, Some(table)));
             }
             Ok((compiled.bundles, Serial::of(compiled.flow_serial, compiled.sections), None))
