@@ -309,7 +309,7 @@ fn random_parsers_do_the_same_by_their_tables() {
 #[test]
 fn random_programs_do_the_same_by_their_tables() {
     let mut rng = Rng::new(test_seed("warp_programs"));
-    let rounds = if test_is_long() { 2000 } else { 40 };
+    let rounds = if test_is_long() { 2000 } else { 20 };
     for _ in 0..rounds {
         let image = programs::random(&mut rng, 12);
         let listing = sluice_ebpf::insn::listing(&image.programs[0], &image.maps);

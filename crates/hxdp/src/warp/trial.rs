@@ -4,7 +4,7 @@ use super::bits::Seen;
 use super::peel::Lookup;
 use super::table::{Action, Leaf, Rule, Table};
 use super::witness::Witness;
-use crate::cycles::{Engine, Trace, saturated};
+use crate::cycles::{Arrivals, Engine, Load, Trace, simulate};
 use crate::sections::Serial;
 use crate::{Bundles, Cores};
 use sluice_ebpf::vm::Packet;
@@ -12,6 +12,13 @@ use sluice_ebpf::{Image, MapSpec, Runtime};
 
 /// Entries of a map that is tried with: the greatest maps would take longer to make than all else.
 const ENTRIES: u32 = 256;
+
+/// Packets that fill the engine, and those that are measured.
+const WARM: usize = 64;
+const MEASURED: usize = 192;
+/// Back edges and calls, and issues, of a packet that is tried: those of longer ones are not worth the time.
+const WORK: u64 = 64;
+const LONGEST: usize = 1024;
 
 /// A program of an image with small maps.
 pub struct Trial {
@@ -56,7 +63,8 @@ impl Trial {
         let traces: Vec<Trace> = packets.iter().map(one).collect::<Option<_>>()?;
         let passes = |trace: &Trace| trace.issues.len() + trace.issues.iter().filter(|issue| issue.twice).count();
         let issues = traces.iter().map(passes).sum::<usize>() as f64 / traces.len() as f64;
-        Some(Taken { issues, cycles: saturated(&self.engine.with_warp(), &traces).cycles_per_packet() })
+        let load = Load { traces: &traces, arrivals: Arrivals::BackToBack, warm: WARM, measured: MEASURED };
+        Some(Taken { issues, cycles: simulate(&self.engine.with_warp(), &load).cycles_per_packet() })
     }
 
     fn packet(
@@ -67,6 +75,7 @@ impl Trial {
         known: Option<&Lookup>,
     ) -> Option<Trace> {
         let mut runtime = Runtime::new(2, 1);
+        runtime.work_limit = WORK;
         let installed = runtime.install_unchecked(&self.image, &|_| None).ok()?;
         let number = runtime.program_number(installed, self.program)?;
         let mut cores = Cores::new();
@@ -88,7 +97,8 @@ impl Trial {
         }
         let mut packet = Packet::new(frame);
         let outcome = runtime.run_on(&cores, installed, self.program, &mut packet, *ingress);
-        Some(Trace::new(cores.take_issues(), frame.len(), &packet, outcome.verdict, 0))
+        let trace = Trace::new(cores.take_issues(), frame.len(), &packet, outcome.verdict, 0);
+        Some(trace).filter(|trace| trace.issues.len() <= LONGEST)
     }
 }
 

@@ -59,7 +59,12 @@ impl Twins {
 
     /// The same where packets pass the programs' tables before a core has them.
     pub fn warped(image: Image, target: &Target) -> Result<Self, CompileError> {
-        Self::marked(image, None, |image, index| {
+        Self::warped_at(image, target, None)
+    }
+
+    /// The same with another limit on work.
+    pub fn warped_at(image: Image, target: &Target, work: Option<u64>) -> Result<Self, CompileError> {
+        Self::marked(image, work, |image, index| {
             let Warped { bundles, serial, table } = warp(image, index, &compile(image, &image.programs[index], target)?, target)?;
             Ok((bundles, serial, Some(table)))
         })
