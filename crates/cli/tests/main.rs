@@ -36,3 +36,4 @@ mod xdp_engine;
 mod xdp_maps;
 mod xdp_paths;
 mod xdp_scripts;
+mod xdp_warp;

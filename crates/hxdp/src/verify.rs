@@ -53,7 +53,12 @@ pub fn traces(code: &Code) -> Result<(), String> {
     for (label, trace) in &code.traces {
         let broken = |index: usize, rule: &str| Err(format!("trace {label}, instruction {index}: {rule}"));
         let own = OWN & !(1 << START);
-        let set = code.entry.registers.iter().filter(|_| *label == 0).fold(0, |set: Registers, (register, _)| set | 1 << register);
+        let set = code
+            .entry
+            .registers
+            .iter()
+            .filter(|_| *label == 0)
+            .fold(0, |set: Registers, (register, _)| set | 1 << register);
         let mut undefined = own & !set;
         for (index, Step { op, .. }) in trace.steps.iter().enumerate() {
             if op.ends() && (index + 1 < trace.steps.len() || trace.next.is_some()) {

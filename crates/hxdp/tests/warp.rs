@@ -45,7 +45,8 @@ fn a_leaf_that_saves_nothing_is_plain() {
 
 #[test]
 fn scripts_do_the_same_with_tables_and_no_packet_has_more_issues() {
-    let passes = |(trace, _): &(Trace, u64)| trace.issues.len() + trace.issues.iter().filter(|issue| issue.twice).count();
+    let passes =
+        |(trace, _): &(Trace, u64)| trace.issues.len() + trace.issues.iter().filter(|issue| issue.twice).count();
     let (mut better, mut all) = (0, 0);
     for script in scripts() {
         for steps in steps::steps(&script) {
@@ -54,7 +55,11 @@ fn scripts_do_the_same_with_tables_and_no_packet_has_more_issues() {
                 assert_eq!(plain.len(), warped.len(), "{}", object.display());
                 for (number, (plain, warped)) in plain.iter().zip(warped).enumerate() {
                     let (before, after) = (passes(plain), passes(warped));
-                    assert!(after <= before, "{}, packet {number}: {before} issues, {after} with its table", object.display());
+                    assert!(
+                        after <= before,
+                        "{}, packet {number}: {before} issues, {after} with its table",
+                        object.display()
+                    );
                     better += usize::from(after < before);
                     all += 1;
                 }
@@ -91,7 +96,8 @@ fn at_the_limit_on_work_nothing_changes() {
         for rounds in 0..8 {
             let mut frame = vec![0; 64];
             frame[14] = rounds;
-            let outcome = twins.run(0, &frame, Ingress { ifindex: 1, queue: 0 }).unwrap_or_else(|e| panic!("{limit}: {e}"));
+            let outcome =
+                twins.run(0, &frame, Ingress { ifindex: 1, queue: 0 }).unwrap_or_else(|e| panic!("{limit}: {e}"));
             faults += usize::from(outcome.fault.is_some());
         }
         assert_eq!(faults, 7usize.saturating_sub(limit as usize + 1), "at the limit {limit}");
@@ -110,7 +116,8 @@ fn witnesses_of_every_leaf_are_the_same_as_interpreted() {
         let image = image(&object);
         for program in 0..image.programs.len() {
             let tree = Tree::of(&image, &image.programs[program]);
-            let mut twins = Twins::warped(image.clone(), &target(2)).unwrap_or_else(|e| panic!("{}: {e}", object.display()));
+            let mut twins =
+                Twins::warped(image.clone(), &target(2)).unwrap_or_else(|e| panic!("{}: {e}", object.display()));
             fill(&mut twins, &mut rng);
             for (_, tests) in tree.leaves() {
                 leaves += 1;

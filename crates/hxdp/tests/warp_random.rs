@@ -318,7 +318,8 @@ fn random_programs_do_the_same_by_their_tables() {
         fill(&mut twins, &mut rng);
         for (_, tests) in tree.leaves() {
             let packet = witness(&tests, &mut rng);
-            let (frame, ingress) = packet.unwrap_or_else(|| (packets::frame(&mut rng), Ingress { ifindex: 1, queue: 0 }));
+            let (frame, ingress) =
+                packet.unwrap_or_else(|| (packets::frame(&mut rng), Ingress { ifindex: 1, queue: 0 }));
             let ran = twins.run(0, &frame, ingress);
             ran.unwrap_or_else(|e| panic!("{listing}\n{frame:02x?}: {e}"));
         }

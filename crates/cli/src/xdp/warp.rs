@@ -10,12 +10,12 @@ use sluice_ebpf::vm::{Ingress, Packet};
 use sluice_ebpf::{Image, MapSpec, Program, Runtime};
 use sluice_formats::row::Row;
 use sluice_hxdp::warp::encode::encode;
-use sluice_packet::capture;
 use sluice_hxdp::warp::key::{Limit, Predicate};
 use sluice_hxdp::warp::test::Test;
 use sluice_hxdp::warp::walk::End;
 use sluice_hxdp::warp::{Action, Leaf, Warped, warp};
 use sluice_hxdp::{CompileError, Compiled, Cores, Target, compile};
+use sluice_packet::capture;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -84,7 +84,9 @@ impl WarpArgs {
                 Err(e) => {
                     refused = true;
                     match self.json {
-                        true => all.push(json!({ "name": program.name, "refused": { "code": e.code(), "what": e.to_string() } })),
+                        true => all.push(
+                            json!({ "name": program.name, "refused": { "code": e.code(), "what": e.to_string() } }),
+                        ),
                         false => out.line(format!("{}: {e} [{}]", program.name, e.code()))?,
                     }
                     continue;
@@ -119,11 +121,18 @@ fn frames(path: &Path) -> Result<Vec<(u64, Vec<u8>)>, Failure> {
 }
 
 /// Packets of each leaf, and behind them those of none; every packet on both sides.
-fn check(image: &Image, index: usize, warped: &Warped, frames: &[(u64, Vec<u8>)], object: &Path) -> Result<Vec<u64>, Failure> {
+fn check(
+    image: &Image,
+    index: usize,
+    warped: &Warped,
+    frames: &[(u64, Vec<u8>)],
+    object: &Path,
+) -> Result<Vec<u64>, Failure> {
     let refused = |e: String| Failure::input("E0810", format!("{}: {e}", object.display()));
     let side = || -> Result<_, Failure> {
         let mut runtime = Runtime::new(2, 1);
-        let installed = runtime.install(image, &|_| None).map_err(|e| refused(e.to_string()))?;
+        let failure = |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", object.display()));
+        let installed = runtime.install(image, &|_| None).map_err(failure)?;
         Ok((runtime, installed))
     };
     let ((mut plain, on_plain), (mut other, on_other)) = (side()?, side()?);
@@ -139,9 +148,14 @@ fn check(image: &Image, index: usize, warped: &Warped, frames: &[(u64, Vec<u8>)]
         let (mut packet, mut other_packet) = (Packet::new(frame), Packet::new(frame));
         let expected = plain.run(on_plain, index, &mut packet, ingress);
         let found = other.run_on(&cores, on_other, index, &mut other_packet, ingress);
-        let end = |o: &sluice_ebpf::vm::Outcome| (o.r0, o.verdict, o.redirect, o.fault.as_ref().map(|f| (f.reason, f.pc)));
+        let end =
+            |o: &sluice_ebpf::vm::Outcome| (o.r0, o.verdict, o.redirect, o.fault.as_ref().map(|f| (f.reason, f.pc)));
         if end(&expected) != end(&found) || packet.frame() != other_packet.frame() {
-            let what = format!("packet {number}: {:?} from the first instruction on, {:?} by the table", end(&expected), end(&found));
+            let what = format!(
+                "packet {number}: {:?} from the first instruction on, {:?} by the table",
+                end(&expected),
+                end(&found)
+            );
             return Err(refused(what));
         }
         let leaf = warped.table.leaf(&sluice_hxdp::warp::bits::Seen::new(frame, ingress));
@@ -199,7 +213,11 @@ fn action(leaf: &Leaf) -> String {
         Action::Resume { row, missed, entry } => {
             let registers: Vec<String> = entry.registers.iter().map(|(r, _)| format!("r{r}")).collect();
             let set = if registers.is_empty() { "nothing".to_owned() } else { registers.join(" ") };
-            let stack = if entry.stack.is_empty() { String::new() } else { format!(", {} words of the stack", entry.stack.len()) };
+            let stack = if entry.stack.is_empty() {
+                String::new()
+            } else {
+                format!(", {} words of the stack", entry.stack.len())
+            };
             let missed = missed.map_or_else(String::new, |row| format!(", at row {row} if it finds nothing"));
             let lookup = if entry.lookup.is_some() { ", the first lookup under way" } else { "" };
             format!("resumes at row {row} with {set}{stack} set in {} steps{lookup}{missed}", entry.steps())

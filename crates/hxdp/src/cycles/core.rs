@@ -75,8 +75,7 @@ impl Shared {
     pub fn search(&mut self, found: u64, engine: &Engine, search: Search) -> u64 {
         let back = engine.maps.back(search);
         let (beside, alone) = self.of_maps.entry(search.map).or_default().before(found, search.only_looks);
-        let aside =
-            search.only_looks && self.seeker.first(beside, back).0 <= self.map_engine.first(alone, back).0;
+        let aside = search.only_looks && self.seeker.first(beside, back).0 <= self.map_engine.first(alone, back).0;
         let found = if aside { beside } else { alone };
         let (unit, answer) = match aside {
             true => (&mut self.seeker, engine.seek_answer),

@@ -61,7 +61,8 @@ impl Extract {
                 }
                 Bit::Not(_) => return None,
                 Bit::Is(first) => {
-                    let part = [false, true].into_iter().map(|swap| run(bits, at, first, swap)).max_by_key(|p| p.width)?;
+                    let part =
+                        [false, true].into_iter().map(|swap| run(bits, at, first, swap)).max_by_key(|p| p.width)?;
                     at += usize::from(part.width);
                     extract.parts.push(part);
                 }
@@ -108,12 +109,5 @@ fn run(bits: &Bits, at: usize, first: u16, swap: bool) -> Part {
         (width, last, source) = (width + 1, n, next(n));
     }
     let (low, high) = if swap { (last / 8, first / 8) } else { (first / 8, last / 8) };
-    Part {
-        offset: low as u8,
-        bytes: (high - low + 1) as u8,
-        swap,
-        down: (first % 8) as u8,
-        width,
-        up: at as u8,
-    }
+    Part { offset: low as u8, bytes: (high - low + 1) as u8, swap, down: (first % 8) as u8, width, up: at as u8 }
 }

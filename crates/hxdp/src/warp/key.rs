@@ -180,7 +180,8 @@ impl Key {
             }
             Asks::Predicate(byte, predicate) if key.predicate(byte, &predicate).is_some() => {}
             Asks::Predicate(byte, predicate) => {
-                let pairs = (0..LANES as u8 / 2).filter_map(|pair| Some((key.new_lanes(pair, byte, predicate.mask)?, pair)));
+                let pairs =
+                    (0..LANES as u8 / 2).filter_map(|pair| Some((key.new_lanes(pair, byte, predicate.mask)?, pair)));
                 let (_, pair) = pairs.min()?;
                 for (at, bits) in [(0, 0xff00), (1, 0x00ff)] {
                     if predicate.mask & bits != 0 {

@@ -7,9 +7,9 @@
 use super::facts::Facts;
 use super::walk::{State, Taken};
 use crate::{Op, Step};
-use sluice_ebpf::insn::{AluOp, Insn, Kind, Operand, WideValue};
 use sluice_ebpf::Program;
 use sluice_ebpf::image::Function;
+use sluice_ebpf::insn::{AluOp, Insn, Kind, Operand, WideValue};
 use std::collections::BTreeMap;
 
 /// Such a program.
@@ -42,7 +42,8 @@ pub fn path(program: &Program, state: &State, on: u32) -> Option<Path> {
     let copied: u32 = kinds.iter().map(length).sum();
     // A jump to where the path goes on, an end for what leaves it, the program.
     let (stub, behind) = (copied + 1, copied + 3);
-    let mut out = Path { program: Program { insns: Vec::new(), ..program.clone() }, slots: Vec::new(), decided: BTreeMap::new() };
+    let mut out =
+        Path { program: Program { insns: Vec::new(), ..program.clone() }, slots: Vec::new(), decided: BTreeMap::new() };
     for (taken, kind) in &kinds {
         let here = out.program.insns.len() as u32;
         let away = i16::try_from(i64::from(stub) - i64::from(here) - 1).ok();

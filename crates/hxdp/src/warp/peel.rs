@@ -6,9 +6,9 @@
 
 use super::bits::{Bit, Bits, FRAME, IFINDEX, LENGTH, QUEUE, Seen};
 use super::extract::Extract;
+use super::stack::Stack;
 use super::value::{Base, Value};
 use super::walk::is_searched;
-use super::stack::Stack;
 use crate::effect::{CONTEXT, Effect, PACKET, STACK};
 use crate::op::{CORE, LOOKUP, NAMES, START};
 use crate::pass::liveness::Liveness;
@@ -127,9 +127,7 @@ impl Known {
                 value.alu(sluice_ebpf::insn::AluOp::Mov, false, value)
             }
             Op::Extend { wide, bits, src, .. } => self.reg(src).extended(wide, bits),
-            Op::Negate { wide, src, .. } => {
-                Value::constant(0).alu(sluice_ebpf::insn::AluOp::Sub, wide, self.reg(src))
-            }
+            Op::Negate { wide, src, .. } => Value::constant(0).alu(sluice_ebpf::insn::AluOp::Sub, wide, self.reg(src)),
             Op::Rotate { wide, src, right, .. } => self.reg(src).rotated(wide, right),
             Op::Swap { order, bits, src, .. } => self.reg(src).swapped(order != Order::Little, bits),
             Op::Constant { value: WideValue::Number(number), .. } => Value::constant(number),
@@ -228,11 +226,9 @@ fn lookup(code: &Code, image: &Image) -> Option<(Lookup, Code, Vec<Step>)> {
         let effect = Effect::of(step, &code.regions);
         if let Op::Helper { id: LOOKUP, handle: Some(map), second, .. } = step.op {
             let address = match second {
-                Some((base, more)) => known.reg(base).alu(
-                    sluice_ebpf::insn::AluOp::Add,
-                    true,
-                    Value::constant(i64::from(more) as u64),
-                ),
+                Some((base, more)) => {
+                    known.reg(base).alu(sluice_ebpf::insn::AluOp::Add, true, Value::constant(i64::from(more) as u64))
+                }
                 None => known.reg(2),
             };
             let spec = image.maps.get(map as usize)?;
@@ -353,7 +349,8 @@ fn words(
     let mut spoilt: BTreeSet<i16> = BTreeSet::new();
     for (index, step) in trace.steps.iter().enumerate() {
         let effect = Effect::of(step, &code.regions);
-        if step.op.branch().is_some() || step.op.ends() || step.op.is_barrier() || matches!(step.op, Op::Helper { .. }) {
+        if step.op.branch().is_some() || step.op.ends() || step.op.is_barrier() || matches!(step.op, Op::Helper { .. })
+        {
             break;
         }
         let place = |base: u8, off: i16| match known.reg(base) {
@@ -365,10 +362,15 @@ fn words(
                 let Some(at) = place(base, off) else { break };
                 let word = at.div_euclid(8) * 8;
                 let (first, whole) = ((at - word) as usize, at + i16::from(bytes) <= word + 8);
-                match known.operand(src).as_bits().filter(|_| whole && is_early(step) && (-STACK_SET..0).contains(&word)) {
+                match known
+                    .operand(src)
+                    .as_bits()
+                    .filter(|_| whole && is_early(step) && (-STACK_SET..0).contains(&word))
+                {
                     Some(bits) => {
                         let (all, stores) = found.entry(word).or_insert_with(|| (Bits::constant(0), Vec::new()));
-                        all.0[8 * first..8 * (first + usize::from(bytes))].copy_from_slice(&bits.0[..8 * usize::from(bytes)]);
+                        all.0[8 * first..8 * (first + usize::from(bytes))]
+                            .copy_from_slice(&bits.0[..8 * usize::from(bytes)]);
                         stores.push(index);
                     }
                     None => spoilt.extend([word, word + 8]),
@@ -381,7 +383,9 @@ fn words(
                 let last = (at + i16::from(bytes) - 1).div_euclid(8) * 8;
                 spoilt.extend([word, last].into_iter().filter(|word| !found.contains_key(word)));
                 let later = trace.steps[index..].iter().any(|later| match later.op {
-                    Op::Store { base, off, .. } => place(base, off).is_some_and(|at| [word, last].contains(&(at.div_euclid(8) * 8))),
+                    Op::Store { base, off, .. } => {
+                        place(base, off).is_some_and(|at| [word, last].contains(&(at.div_euclid(8) * 8)))
+                    }
                     _ => false,
                 });
                 if later {

@@ -134,8 +134,10 @@ impl Rows {
             let mut numbers = HashMap::new();
             let finer: Vec<u32> = (0..rows.len())
                 .map(|row| {
-                    let on: Vec<u32> =
-                        rows[row].successors(row as u32).map(|to| classes.get(to as usize).copied().unwrap_or(u32::MAX)).collect();
+                    let on: Vec<u32> = rows[row]
+                        .successors(row as u32)
+                        .map(|to| classes.get(to as usize).copied().unwrap_or(u32::MAX))
+                        .collect();
                     let next = numbers.len() as u32;
                     *numbers.entry((classes[row], on)).or_insert(next)
                 })

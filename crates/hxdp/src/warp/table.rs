@@ -6,12 +6,12 @@ use super::key::{Asks, Key, LANES, Predicate, asks};
 use super::path::path;
 use super::placed::placed;
 use super::peel::{self, Entry};
+use super::rows::Rows;
 use super::test::Test;
 use super::tree::{Node, Tree};
-use super::rows::Rows;
 use super::trial::Trial;
-use super::witness::{Witness, witness};
 use super::walk::{Count, End, State, Taken};
+use super::witness::{Witness, witness};
 use crate::compile::{CompiledLeaf, compile_leaf};
 use crate::pass;
 use crate::sections::Serial;
@@ -123,8 +123,7 @@ impl Table {
     pub fn leaf(&self, seen: &Seen) -> Option<usize> {
         let lanes = self.key.gather(seen);
         let holds = |predicate: &Predicate| u8::from(predicate.holds(&lanes, seen.length));
-        let predicates =
-            (0..).zip(&self.key.predicates).fold(0, |all, (at, predicate)| all | holds(predicate) << at);
+        let predicates = (0..).zip(&self.key.predicates).fold(0, |all, (at, predicate)| all | holds(predicate) << at);
         self.leaves.iter().position(|leaf| leaf.rule.matches(&lanes, predicates))
     }
 }
@@ -200,7 +199,8 @@ impl Code {
         let entry = code.0.entry.clone();
         let mut codes = vec![(vec![code], entry)];
         let lookup = codes[0].1.lookup.clone();
-        let answered = |found| state.answered(image, program, found).filter(|state| lookup.is_some() && state.work <= WORK);
+        let answered =
+            |found| state.answered(image, program, found).filter(|state| lookup.is_some() && state.work <= WORK);
         if let (Some(found), Some(missed)) = (answered(true), answered(false))
             && let Some(on_found) = of(&found, &Entry::default())?
             && on_found.0.entry.lookup == lookup
@@ -345,7 +345,9 @@ fn gain(trial: &Trial, rows: &Rows, code: &Code, packets: &[Witness]) -> Option<
         let plain = trial.run((&rows.bundles, &rows.serial), None, packets, *known)?;
         let warped = trial.run((&with.bundles, &with.serial), Some(&action), packets, *known)?;
         worse |= warped.issues > plain.issues || warped.cycles > plain.cycles * JITTER;
-        for (all, one) in [(&mut gain.issues, (plain.issues, warped.issues)), (&mut gain.cycles, (plain.cycles, warped.cycles))] {
+        for (all, one) in
+            [(&mut gain.issues, (plain.issues, warped.issues)), (&mut gain.cycles, (plain.cycles, warped.cycles))]
+        {
             all.0 += one.0 / cases.len() as f64;
             all.1 += one.1 / cases.len() as f64;
         }

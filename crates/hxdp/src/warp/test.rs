@@ -58,7 +58,8 @@ const FAR: i64 = 1 << 20;
 pub fn asked(cond: Cond, wide: bool, a: &Value, b: &Value) -> Asked {
     match (a, b) {
         (Value::Number { .. }, Value::Number { .. }) => {
-            let cut = |value: &Value| if wide { *value } else { value.alu(sluice_ebpf::insn::AluOp::Mov, false, *value) };
+            let cut =
+                |value: &Value| if wide { *value } else { value.alu(sluice_ebpf::insn::AluOp::Mov, false, *value) };
             let (a, b) = (cut(a), cut(b));
             match (a.as_constant(), b.as_constant()) {
                 (Some(a), Some(b)) => Asked::Decided(crate::alu::holds(cond, wide, a, b)),
@@ -83,9 +84,10 @@ pub fn asked(cond: Cond, wide: bool, a: &Value, b: &Value) -> Asked {
         }
         (Value::Element { .. } | Value::Found, Value::Number { .. }) if b.as_constant() == Some(0) => never_null(cond),
         _ if !wide => Asked::Unknown,
-        (Value::Place { base: Base::Start, offset, more }, Value::Place { base: Base::End, offset: end, more: None }) => {
-            length(cond, offset.saturating_sub(*end), *more)
-        }
+        (
+            Value::Place { base: Base::Start, offset, more },
+            Value::Place { base: Base::End, offset: end, more: None },
+        ) => length(cond, offset.saturating_sub(*end), *more),
         (Value::Place { base: Base::End, .. }, Value::Place { base: Base::Start, .. }) => {
             flipped(cond).map_or(Asked::Unknown, |cond| asked(cond, wide, b, a))
         }

@@ -367,7 +367,8 @@ impl State {
             Value::Place { base: Base::Start | Base::Context, .. } => Err(Why::Write.into()),
             Value::Element { map, index, offset } => {
                 let at = |cell: &Cell| {
-                    (cell.map, cell.index, i64::from(cell.offset), cell.bytes) == (map, index, offset + i64::from(off), bytes)
+                    (cell.map, cell.index, i64::from(cell.offset), cell.bytes)
+                        == (map, index, offset + i64::from(off), bytes)
                 };
                 match value {
                     // It was not stored to since it was loaded.
@@ -436,7 +437,8 @@ fn own(offset: i64, bytes: u8) -> Result<i64, Why> {
 fn cell((map, index): (u32, u32), offset: i64, bytes: u8, image: &Image, atomic: bool) -> Result<Cell, Why> {
     let spec = image.maps.get(map as usize).ok_or(Why::Value)?;
     let offset = u32::try_from(offset).map_err(|_| Why::Value)?;
-    let fits = matches!(bytes, 4 | 8) && offset.is_multiple_of(bytes.into()) && offset + u32::from(bytes) <= spec.value_size;
+    let fits =
+        matches!(bytes, 4 | 8) && offset.is_multiple_of(bytes.into()) && offset + u32::from(bytes) <= spec.value_size;
     let own = spec.kind == MapType::PercpuArray || atomic;
     let plain = !spec.frozen && spec.spin_lock.is_none();
     if fits && own && plain { Ok(Cell { map, index, offset, bytes }) } else { Err(Why::Value) }

@@ -54,7 +54,8 @@ pub fn witness(tests: &[(Test, bool)], rng: &mut Rng) -> Option<Witness> {
                 let (least, _) = bits.bounds();
                 let room = (length as i64 - more).max(least as i64) as u64;
                 put_number(&mut bytes, bits, least + rng.below(room - least + 1));
-                length = length.max(usize::try_from(*more + bits.of(&Seen { bytes, length }) as i64).unwrap_or(0)).min(most);
+                length =
+                    length.max(usize::try_from(*more + bits.of(&Seen { bytes, length }) as i64).unwrap_or(0)).min(most);
             }
             (Test::Reaches { bits, .. }, false) => put_number(&mut bytes, bits, rng.next_u64()),
             (Test::Long(_), _) => length = most.min(least + rng.index(MORE)),

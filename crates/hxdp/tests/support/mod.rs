@@ -17,8 +17,8 @@ use sluice_ebpf::state::State;
 use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{Image, MapType, Packet, Program, Runtime, load};
 use sluice_formats::address::control::FLOW_SECRET_AT_RESET;
-use sluice_hxdp::sections::Serial;
 use sluice_hxdp::cycles::Start;
+use sluice_hxdp::sections::Serial;
 use sluice_hxdp::warp::{Table, Warped, warp};
 use sluice_hxdp::{Bundles, CompileError, Cores, Executed, Passes, Target, Trace, compile, compile_with};
 use std::path::{Path, PathBuf};
@@ -65,7 +65,8 @@ impl Twins {
     /// The same with another limit on work.
     pub fn warped_at(image: Image, target: &Target, work: Option<u64>) -> Result<Self, CompileError> {
         Self::marked(image, work, |image, index| {
-            let Warped { bundles, serial, table } = warp(image, index, &compile(image, &image.programs[index], target)?, target)?;
+            let Warped { bundles, serial, table } =
+                warp(image, index, &compile(image, &image.programs[index], target)?, target)?;
             Ok((bundles, serial, Some(table)))
         })
     }

@@ -2,9 +2,7 @@
 
 use super::code::{XdpMapPlace, row_at};
 use sluice_formats::xdp::codes::XdpWarpKind;
-use sluice_formats::xdp::rows::{
-    XdpWarpChunkRow, XdpWarpKeyRow, XdpWarpLeafRow, XdpWarpPredicatesRow, XdpWarpStepRow,
-};
+use sluice_formats::xdp::rows::{XdpWarpChunkRow, XdpWarpKeyRow, XdpWarpLeafRow, XdpWarpPredicatesRow, XdpWarpStepRow};
 
 /// Lanes of a key, each a byte.
 pub const LANES: usize = 14;
