@@ -243,10 +243,9 @@ impl XdpRun {
             if let Some(path) = &self.state {
                 object::save_state(&runtime.maps, path)?;
             }
-            let (name, section) = (image.programs[program].name.clone(), image.programs[program].section.clone());
-            let Watching { by_path, traced } = watching;
-            let paths = by_path.map(|by_path| (by_path, counted));
-            runs.push(Ran { name, section, counts, runtime, paths, traced });
+            let sluice_ebpf::Program { name, section, .. } = image.programs[program].clone();
+            let paths = watching.by_path.map(|by_path| (by_path, counted));
+            runs.push(Ran { name, section, counts, runtime, paths, traced: watching.traced });
         }
         let report = Report { object: &self.object, runs, written, state: self.state.as_deref() };
         let mut beside = self.on_standard_output().map(|_| Output::stderr());
@@ -366,12 +365,11 @@ impl XdpRun {
 
     /// Cores with the object's programs, which record what they execute.
     fn compiled(&self, image: &Image, runtime: &Runtime, installed: Installed) -> Result<Cores, Failure> {
-        let lanes = self.lanes.unwrap_or(LANES);
         let failure =
             |e: sluice_hxdp::CompileError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
         let mut cores = Cores::new();
         cores.record();
-        let target = Target::new(lanes).map_err(failure)?;
+        let target = Target::new(self.lanes.unwrap_or(LANES)).map_err(failure)?;
         let add = if self.warp == Warps::On { Cores::add_warped } else { Cores::add };
         add(&mut cores, image, &target, runtime, installed).map_err(failure)?;
         Ok(cores)

@@ -32,6 +32,7 @@ pub enum Test {
 
 /// What a branch does.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "it is asked and forgotten")]
 pub enum Asked {
     /// It is taken, or not, in any case.
     Decided(bool),

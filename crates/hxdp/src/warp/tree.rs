@@ -15,6 +15,7 @@ pub const LEAVES: usize = 64;
 
 /// A place where paths part, or the end of one.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there are few")]
 pub enum Node {
     /// A test at the state's slot.
     Test {

@@ -42,6 +42,7 @@ pub enum More {
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "most are numbers")]
 pub enum Value {
     /// `bits + add`, in 64 bits.
     Number {

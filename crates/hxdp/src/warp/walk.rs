@@ -127,7 +127,7 @@ pub enum Next {
 /// Why an instruction cannot be followed, or a test that would help.
 enum Stop {
     Why(Why),
-    Split(Test),
+    Split(Box<Test>),
 }
 
 impl From<Why> for Stop {
@@ -200,7 +200,7 @@ impl State {
                 Ok(None) => {}
                 Ok(Some(next)) => return next,
                 Err(Stop::Why(why)) => return cut(why),
-                Err(Stop::Split(test)) => return Next::Split(test),
+                Err(Stop::Split(test)) => return Next::Split(*test),
             }
         }
     }
@@ -285,7 +285,7 @@ impl State {
                         }
                         None => match &test {
                             Test::Reaches { bits, .. } => match self.facts.split(bits) {
-                                Some(split) => Err(Stop::Split(split)),
+                                Some(split) => Err(Stop::Split(Box::new(split))),
                                 None => Ok(Some(Next::Test(test, taken))),
                             },
                             _ => Ok(Some(Next::Test(test, taken))),
@@ -345,7 +345,7 @@ impl State {
                 Ok(Value::Number { bits: Bits::loaded(first as u16, bytes), add: 0 })
             }
             Value::Place { base: Base::Start, more: Some(bits), .. } => match self.facts.split(&bits) {
-                Some(split) => Err(Stop::Split(split)),
+                Some(split) => Err(Stop::Split(Box::new(split))),
                 None => Err(Why::Address.into()),
             },
             Value::Element { map, index, offset } => {
