@@ -106,6 +106,15 @@ impl Leaf {
     /// One that all packets match.
     fn all(action: Action) -> Self {
         use super::walk::End;
-        Self { rule: Rule::default(), action, end: End::Exit(0), work: 0, slots: vec![], answered: None, tests: vec![], issues: None }
+        Self {
+            rule: Rule::default(),
+            action,
+            end: End::Exit(0),
+            work: 0,
+            slots: vec![],
+            answered: None,
+            tests: vec![],
+            issues: None,
+        }
     }
 }
