@@ -38,14 +38,17 @@ const AIMS: [Aim; 11] = [
     aim("redirect_map", 33, 10.4, 5.0, "redirect_map"),
 ];
 
+/// A frame that programs which look at nothing get.
+pub const FRAME: [u8; 60] = [2; 60];
+
 /// A program that is not shipped, and one packet of it.
-pub fn bare(text: &str, verdict: Verdict, (lanes, _): Shape) -> Mix {
-    run(Twins::new(image(text), &target(lanes), None).unwrap(), verdict)
+pub fn bare(text: &str, frame: &[u8], verdict: Verdict, (lanes, _): Shape) -> Mix {
+    run(Twins::new(image(text), &target(lanes), None).unwrap(), frame, verdict)
 }
 
 /// The same with a warp engine in front of the cores.
-pub fn bare_warped(text: &str, verdict: Verdict) -> Mix {
-    run(Twins::warped(image(text), &target(2)).unwrap(), verdict)
+pub fn bare_warped(text: &str, frame: &[u8], verdict: Verdict) -> Mix {
+    run(Twins::warped(image(text), &target(2)).unwrap(), frame, verdict)
 }
 
 fn image(text: &str) -> Image {
@@ -53,9 +56,9 @@ fn image(text: &str) -> Image {
     Image { programs: vec![program], ..Image::default() }
 }
 
-fn run(mut twins: Twins, verdict: Verdict) -> Mix {
+fn run(mut twins: Twins, frame: &[u8], verdict: Verdict) -> Mix {
     twins.record();
-    let outcome = twins.run(0, &[2; 60], Ingress { ifindex: 1, queue: 0 }).unwrap();
+    let outcome = twins.run(0, frame, Ingress { ifindex: 1, queue: 0 }).unwrap();
     assert_eq!(outcome.verdict, verdict);
     let (traces, instructions) = twins.traces.into_iter().unzip();
     Mix { traces, instructions }
@@ -64,8 +67,8 @@ fn run(mut twins: Twins, verdict: Verdict) -> Mix {
 /// The packets that an aim is about: those that leave, all where none does.
 fn packets(mixes: &Mixes, shape: Shape, ours: &str) -> Mix {
     match ours {
-        "bare drop" => bare(DROP, Verdict::Drop, shape),
-        "bare swap" => bare(SWAP, Verdict::Tx, shape),
+        "bare drop" => bare(DROP, &FRAME, Verdict::Drop, shape),
+        "bare swap" => bare(SWAP, &FRAME, Verdict::Tx, shape),
         name => {
             let all = &mixes.on(shape)[name];
             let leaving = all.only(|trace| trace.rows_out > 0);

@@ -64,6 +64,11 @@ fn the_tables_of_cycles_are_what_the_model_makes_of_the_scripts() {
 }
 
 #[test]
+fn every_path_is_within_its_limit_with_a_warp_engine() {
+    println!("{}", warp::table());
+}
+
+#[test]
 fn every_path_executes_as_many_instructions_as_the_published_one() {
     println!("{}", paths::table());
 }

@@ -1,7 +1,7 @@
 //! The paths of the aims: each a program of the published one's function whose packets execute as many eBPF instructions.
 
 use super::DEFAULT;
-use super::aims::{bare, bare_warped};
+use super::aims::{FRAME, bare, bare_warped};
 use super::mixes::{DEFAULT_ENGINE, Mix};
 use super::path_list::{DROP, PATHS, PUBLISHED_LUT, Path, SWAP};
 use crate::support::Replay;
@@ -25,8 +25,8 @@ const ALONE_OF: usize = 7;
 /// A path's packets.
 pub fn packets(path: &Path, shape @ (lanes, ports): super::Shape) -> Mix {
     match path.program {
-        "bare drop" => bare(DROP, Verdict::Drop, shape),
-        "bare swap" => bare(SWAP, Verdict::Tx, shape),
+        "bare drop" => bare(DROP, &FRAME, Verdict::Drop, shape),
+        "bare swap" => bare(SWAP, &FRAME, Verdict::Tx, shape),
         _ => played(path, &Target { ports, ..Target::new(lanes).unwrap() }, Replay::record),
     }
 }
@@ -34,8 +34,8 @@ pub fn packets(path: &Path, shape @ (lanes, ports): super::Shape) -> Mix {
 /// The same where they pass the program's table first.
 pub fn warped(path: &Path) -> Mix {
     match path.program {
-        "bare drop" => bare_warped(DROP, Verdict::Drop),
-        "bare swap" => bare_warped(SWAP, Verdict::Tx),
+        "bare drop" => bare_warped(DROP, &FRAME, Verdict::Drop),
+        "bare swap" => bare_warped(SWAP, &FRAME, Verdict::Tx),
         _ => played(path, &Target::new(2).unwrap(), Replay::warped),
     }
 }
