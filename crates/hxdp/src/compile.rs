@@ -302,8 +302,8 @@ fn attempt(
         change(&mut code);
         stages.push(changed(pass.name(), &mut code));
     }
-    if let Some((_, image, given)) = leaf {
-        code.entry = warp::peel::peel(&mut code, image, given);
+    if let Some((path, image, given)) = leaf {
+        code.entry = warp::peel::peel(&mut code, (image, path.least), given);
         stages.push(changed(PEEL, &mut code));
     }
     if renames {

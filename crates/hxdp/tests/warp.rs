@@ -108,6 +108,29 @@ fn at_the_limit_on_work_nothing_changes() {
 /// Packets of a leaf in CI, and of each test that is off by a little.
 const PACKETS: usize = 40;
 
+#[test]
+fn a_key_outside_of_frame_or_stack_is_the_cores_fault_to_tell() {
+    // Tests that the kernel's verifier would ask for are missing.
+    for key in ["r2 = *(u32 *)(r1 +0)", "r2 = r10\n    r2 += -4", "r2 = r10", "r2 = r10\n    r2 += -516"] {
+        let text = format!(
+            "{key}
+            r1 = map[flows]
+            call bpf_map_lookup_elem
+            r0 = 2
+            exit"
+        );
+        let program = sluice_ebpf::insn::assemble("outside", &text, &["flows"]).unwrap();
+        let flows = sluice_ebpf::MapSpec::new("flows", sluice_ebpf::MapType::Hash, 8, 8, 16);
+        let image = Image { programs: vec![program], maps: vec![flows], ..Image::default() };
+        let mut twins = Twins::warped(image, &target(2)).unwrap();
+        for bytes in [1, 7, 8, 64] {
+            let outcome = twins.run(0, &vec![0; bytes], Ingress { ifindex: 1, queue: 0 });
+            let outcome = outcome.unwrap_or_else(|e| panic!("{key}, {bytes} bytes: {e}"));
+            assert_eq!(outcome.fault.is_some(), !key.contains("(r1 +0)") || bytes < 8, "{key}, {bytes} bytes");
+        }
+    }
+}
+
 /// Packets, leaves that had one, and leaves.
 type Played = (usize, usize, usize);
 

@@ -21,6 +21,8 @@ pub struct Path {
     pub slots: Vec<u32>,
     /// Branches whose outcome is the path's, by slot.
     pub decided: BTreeMap<u32, bool>,
+    /// Bytes that a packet of the path surely has.
+    pub least: u32,
 }
 
 /// Of a path that goes on at a slot; none if that program were too long for its branches.
@@ -42,8 +44,12 @@ pub fn path(program: &Program, state: &State, on: u32) -> Option<Path> {
     let copied: u32 = kinds.iter().map(length).sum();
     // A jump to where the path goes on, an end for what leaves it, the program.
     let (stub, behind) = (copied + 1, copied + 3);
-    let mut out =
-        Path { program: Program { insns: Vec::new(), ..program.clone() }, slots: Vec::new(), decided: BTreeMap::new() };
+    let mut out = Path {
+        program: Program { insns: Vec::new(), ..program.clone() },
+        slots: Vec::new(),
+        decided: BTreeMap::new(),
+        least: state.facts.least,
+    };
     for (taken, kind) in &kinds {
         let here = out.program.insns.len() as u32;
         let away = i16::try_from(i64::from(stub) - i64::from(here) - 1).ok();

@@ -68,12 +68,12 @@ pub const STEPS: usize = 16;
 /// Bytes at the end of the stack that the engine may set words of.
 pub const STACK_SET: i16 = 128;
 
-/// Peels the first trace; `given` is what is set in any case, and `steps` how many steps there may be.
-pub fn peel(code: &mut Code, image: &Image, (given, steps): (&Entry, usize)) -> Entry {
+/// Peels the first trace of a path whose packets have at least so many bytes; `given` is what is set in any case, and `steps` how many steps there may be.
+pub fn peel(code: &mut Code, (image, least): (&Image, u32), (given, steps): (&Entry, usize)) -> Entry {
     let mut entry = Entry { lookup: None, ..given.clone() };
     // Stores that stand there when the lookup begins.
     let mut early = None;
-    if let Some((lookup, without, before)) = lookup(code, image) {
+    if let Some((lookup, without, before)) = lookup(code, image, least) {
         *code = without;
         entry.lookup = Some(lookup);
         early = Some(before);
@@ -191,9 +191,18 @@ impl Known {
         gives
     }
 
-    /// So many bytes at an address, in words.
-    fn words(&self, address: Value, bytes: u32) -> Option<Vec<Extract>> {
+    /// So many bytes at an address, in words; none where they may lie outside of the frame or stack.
+    fn words(&self, address: Value, bytes: u32, least: u32) -> Option<Vec<Extract>> {
         let Value::Place { base, offset, more: None } = address else { return None };
+        let end = offset + i64::from(bytes);
+        let inside = match base {
+            Base::Stack => offset >= -i64::from(address::STACK_BYTES) && end <= 0,
+            Base::Start => offset >= 0 && end <= i64::from(least),
+            _ => false,
+        };
+        if !inside {
+            return None;
+        }
         let byte = |n: u32| -> Option<[Bit; 8]> {
             let at = offset + i64::from(n);
             let value = match base {
@@ -218,7 +227,7 @@ impl Known {
 }
 
 /// The lookup that the program comes to first, and the program without it.
-fn lookup(code: &Code, image: &Image) -> Option<(Lookup, Code, Vec<Step>)> {
+fn lookup(code: &Code, image: &Image, least: u32) -> Option<(Lookup, Code, Vec<Step>)> {
     let trace = code.traces.get(&0)?;
     let mut known = Known::new(&Entry::default());
     let mut found = None;
@@ -235,7 +244,8 @@ fn lookup(code: &Code, image: &Image) -> Option<(Lookup, Code, Vec<Step>)> {
             if !is_searched(spec.kind) {
                 return None;
             }
-            found = Some((index, Lookup { map, key: known.words(address, spec.key_size)?, bytes: spec.key_size }));
+            found =
+                Some((index, Lookup { map, key: known.words(address, spec.key_size, least)?, bytes: spec.key_size }));
             break;
         }
         if effect.shared || effect.may_fault || step.op.is_barrier() || step.op.branch().is_some() || step.op.ends() {

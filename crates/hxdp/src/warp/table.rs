@@ -4,8 +4,8 @@ use super::bits::Seen;
 use super::check::{check, first};
 use super::key::{Asks, Key, LANES, Predicate, asks};
 use super::path::path;
-use super::placed::placed;
 use super::peel::{self, Entry};
+use super::placed::placed;
 use super::rows::Rows;
 use super::test::Test;
 use super::tree::{Node, Tree};
@@ -302,7 +302,7 @@ pub fn warp(image: &Image, number: usize, plain: &Compiled, target: &Target) -> 
     let is_placed = |((leaf, slots), start): (&(Compiled, Vec<u32>), &u32)| placed(leaf, slots, *start, &rows).is_ok();
     if placed(&plain, &[], 0, &rows).is_err() || !codes.all(is_placed) {
         debug_assert!(false, "{}: rows of leaves are not what they were", program.name);
-        (rows, kept) = (Rows::new(plain), Vec::new());
+        (rows, kept) = (Rows::new(plain.clone()), Vec::new());
     }
     let mut starts = rows.starts.iter();
     for (at, code) in kept {
