@@ -1,8 +1,9 @@
-/// Proof about sluice_warp: beats leave once, unchanged, in their order, each with the leaf and the interface of its own packet; no leaf is lost; a packet is put where there is
-/// room; offers hold.
+/// Proof about sluice_warp: beats leave once, unchanged, in their order, each with the leaf and the interface of its own packet; no leaf is lost; a packet
+/// is put where there is room; offers hold.
 ///
-/// Beats have few fields here (few_fields_pkg.sv), 4 wait at most, and a leaf takes 2 cycles. Which leaf a packet has, when tables are ready and when steps have room is free (no_match.sv,
-/// no_steps.sv). A packet is told by a number, which is its length and its interface too. Bounded, with resets at any time.
+/// Beats have few fields here (few_fields_pkg.sv), 4 wait at most, and a leaf takes 2 cycles. Which leaf a packet has, when tables are ready and when
+/// steps have room is free (no_match.sv, no_steps.sv). A packet is told by a number, which is its length and its interface too. Bounded, with resets at
+/// any time.
 module warp
   import sluice_xdp_streams_pkg::*;
   import sluice_warp_pkg::*;

@@ -1,8 +1,8 @@
 /// The Warp Engine: what a packet's first bytes decide, before a core sees it (docs/design/warp-engine.md).
 ///
-/// hXDP (M. Spaziani Brunella), chapter 5. Beats leave as they came; `leaf_o` and `out_ifindex_o` stand beside all beats of their packet. `in_length_i` is valid with a packet's first
-/// beat; `in_ifindex_i`, of its interface, in the cycle behind the one in which that is taken. Words of packets that resume with steps come as `set_*`, behind
-/// the packet's first beat at out and in the order of packets.
+/// hXDP (M. Spaziani Brunella), chapter 5. Beats leave as they came; `leaf_o` and `out_ifindex_o` stand beside all beats of their packet. `in_length_i` is
+/// valid with a packet's first beat; `in_ifindex_i`, of its interface, in the cycle behind the one in which that is taken. Words of packets that resume
+/// with steps come as `set_*`, behind the packet's first beat at out and in the order of packets.
 ///
 /// The host writes a row of a table in a cycle (`write_*`, rows of xdp_warp_*; of a chunk's memory at chunk * 32 * 2 * `Modules` + index). It is read from the
 /// second cycle on. A write to a row that is not there does nothing; one to a key's row is lost while these are cleared.

@@ -3,8 +3,9 @@
 /// A packet is put with what is seen of it; 8 have room, each until its last step is read. Steps are read one a cycle, in the order of packets and of the table;
 /// behind a module's last row comes its first. A word is whole when the next step has another target, or with the packet's last step.
 ///
-/// Latency: 5 cycles from `put_valid_i` to a packet's first word, if it has one step and nobody is before it. Throughput: a step a cycle, no cycle between packets. Stall behaviour:
-/// a word holds until `set_ready_i`; meanwhile no step is read. `put_ready_o` is a function of the packets that wait alone.
+/// Latency: 5 cycles from `put_valid_i` to a packet's first word, if nobody is before it and its target has one step. Throughput: a step a cycle, no
+/// cycle between packets. Stall behaviour: a word holds until `set_ready_i`; meanwhile no step is read. `put_ready_o` is a function of the packets
+/// that wait alone.
 module sluice_warp_steps
   import sluice_xdp_rows_pkg::*;
   import sluice_warp_pkg::*;

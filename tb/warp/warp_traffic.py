@@ -77,7 +77,7 @@ class Traffic:
         cocotb.start_soon(self._leave())
 
     @classmethod
-    async def begun(cls, dut, rng, limit=500_000):
+    async def begun(cls, dut, rng, limit=100_000):
         await start(dut, limit=limit, **IDLE)
         return cls(dut, rng)
 
@@ -103,7 +103,13 @@ class Traffic:
     async def load(self, module, generation, table):
         """A table as a whole."""
         self.tables[module, generation] = table
-        await self.write(table.rows(module, generation, self.modules))
+        await self.write(self.mixed(table.rows(module, generation, self.modules)))
+
+    def mixed(self, rows):
+        """In any order, but for the last one."""
+        *others, last = rows
+        self.rng.shuffle(others)
+        return [*others, last]
 
     def random_part(self):
         rng = self.rng

@@ -131,7 +131,7 @@ async def steps_pass_one_a_cycle(dut):
 async def each_lane_shows_each_byte(dut):
     """Packets of a module tell one half of one lane's byte."""
     rng = bench_rng("warp_lanes")
-    traffic = await Traffic.begun(dut, rng, 2_000_000)
+    traffic = await Traffic.begun(dut, rng, 200_000)
     halves = [(lane, half) for lane in range(LANES) for half in range(2)]
     room = 2 * traffic.modules
     for first in range(0, len(halves), room):
@@ -155,7 +155,7 @@ async def each_lane_shows_each_byte(dut):
 async def each_predicate_holds_up_to_its_limit(dut):
     """Packets of generation 0 tell predicates 0 to 3, of generation 1 the others; the sum is near the limit."""
     rng = bench_rng("warp_predicates")
-    traffic = await Traffic.begun(dut, rng, 2_000_000)
+    traffic = await Traffic.begun(dut, rng, 100_000)
     for generation in range(2):
         await traffic.load(3, generation, telling(traffic, 8 * LANES + 4 * generation, 4))
     answers = {}
@@ -201,7 +201,7 @@ async def each_predicate_holds_up_to_its_limit(dut):
 @cocotb.test()
 async def each_part_takes_its_bytes(dut):
     rng = bench_rng("warp_parts")
-    traffic = await Traffic.begun(dut, rng, 2_000_000)
+    traffic = await Traffic.begun(dut, rng, 300_000)
     table = telling(traffic, 0, 4)
     table.rules = [(0, 0)] * traffic.rules
     parts = [
@@ -261,7 +261,7 @@ async def a_table_changes_while_packets_of_the_other_generation_pass(dut):
         while traffic.words != traffic.stepped:
             await RisingEdge(dut.clk_i)
         table = traffic.random_table([traffic.random_packet(module, after) for _ in range(10)])
-        rows = list(table.rows(module, after, traffic.modules))
+        rows = traffic.mixed(table.rows(module, after, traffic.modules))
         if rng.randrange(2):
             rows[0:0] = table.head(module, after, valid=False)
         for _ in range(20):
