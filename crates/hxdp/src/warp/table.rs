@@ -300,7 +300,7 @@ pub fn warp(image: &Image, number: usize, plain: &Compiled, target: &Target) -> 
     }
     let mut codes = kept.iter().flat_map(|(_, code)| &code.compiled).zip(&rows.starts);
     let is_placed = |((leaf, slots), start): (&(Compiled, Vec<u32>), &u32)| placed(leaf, slots, *start, &rows).is_ok();
-    if placed(&plain, &[], 0, &rows).is_err() || !codes.all(is_placed) {
+    if placed(plain, &[], 0, &rows).is_err() || !codes.all(is_placed) {
         debug_assert!(false, "{}: rows of leaves are not what they were", program.name);
         (rows, kept) = (Rows::new(plain.clone()), Vec::new());
     }
