@@ -367,7 +367,8 @@ def warp_job(sluice: Path) -> Job:
     """The leaves of the programs of programs/xdp, from their encoded rows."""
     read = ("programs/xdp/", "tools/", "docs/design/xdp-rows.md")
     return Job(
-        "proofs warp", "proofs", "xdp", [PYTHON, "tools/warp_proof.py", "--sluice", str(sluice)], count=_proof_count,
+        "proofs warp", "proofs", "xdp", [PYTHON, "tools/warp_proof.py", "--jobs", "1", "--sluice", str(sluice)],
+        count=_proof_count,
         inputs=_inputs(lambda name: name.startswith(read), sluice),
     )  # fmt: skip
 

@@ -307,6 +307,7 @@ def main() -> None:
     )
     parser.add_argument("objects", nargs="*", type=Path, help="objects; without any all of programs/xdp")
     parser.add_argument("--sluice", default=str(ROOT / "target/debug/sluice"), help="the command")
+    parser.add_argument("--jobs", type=int, default=JOBS, help=f"objects at a time; {JOBS} without")
     parser.add_argument("--long", action="store_true", help=f"up to {LONG_SECONDS:.0f} s a leaf, not {SECONDS:.0f}")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
     arguments = parser.parse_args()
@@ -315,7 +316,7 @@ def main() -> None:
         fail(f"{arguments.sluice} is missing: cargo build -p sluice-cli")
     begin, done = time.monotonic(), []
     seconds = LONG_SECONDS if arguments.long else SECONDS
-    with ProcessPoolExecutor(JOBS) as pool:
+    with ProcessPoolExecutor(arguments.jobs) as pool:
         jobs = [pool.submit(of_object, arguments.sluice, path.resolve(), seconds) for path in objects]
         for number, job in enumerate(as_completed(jobs), 1):
             done += job.result()
