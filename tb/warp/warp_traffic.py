@@ -50,6 +50,8 @@ class Traffic:
         self.tables = {}
         self.ifindexes = deque()
         self.packets, self.inside = [], deque()
+        # Whose words come, and which.
+        self.waiting = deque()
         self.stepped, self.words = 0, 0
         self.beats_in, self.in_cycles = deque(), []
         clk = dut.clk_i
@@ -243,23 +245,22 @@ class Traffic:
 
     async def _leave(self):
         """Each beat and each word as it leaves."""
-        dut, first, cycle, waiting, checked, words = self.dut, True, 0, deque(), 0, 0
+        dut, first, cycle, checked, words = self.dut, True, 0, 0, 0
         self.latencies, self.out_cycles, self.set_cycles, self.kinds = [], [], [], []
         while True:
             await RisingEdge(dut.clk_i)
             cycle += 1
             # A word that is offered belongs to a packet whose first beat left in an earlier cycle.
-            assert not int(dut.set_valid_o.value) or not int(dut.rst_ni.value) or waiting, (
-                f"a word of nobody (cycle {cycle})"
-            )
+            offered = int(dut.set_valid_o.value) and int(dut.rst_ni.value)
+            assert not offered or self.waiting, f"a word of nobody (cycle {cycle})"
             while words < len(self.sets.items):
                 word = self.sets.items[words]
-                wanted = waiting[0].pop(0)
+                wanted = self.waiting[0][1].pop(0)
                 assert word == wanted, f"word {words}: {word}, expected {wanted} (cycle {cycle})"
                 words += 1
                 self.set_cycles.append(cycle)
-                if not waiting[0]:
-                    waiting.popleft()
+                if not self.waiting[0][1]:
+                    self.waiting.popleft()
                     self.words += 1
             while checked < len(self.sink.items):
                 item = self.sink.items[checked]
@@ -273,12 +274,11 @@ class Traffic:
                     self.kinds.append(packet.leaf.get("kind", PLAIN))
                     if packet.words:
                         last = len(packet.words) - 1
-                        waiting.append(
-                            [
-                                {"target": target, "data": number, "first": n == 0, "last": n == last}
-                                for n, (target, number) in enumerate(packet.words)
-                            ]
-                        )
+                        expected = [
+                            {"target": target, "data": number, "first": n == 0, "last": n == last}
+                            for n, (target, number) in enumerate(packet.words)
+                        ]
+                        self.waiting.append(((packet.module, packet.generation), expected))
                         self.stepped += 1
                 first = item["last"]
                 if first:

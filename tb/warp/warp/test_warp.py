@@ -258,7 +258,7 @@ async def a_table_changes_while_packets_of_the_other_generation_pass(dut):
         while any(p.module == module and p.generation == after for p in [*traffic.packets, *traffic.inside]):
             await RisingEdge(dut.clk_i)
         # Their steps may wait longer.
-        while traffic.words != traffic.stepped:
+        while any(owner == (module, after) for owner, _ in traffic.waiting):
             await RisingEdge(dut.clk_i)
         table = traffic.random_table([traffic.random_packet(module, after) for _ in range(10)])
         rows = traffic.mixed(table.rows(module, after, traffic.modules))
