@@ -82,7 +82,20 @@ pub fn peel(code: &mut Code, (image, least): (&Image, u32), (given, steps): (&En
     while let Some(changed) = better(code, &mut entry, (given, steps), &is_early) {
         *code = changed;
     }
+    // What was loaded from such a word may have become a register since.
+    entry.stack.retain(|word| given.stack.contains(word) || is_read(code, word.0));
     entry
+}
+
+/// Whether a word of the stack is read before it is stored to.
+fn is_read(code: &Code, offset: i16) -> bool {
+    let mut stored = code.clone();
+    let Some(trace) = stored.traces.get_mut(&0) else { return true };
+    let slot = trace.steps.first().map_or(0, |step| step.slot);
+    let before = trace.steps.len();
+    trace.steps.insert(0, Step { slot, op: Op::Store { bytes: 8, base: 10, off: offset, src: Operand::Imm(0) } });
+    stores::stores(&mut stored);
+    stored.traces.get(&0).is_none_or(|trace| trace.steps.len() > before)
 }
 
 /// What the names of a trace hold, as far as the frame gives it.
