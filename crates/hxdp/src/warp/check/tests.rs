@@ -349,13 +349,13 @@ fn a_value_in_another_register_of_a_core_is_found() {
                 trace(&mut leaf, op);
                 let found = first(&leaf.before, &leaf.renamed, &leaf.entry, &leaf.image).is_err();
                 trace(&mut leaf, step.op);
-                // A move to a register that holds the same is none, wherever it leads.
+                // What gives a register what it holds is none, wherever it leads.
                 let is_idle = || {
                     let mut code = leaf.renamed.clone();
                     code.traces.get_mut(&0).expect("it").steps.remove(at);
                     first(&leaf.before, &code, &leaf.entry, &leaf.image).is_ok()
                 };
-                if !found && matches!(step.op, Op::Move { .. }) && is_idle() {
+                if !found && step.op.is_pure() && is_idle() {
                     continue;
                 }
                 planted.note(&leaf, &format!("{op:?} for {step:?}"), found);
