@@ -131,6 +131,42 @@ fn a_key_outside_of_frame_or_stack_is_the_cores_fault_to_tell() {
     }
 }
 
+#[test]
+fn a_length_behind_a_helper_that_moves_the_end_is_the_new_one() {
+    let text = "r6 = r1
+        r2 = *(u32 *)(r1 +0)
+        r3 = *(u32 *)(r1 +4)
+        r4 = r2
+        r4 += 34
+        if r4 > r3 goto out
+        r5 = *(u8 *)(r2 +20)
+        if w5 != 0 goto out
+        r2 = -20
+        call bpf_xdp_adjust_tail
+        if r0 != 0 goto out
+        r2 = *(u32 *)(r6 +0)
+        r3 = *(u32 *)(r6 +4)
+        r3 -= r2
+        r4 = r2
+        r4 += 4
+        r7 = *(u32 *)(r6 +4)
+        if r4 > r7 goto out
+        *(u32 *)(r2 +0) = r3
+        r0 = 3
+        exit
+    out:
+        r0 = 1
+        exit";
+    let program = sluice_ebpf::insn::assemble("shorter", text, &[]).unwrap();
+    let image = Image { programs: vec![program], ..Image::default() };
+    let mut twins = Twins::warped(image, &target(2)).unwrap();
+    for bytes in [34, 60, 64, 100] {
+        let outcome = twins.run(0, &vec![0; bytes], Ingress { ifindex: 1, queue: 0 });
+        let outcome = outcome.unwrap_or_else(|e| panic!("{bytes} bytes: {e}"));
+        assert_eq!(outcome.verdict, sluice_ebpf::Verdict::Tx, "{bytes} bytes");
+    }
+}
+
 /// Packets, leaves that had one, and leaves.
 type Played = (usize, usize, usize);
 

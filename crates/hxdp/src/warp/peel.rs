@@ -170,7 +170,8 @@ impl Known {
                 Value::Number { bits: Bits::loaded(at as u16, bytes), add: 0 }
             }
             Base::Stack => self.stack.load(at, bytes),
-            Base::Context if (at, bytes) == (4, 4) => Value::place(Base::End, 0),
+            // Helpers move it.
+            Base::Context if self.pristine && (at, bytes) == (4, 4) => Value::place(Base::End, 0),
             Base::Context if (at, bytes) == (12, 4) => Value::Number { bits: Bits::loaded(IFINDEX, 4), add: 0 },
             Base::Context if (at, bytes) == (16, 4) => Value::Number { bits: Bits::loaded(QUEUE, 4), add: 0 },
             _ => Value::Opaque,
