@@ -18,6 +18,16 @@ const STANDARD: &str = "-";
 /// Its name in errors.
 const STANDARD_INPUT: &str = "standard input";
 
+/// All packets of a capture, with their stamps.
+pub fn frames(path: &Path) -> Result<Vec<(u64, Vec<u8>)>, Failure> {
+    let (mut reader, mut packet) = (Capture::open(path)?, Packet::default());
+    let mut frames = Vec::new();
+    while reader.read(&mut packet)? {
+        frames.push((packet.stamp, packet.bytes.clone()));
+    }
+    Ok(frames)
+}
+
 /// Whether a path stands for standard input or output.
 pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == STANDARD

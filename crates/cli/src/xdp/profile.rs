@@ -1,13 +1,12 @@
 //! `sluice xdp compile --profile`: what the packets of a capture do in programs, and what it brings.
 
 use super::object;
-use crate::captures::Capture;
+use crate::captures;
 use crate::failure::Failure;
 use sluice_ebpf::map::as_libbpf_creates;
 use sluice_ebpf::vm::{Ingress, Installed};
 use sluice_ebpf::{Image, Packet, Runtime};
 use sluice_hxdp::{Bundles, Cores, Profile};
-use sluice_packet::capture;
 use std::path::{Path, PathBuf};
 
 /// Frames of a capture, and what the maps begin with.
@@ -45,11 +44,7 @@ impl Brought {
 impl<'a> Replay<'a> {
     /// Reads the whole capture.
     pub fn read(image: &Image, path: &Path, maps: &'a [(String, PathBuf)]) -> Result<Self, Failure> {
-        let (mut reader, mut packet) = (Capture::open(path)?, capture::Packet::default());
-        let mut frames = Vec::new();
-        while reader.read(&mut packet)? {
-            frames.push((packet.stamp, packet.bytes.clone()));
-        }
+        let frames = captures::frames(path)?;
         if frames.is_empty() {
             let what = format!("--profile {}: the capture has no packets, expected at least one", path.display());
             return Err(Failure::input("E0820", what));

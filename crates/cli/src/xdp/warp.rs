@@ -1,7 +1,7 @@
 //! `sluice xdp warp`: what of a program is decided before a core sees a packet.
 
 use super::object;
-use crate::captures::Capture;
+use crate::captures;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
@@ -11,11 +11,10 @@ use sluice_ebpf::{Image, MapSpec, Program, Runtime};
 use sluice_formats::row::Row;
 use sluice_hxdp::warp::encode::encode;
 use sluice_hxdp::warp::key::{Limit, Predicate};
-use sluice_hxdp::warp::test::Test;
+use sluice_hxdp::warp::test::{Test, bytes_of};
 use sluice_hxdp::warp::walk::End;
 use sluice_hxdp::warp::{Action, Leaf, Warped, warp};
 use sluice_hxdp::{CompileError, Compiled, Cores, Target, compile};
-use sluice_packet::capture;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -59,7 +58,7 @@ pub enum Warps {
 
 /// A compiled program, with the rows of its leaves.
 pub fn with_leaves(image: &Image, index: usize, compiled: Compiled, target: &Target) -> Result<Compiled, CompileError> {
-    Ok(warp(image, index, &compiled, target)?.compiled(&compiled).0)
+    Ok(warp(image, index, &compiled, target)?.compiled(&compiled))
 }
 
 /// Lanes of the cores in hardware.
@@ -74,7 +73,7 @@ impl WarpArgs {
             true => (0..image.programs.len()).collect(),
             false => object::choose(&image, &self.object, self.section.as_deref(), self.program.as_deref())?,
         };
-        let frames = self.check.as_deref().map(frames).transpose()?;
+        let frames = self.check.as_deref().map(captures::frames).transpose()?;
         let (mut all, mut refused) = (Vec::new(), false);
         for index in programs {
             let program = &image.programs[index];
@@ -108,16 +107,6 @@ impl WarpArgs {
         }
         Ok(ExitCode::from(u8::from(refused)))
     }
-}
-
-/// A capture's packets, with their stamps.
-fn frames(path: &Path) -> Result<Vec<(u64, Vec<u8>)>, Failure> {
-    let (mut reader, mut packet) = (Capture::open(path)?, capture::Packet::default());
-    let mut frames = Vec::new();
-    while reader.read(&mut packet)? {
-        frames.push((packet.stamp, packet.bytes.clone()));
-    }
-    Ok(frames)
 }
 
 /// Packets of each leaf, and behind them those of none; every packet on both sides.
@@ -237,17 +226,11 @@ fn sentence(test: &Test, answer: bool) -> String {
     let not = if answer { "" } else { "not " };
     match test {
         Test::Bits(bits) => {
-            let mut bytes: std::collections::BTreeMap<u16, (u8, u8)> = std::collections::BTreeMap::new();
-            for (n, wanted) in bits {
-                let (mask, value) = bytes.entry(n / 8).or_default();
-                *mask |= 1 << (n % 8);
-                *value |= u8::from(*wanted) << (n % 8);
-            }
             let byte = |(at, (mask, value)): (&u16, &(u8, u8))| match mask {
                 0xff => format!("byte {at} is {value:#04x}"),
                 mask => format!("byte {at} & {mask:#04x} is {value:#04x}"),
             };
-            format!("{not}({})", bytes.iter().map(byte).collect::<Vec<_>>().join(" and "))
+            format!("{not}({})", bytes_of(bits).iter().map(byte).collect::<Vec<_>>().join(" and "))
         }
         Test::Between { bits, low, high } => format!("{not}{low} <= {} <= {high}", number(bits)),
         Test::Long(bytes) if answer => format!("at least {bytes} bytes"),

@@ -1,13 +1,11 @@
 //! What the engine gathers of a frame: bytes that are lanes of the key, and predicates.
 
 use super::bits::{Bit, Bits, SEEN, Seen};
-use super::test::Test;
+use super::test::{Test, bytes_of};
+use sluice_object::xdp::warp::PREDICATES;
 use std::collections::BTreeMap;
 
-/// Bytes of the frame in a key.
-pub const LANES: usize = 14;
-/// Predicates in a key.
-pub const PREDICATES: usize = 8;
+pub use sluice_object::xdp::warp::LANES;
 
 /// What a predicate compares with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -74,12 +72,8 @@ pub enum Asks {
 pub fn asks(test: &Test) -> Option<Asks> {
     match test {
         Test::Bits(bits) => {
-            let mut bytes: BTreeMap<u8, (u8, u8)> = BTreeMap::new();
-            for (n, wanted) in bits {
-                let (mask, value) = bytes.entry(u8::try_from(n / 8).ok()?).or_default();
-                *mask |= 1 << (n % 8);
-                *value |= u8::from(*wanted) << (n % 8);
-            }
+            let bytes = bytes_of(bits).into_iter().map(|(byte, asked)| Some((u8::try_from(byte).ok()?, asked)));
+            let bytes: BTreeMap<u8, (u8, u8)> = bytes.collect::<Option<_>>()?;
             bytes.keys().all(|byte| usize::from(*byte) < SEEN).then_some(Asks::Bytes(bytes))
         }
         Test::Long(bytes) => {

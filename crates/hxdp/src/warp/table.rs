@@ -18,6 +18,7 @@ use crate::sections::Serial;
 use crate::{Bundles, CompileError, Compiled, Target};
 use sluice_ebpf::{Image, Program};
 use sluice_formats::random::Rng;
+use sluice_object::xdp::warp::STEPS;
 use std::collections::BTreeMap;
 
 /// What becomes of a frame.
@@ -141,17 +142,15 @@ pub struct Warped {
 
 impl Warped {
     /// The same program as compiled, with the rows of its leaves.
-    pub fn compiled(self, plain: &Compiled) -> (Compiled, Table) {
+    pub fn compiled(self, plain: &Compiled) -> Compiled {
         let sections = match self.serial {
             Serial::Sections(sections) => Some(sections),
             _ => None,
         };
-        (Compiled { bundles: self.bundles, sections, ..plain.clone() }, self.table)
+        Compiled { bundles: self.bundles, sections, ..plain.clone() }
     }
 }
 
-/// Most steps of a program.
-pub const STEPS: usize = 128;
 /// Most ways back of a leaf.
 pub const WORK: u64 = 255;
 /// Rows that leaves may add to any program, besides half of its own.
@@ -174,11 +173,10 @@ struct Code {
     gain: Gain,
 }
 
-/// What a leaf's packets take: issues of one without and with it, and cycles from one to the next.
+/// What a leaf's packets take: issues of one without and with it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gain {
     issues: (f64, f64),
-    cycles: (f64, f64),
     /// Some of them take more cycles, or issues: the engine may make registers for longer than cores need them.
     worse: bool,
 }
@@ -333,25 +331,19 @@ pub fn warp(image: &Image, number: usize, plain: &Compiled, target: &Target) -> 
     Ok(Warped { table: Table { key: tree.key, leaves }, bundles: rows.bundles, serial: rows.serial })
 }
 
-/// What a leaf saves, the mean of packets whose lookup finds something, and nothing; none if it costs one of them something.
+/// What a leaf saves, the mean of packets whose lookup finds something, and nothing; none if one of them is not tried.
 fn gain(trial: &Trial, rows: &Rows, code: &Code, packets: &[Witness]) -> Option<Gain> {
     let mut with = rows.clone();
     let action = code.append(&mut with);
     let mut gain = Gain::default();
     let cases = [None, code.entry.lookup.as_ref()];
     let cases = if cases[1].is_some() { &cases[..] } else { &cases[..1] };
-    let mut worse = false;
     for known in cases {
         let plain = trial.run((&rows.bundles, &rows.serial), None, packets, *known)?;
         let warped = trial.run((&with.bundles, &with.serial), Some(&action), packets, *known)?;
-        worse |= warped.issues > plain.issues || warped.cycles > plain.cycles * JITTER;
-        for (all, one) in
-            [(&mut gain.issues, (plain.issues, warped.issues)), (&mut gain.cycles, (plain.cycles, warped.cycles))]
-        {
-            all.0 += one.0 / cases.len() as f64;
-            all.1 += one.1 / cases.len() as f64;
-        }
+        gain.worse |= warped.issues > plain.issues || warped.cycles > plain.cycles * JITTER;
+        gain.issues.0 += plain.issues / cases.len() as f64;
+        gain.issues.1 += warped.issues / cases.len() as f64;
     }
-    gain.worse = worse;
     Some(gain)
 }

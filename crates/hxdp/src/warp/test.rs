@@ -30,6 +30,17 @@ pub enum Test {
     },
 }
 
+/// Bits by byte: its mask and value.
+pub fn bytes_of(bits: &BTreeMap<u16, bool>) -> BTreeMap<u16, (u8, u8)> {
+    let mut bytes: BTreeMap<u16, (u8, u8)> = BTreeMap::new();
+    for (n, wanted) in bits {
+        let (mask, value) = bytes.entry(n / 8).or_default();
+        *mask |= 1 << (n % 8);
+        *value |= u8::from(*wanted) << (n % 8);
+    }
+    bytes
+}
+
 /// What a branch does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "it is asked and forgotten")]

@@ -7,11 +7,9 @@ use super::key::{Key, asks};
 use super::test::Test;
 use super::walk::{End, Next, State, Why};
 use sluice_ebpf::{Image, Program};
+use sluice_object::xdp::warp::RULES;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// Most leaves of a program.
-pub const LEAVES: usize = 64;
 
 /// A place where paths part, or the end of one.
 #[derive(Clone, Debug)]
@@ -54,7 +52,7 @@ impl Tree {
                 Next::Test(test, taken) => (test, Some(taken)),
                 Next::Split(test) => (test, None),
             };
-            let room = tree.key.with(&test).filter(|_| leaves < LEAVES);
+            let room = tree.key.with(&test).filter(|_| leaves < RULES);
             let Some(key) = room else {
                 let why = if asks(&test).is_some() { Why::Room } else { Why::Branch };
                 tree.nodes[at] = (Node::Leaf(End::Cut { slot: state.slot, why }), state);
