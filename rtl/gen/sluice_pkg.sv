@@ -288,7 +288,8 @@ package sluice_pkg;
     StatusBadAddress = 4'd2,
     StatusBadLength = 4'd3,
     StatusReadOnly = 4'd4,
-    StatusBadOp = 4'd5
+    StatusBadOp = 4'd5,
+    StatusWriteOnly = 4'd6
   } cfg_status_e;
 
   // Resources of one configuration.

@@ -250,10 +250,11 @@ package sluice_xdp_rows_pkg;
   typedef struct packed {
     logic [63:0] value;
     logic [12:0] row;
+    logic        early;
     logic [7:0]  slot;
     logic [4:0]  processor;
   } xdp_step_trace_row_t;
-  localparam int unsigned XdpStepTraceRowBits = 90;
+  localparam int unsigned XdpStepTraceRowBits = 91;
   localparam int unsigned XdpStepTraceRowWords = 3;
 
   // What the warp engine gathers of a module's packets. Index: 2 * module + generation.
@@ -316,6 +317,13 @@ package sluice_xdp_rows_pkg;
   } xdp_warp_leaf_row_t;
   localparam int unsigned XdpWarpLeafRowBits = 143;
   localparam int unsigned XdpWarpLeafRowWords = 5;
+
+  // Packets of a leaf. Index: 64 * (2 * module + generation) + rule. Behind the last number comes 0.
+  typedef struct packed {
+    logic [35:0] packets;
+  } xdp_warp_hits_row_t;
+  localparam int unsigned XdpWarpHitsRowBits = 36;
+  localparam int unsigned XdpWarpHitsRowWords = 2;
 
   // A step: something is put into a register or a word of the key, beside what is there. Index: 128 * (2 * module + generation) + step.
   typedef struct packed {
@@ -515,6 +523,12 @@ package sluice_xdp_rows_pkg;
   localparam logic [7:0] TableXdpOutside = 8'd19;
   localparam logic [7:0] TableXdpPool = 8'd18;
   localparam logic [7:0] TableXdpShare = 8'd16;
+  localparam logic [7:0] TableXdpWarpKey = 8'd20;
+  localparam logic [7:0] TableXdpWarpPredicates = 8'd21;
+  localparam logic [7:0] TableXdpWarpChunk = 8'd22;
+  localparam logic [7:0] TableXdpWarpLeaf = 8'd23;
+  localparam logic [7:0] TableXdpWarpStep = 8'd24;
+  localparam logic [7:0] TableXdpWarpHits = 8'd25;
 
   // Resources of one configuration.
   typedef struct packed {
@@ -532,6 +546,8 @@ package sluice_xdp_rows_pkg;
     int unsigned search;
     int unsigned outside;
     int unsigned lines;
+    int unsigned warp_rules;
+    int unsigned warp_steps;
     int unsigned target_hash;
   } xdp_cfg_t;
 
@@ -550,6 +566,8 @@ package sluice_xdp_rows_pkg;
       search: 32768,
       outside: 0,
       lines: 0,
+      warp_rules: 64,
+      warp_steps: 128,
       target_hash: 32'h861b0ad9
   };
   localparam xdp_cfg_t XdpCfgTiny = '{
@@ -567,6 +585,8 @@ package sluice_xdp_rows_pkg;
       search: 1024,
       outside: 0,
       lines: 0,
+      warp_rules: 16,
+      warp_steps: 32,
       target_hash: 32'h5100c025
   };
   localparam xdp_cfg_t XdpCfgFar = '{
@@ -584,6 +604,8 @@ package sluice_xdp_rows_pkg;
       search: 32768,
       outside: 1073741824,
       lines: 4096,
+      warp_rules: 64,
+      warp_steps: 128,
       target_hash: 32'h77209238
   };
   localparam xdp_cfg_t XdpCfgTinyFar = '{
@@ -601,6 +623,8 @@ package sluice_xdp_rows_pkg;
       search: 1024,
       outside: 536870912,
       lines: 64,
+      warp_rules: 16,
+      warp_steps: 32,
       target_hash: 32'hf694e493
   };
 

@@ -24,6 +24,7 @@ class Status(IntEnum):
     BAD_LENGTH = 3
     READ_ONLY = 4
     BAD_OP = 5
+    WRITE_ONLY = 6
 
 
 class Reason(IntEnum):

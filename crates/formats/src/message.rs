@@ -39,6 +39,8 @@ codes! {
         ReadOnly "read_only" = 4,
         /// Unknown op.
         BadOp "bad_op" = 5,
+        /// The table cannot be read.
+        WriteOnly "write_only" = 6,
     }
 }
 

@@ -91,7 +91,7 @@ impl Tables {
         if let Err(status) = check_address(&self.target, node, table, index) {
             return status;
         }
-        if table.access() != Access::ReadWrite {
+        if !table.access().is_written() {
             return Status::ReadOnly;
         }
         if words.len() != table.words() {

@@ -9,7 +9,7 @@ mod table;
 
 pub use crate::nic::{control, info};
 pub use node::{Node, NodeInfo};
-pub use table::{Access, Shape, Table, TableInfo, counter, read_only, read_row, register, row};
+pub use table::{Access, Shape, Table, TableInfo, counter, read_only, read_row, register, row, write_row};
 
 pub(crate) use node::{count, nodes};
 pub(crate) use table::tables;

@@ -22,16 +22,24 @@ pub enum Access {
     ReadWrite,
     /// Read only; a write answers `read_only`.
     ReadOnly,
+    /// Written only; a read answers `write_only`.
+    WriteOnly,
     /// A 48-bit counter; read only. Index bit 23 reads the value of the last snapshot.
     Counter,
 }
 
 impl Access {
+    /// Whether the host writes it.
+    pub fn is_written(self) -> bool {
+        matches!(self, Access::ReadWrite | Access::WriteOnly)
+    }
+
     /// The word for it in docs.
     pub fn text(self) -> &'static str {
         match self {
             Access::ReadWrite => "read, write",
             Access::ReadOnly => "read",
+            Access::WriteOnly => "write",
             Access::Counter => "counter",
         }
     }
@@ -58,6 +66,11 @@ pub const fn register() -> Shape {
 /// A row that is only read.
 pub const fn read_row<R: Row>() -> Shape {
     Shape { words: R::words, access: Access::ReadOnly }
+}
+
+/// A row that the host writes and nobody reads back.
+pub const fn write_row<R: Row>() -> Shape {
+    Shape { words: R::words, access: Access::WriteOnly }
 }
 
 /// Two words that are only read.

@@ -6,15 +6,15 @@ pub mod map;
 pub mod rows;
 pub mod target;
 
-use crate::address::{Table, counter, nodes, read_row, row, tables};
+use crate::address::{Table, counter, nodes, read_row, row, tables, write_row};
 use crate::engine::{EngineId, Folder};
 use crate::reason::events;
 use rows::{
     XdpCodeRow, XdpEventDataRow, XdpEventsRow, XdpEventsTakenRow, XdpFaultRow, XdpHostRow, XdpInterfacesRow, XdpMapRow,
     XdpOutsideRow, XdpPageRow, XdpPoolRow, XdpProgramRow, XdpRegionRow, XdpSearchRow, XdpShareRow, XdpSpentRow,
-    XdpValueRow,
+    XdpValueRow, XdpWarpChunkRow, XdpWarpHitsRow, XdpWarpKeyRow, XdpWarpLeafRow, XdpWarpPredicatesRow, XdpWarpStepRow,
 };
-use target::Target as XdpTarget;
+use target::{Target as XdpTarget, WARP_CHUNK_VALUES, WARP_CHUNKS, WARP_RULES, WARP_STEPS};
 
 impl EngineId {
     /// Runs XDP programs.
@@ -68,7 +68,24 @@ tables! { Some(EngineId::XDP);
         XdpPool "xdp_pool" = 18: row::<XdpPoolRow>(), |_| 1, "`xdp_pool_row`";
         /// Weights and reserved rows of modules in the queues in front of the cores, and what of the cores is theirs.
         XdpShare "xdp_share" = 16: row::<XdpShareRow>(), |t| t.modules, "`xdp_share_row`, by module";
+        /// What the warp engine gathers of a module's packets.
+        XdpWarpKey "xdp_warp_key" = 20: write_row::<XdpWarpKeyRow>(), |t| warp(t, 2), "`xdp_warp_key_row`, by 2 * module + generation";
+        /// Predicates of a module's packets.
+        XdpWarpPredicates "xdp_warp_predicates" = 21: write_row::<XdpWarpPredicatesRow>(), |t| warp(t, 4), "`xdp_warp_predicates_row`, by 2 * (2 * module + generation) + half";
+        /// Rules of modules, by chunk of the key.
+        XdpWarpChunk "xdp_warp_chunk" = 22: write_row::<XdpWarpChunkRow>(), |t| warp(t, 2 * WARP_CHUNKS * WARP_CHUNK_VALUES), "`xdp_warp_chunk_row`, by 32 * (2 * modules * chunk + 2 * module + generation) + value";
+        /// What becomes of leaves' packets.
+        XdpWarpLeaf "xdp_warp_leaf" = 23: write_row::<XdpWarpLeafRow>(), |t| warp(t, 2 * WARP_RULES), "`xdp_warp_leaf_row`, by 64 * (2 * module + generation) + rule";
+        /// Steps that make registers, words of the stack and keys.
+        XdpWarpStep "xdp_warp_step" = 24: write_row::<XdpWarpStepRow>(), |t| warp(t, 2 * WARP_STEPS), "`xdp_warp_step_row`, by 128 * (2 * module + generation) + step";
+        /// Packets of leaves.
+        XdpWarpHits "xdp_warp_hits" = 25: row::<XdpWarpHitsRow>(), |t| warp(t, 2 * WARP_RULES), "`xdp_warp_hits_row`, by 64 * (2 * module + generation) + rule";
     }
+}
+
+/// Rows of a table of the warp engine with so many of each module; none where there is no such engine.
+fn warp(target: &crate::Target, each: usize) -> u32 {
+    if XdpTarget::by_name(target.name).warp_rules == 0 { 0 } else { target.modules * each as u32 }
 }
 
 events! { EVENTS: Table::XdpDrops, 24, 8;

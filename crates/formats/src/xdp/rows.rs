@@ -373,6 +373,8 @@ row! {
         processor: u8 = 5,
         /// Slot of the packet, counted through all cores; of an operation on a map 1 if it is the host's.
         slot: u8 = 8,
+        /// Of a value or map: for a packet that no context has yet, that of this slot.
+        early: bool = 1,
         /// Row of the bundle.
         row: u16 = 13,
         /// ID of the packet; the number that a helper gave.
@@ -474,6 +476,15 @@ row! {
 }
 
 row! {
+    /// Packets of a leaf. Index: 64 * (2 * module + generation) + rule. Behind the last number comes 0.
+    #[derive(Copy, Hash)]
+    XdpWarpHitsRow, "xdp_warp_hits_row" {
+        /// How many.
+        packets: u64 = 36,
+    }
+}
+
+row! {
     /// A step: something is put into a register or a word of the key, beside what is there. Index: 128 * (2 * module + generation) + step.
     #[derive(Copy, Hash)]
     XdpWarpStepRow, "xdp_warp_step_row" {
@@ -533,6 +544,7 @@ pub(super) const ROWS: &[RowInfo] = rows![
     XdpWarpChunkRow,
     XdpWarpCountPart,
     XdpWarpLeafRow,
+    XdpWarpHitsRow,
     XdpWarpStepRow,
     XdpWarpPart,
 ];

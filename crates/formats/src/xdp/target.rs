@@ -40,6 +40,15 @@ pub const VALUE_BYTES: usize = 512;
 /// Rows of 32 bytes with key and value of the host's operation.
 pub const HOST_ROWS: usize = (KEY_BYTES + VALUE_BYTES) / 32;
 
+/// Rules of a module in the warp engine's tables; a target may have fewer.
+pub const WARP_RULES: usize = 64;
+/// Its steps.
+pub const WARP_STEPS: usize = 128;
+/// Chunks of a key.
+pub const WARP_CHUNKS: usize = 24;
+/// Values of a chunk.
+pub const WARP_CHUNK_VALUES: usize = 32;
+
 /// Words of 8 bytes of events that a module's programs may have on their way to the host.
 pub const EVENT_WORDS: usize = 256;
 /// Bytes in which room for a packet's record is given.
@@ -80,6 +89,10 @@ pub struct Target {
     pub outside: usize,
     /// Lines of 64 bytes of the cache in front of it.
     pub lines: usize,
+    /// Rules of each module, in each generation, in front of the cores: 2 to 64, a power of two; 0 is no warp engine.
+    pub warp_rules: usize,
+    /// Its steps, 2 to 128, a power of two.
+    pub warp_steps: usize,
     /// Entries of the map with a tenant's routes.
     pub routes: usize,
 }
@@ -101,6 +114,8 @@ pub const DEFAULT: Target = Target {
     search: 1 << 15,
     outside: 0,
     lines: 0,
+    warp_rules: 64,
+    warp_steps: 128,
     routes: 512,
 };
 
@@ -121,6 +136,8 @@ pub const TINY: Target = Target {
     search: 1 << 10,
     outside: 0,
     lines: 0,
+    warp_rules: 16,
+    warp_steps: 32,
     routes: 64,
 };
 
@@ -165,7 +182,7 @@ impl Target {
     }
 
     /// Every resource by name, in the order of the RTL's configuration struct.
-    pub fn resources(&self) -> [(&'static str, u32); 14] {
+    pub fn resources(&self) -> [(&'static str, u32); 16] {
         [
             ("bus_bytes", self.bus_bytes as u32),
             ("modules", self.modules as u32),
@@ -181,6 +198,8 @@ impl Target {
             ("search", self.search as u32),
             ("outside", self.outside as u32),
             ("lines", self.lines as u32),
+            ("warp_rules", self.warp_rules as u32),
+            ("warp_steps", self.warp_steps as u32),
         ]
     }
 

@@ -516,6 +516,7 @@ impl Device for SoftwareNic {
         let words = |value: u64| vec![value as u32, (value >> 32) as u32];
         let row = check_address(target, node, table, index).and_then(|()| match table.access() {
             Access::ReadWrite => self.tables.row(node, table, index),
+            Access::WriteOnly => Err(sluice_formats::message::Status::WriteOnly),
             _ if table.engine().is_some() => self.tables.read(node, table, index),
             Access::ReadOnly => Ok(words(self.info(index))),
             Access::Counter => {

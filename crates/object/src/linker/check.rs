@@ -6,7 +6,7 @@ use super::tenants::Tenant;
 use super::{LinkError, Linker};
 use crate::install::Install;
 use crate::load::{Load, Step};
-use sluice_formats::address::{Access, control};
+use sluice_formats::address::control;
 use sluice_formats::limits::{FORMAT_VERSION, SYSTEM_TENANT};
 use sluice_formats::rows::{LimitRow, PortPolicyRow, QuantumRow, VidsRow, VlanRow};
 use sluice_formats::{EngineId, Node, Row, Table};
@@ -138,7 +138,7 @@ impl Checker<'_> {
         if !table.is_of(node) || !node.is_on(target) {
             return Err(Space(format!("node {node:?} has no table {}", table.name())));
         }
-        if table.access() != Access::ReadWrite || table == Table::Generation {
+        if !table.access().is_written() || table == Table::Generation {
             return Err(Space(format!("table {} is not written; generations change by commit", table.name())));
         }
         if index >= table.rows(target) || words.len() != table.words() {

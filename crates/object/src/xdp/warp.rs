@@ -4,22 +4,21 @@ use super::code::{XdpMapPlace, row_at};
 use sluice_formats::xdp::codes::XdpWarpKind;
 use sluice_formats::xdp::rows::{XdpWarpChunkRow, XdpWarpKeyRow, XdpWarpLeafRow, XdpWarpPredicatesRow, XdpWarpStepRow};
 
+pub use sluice_formats::xdp::target::{
+    WARP_CHUNK_VALUES as CHUNK_VALUES, WARP_CHUNKS as CHUNKS, WARP_RULES as RULES, WARP_STEPS as STEPS,
+};
+
 /// Lanes of a key, each a byte.
 pub const LANES: usize = 14;
 /// Predicates of a key.
 pub const PREDICATES: usize = 8;
 /// Bits of a key in a chunk.
 pub const CHUNK_BITS: usize = 5;
-/// Chunks of a key: the lanes, lane 0 lowest, and the predicates behind them.
-pub const CHUNKS: usize = (LANES * 8 + PREDICATES).div_ceil(CHUNK_BITS);
-/// Values of a chunk.
-pub const CHUNK_VALUES: usize = 1 << CHUNK_BITS;
-/// Rules of a table, each with a leaf.
-pub const RULES: usize = 64;
-/// Steps of a table.
-pub const STEPS: usize = 128;
 /// Address that a count's counts from.
 const VALUES: u32 = 0x4000_0000;
+
+// The lanes are the lowest bits of a key, lane 0 first; the predicates stand behind them.
+const _: () = assert!(CHUNK_VALUES == 1 << CHUNK_BITS && CHUNKS == (LANES * 8 + PREDICATES).div_ceil(CHUNK_BITS));
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
