@@ -158,6 +158,7 @@ fn status_name(status: Status) -> &'static str {
         Status::BadLength => "bad_length",
         Status::ReadOnly => "read_only",
         Status::BadOp => "bad_op",
+        Status::WriteOnly => "write_only",
     }
 }
 
