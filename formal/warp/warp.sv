@@ -20,6 +20,7 @@ module warp
     input logic        beat_i,
     input logic [31:0] other_i,
     input logic        out_ready_i,
+    input logic        out_plain_i,
     input logic        choose_i
 );
 
@@ -43,26 +44,31 @@ module warp
   ) dut (
       .clk_i,
       .rst_ni,
-      .write_valid_i(1'b0),
-      .write_table_i(WarpTableKey),
-      .write_index_i('0),
-      .write_row_i  ('0),
+      .write_valid_i    (1'b0),
+      .write_table_i    (WarpTableKey),
+      .write_index_i    ('0),
+      .write_row_i      ('0),
       .in_valid_i,
-      .in_ready_o   (in_ready),
-      .in_i         (in),
-      .in_length_i  ({12'd0, number_i}),
-      .in_ifindex_i (taken_first_q ? taken_q : other_i),
-      .out_valid_o  (out_valid),
+      .in_ready_o       (in_ready),
+      .in_i             (in),
+      .in_length_i      ({12'd0, number_i}),
+      .in_ifindex_i     (taken_first_q ? taken_q : other_i),
+      .out_valid_o      (out_valid),
       .out_ready_i,
-      .out_o        (out),
-      .leaf_o       (leaf),
-      .out_ifindex_o(ifindex),
-      .set_valid_o  (),
-      .set_ready_i  (1'b1),
-      .set_target_o (),
-      .set_data_o   (),
-      .set_first_o  (),
-      .set_last_o   ()
+      .out_o            (out),
+      .leaf_o           (leaf),
+      .out_ifindex_o    (ifindex),
+      .out_plain_i,
+      .set_valid_o      (),
+      .set_ready_i      (1'b1),
+      .set_target_o     (),
+      .set_data_o       (),
+      .set_first_o      (),
+      .set_last_o       (),
+      .hits_read_valid_i(1'b0),
+      .hits_read_index_i('0),
+      .hits_valid_o     (),
+      .hits_o           ()
   );
   assign take_in  = in_valid_i && in_ready;
   assign take_out = out_valid && out_ready_i;

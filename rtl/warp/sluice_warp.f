@@ -4,6 +4,7 @@ sluice_warp_pkg.sv
 sluice_warp.sv
 sluice_warp_extract.sv
 sluice_warp_gather.sv
+sluice_warp_hits.sv
 sluice_warp_match.sv
 sluice_warp_predicate.sv
 sluice_warp_predicates.sv

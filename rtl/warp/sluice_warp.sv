@@ -4,12 +4,17 @@
 /// valid with a packet's first beat; `in_ifindex_i`, of its interface, in the cycle behind the one in which that is taken. Words of packets that resume
 /// with steps come as `set_*`, behind the packet's first beat at out and in the order of packets.
 ///
+/// `out_plain_i`, with a packet's first beat at out when that is taken: whoever takes it treats the packet as plain. Then no words come, and it is not counted.
+/// It may depend on `leaf_o` and the beat. A packet whose leaf is not plain, and which is not taken as plain, is counted by its leaf; `hits_*` reads that, 3 cycles
+/// later, with the packets of all earlier cycles. A write to a counter takes the place of these, and one of the same cycle is added to it. For each read and
+/// write of a counter a packet that is to be counted may wait a cycle at out; reads and writes of the host have a cycle between them.
+///
 /// The host writes a row of a table in a cycle (`write_*`, rows of xdp_warp_*; of a chunk's memory at chunk * 32 * 2 * `Modules` + index). It is read from the
 /// second cycle on. A write to a row that is not there does nothing; one to a key's row is lost while these are cleared.
 ///
 /// Latency: 11 cycles from a first beat in to the first beat out. Throughput: a beat and a step a cycle. Stall behaviour: in_ready_o is low while `Beats`
 /// beats wait, and for 2 * `Modules` cycles behind a reset, in which all tables become invalid. A packet with steps waits at out while 8 packets
-/// wait for theirs.
+/// wait for theirs, and a packet that is counted for a cycle behind each read or write of a counter.
 module sluice_warp
   import sluice_pkg::*;
   import sluice_xdp_rows_pkg::*;
@@ -41,16 +46,23 @@ module sluice_warp
     output xdp_in_t           out_o,
     output warp_leaf_t        leaf_o,
     output logic       [31:0] out_ifindex_o,
+    input  logic              out_plain_i,
 
     output logic                      set_valid_o,
     input  logic                      set_ready_i,
     output logic [WarpTargetBits-1:0] set_target_o,
     output logic [              63:0] set_data_o,
     output logic                      set_first_o,
-    output logic                      set_last_o
+    output logic                      set_last_o,
+
+    input  logic                          hits_read_valid_i,
+    input  logic [     WarpIndexBits-1:0] hits_read_index_i,
+    output logic                          hits_valid_o,
+    output logic [XdpWarpHitsRowBits-1:0] hits_o
 );
 
   localparam int unsigned LookBits = $clog2(2 * Modules);
+  localparam int unsigned RuleBits = $clog2(Rules);
 
   if (2 ** LookBits != 2 * Modules || Modules < 2 || Modules > 2 ** ModuleBits) begin : gen_bad_modules
     $fatal(1, "warp: Modules is %0d, expected a power of two from 2 to %0d (%m)", Modules, 2 ** ModuleBits);
@@ -158,11 +170,14 @@ module sluice_warp
   );
 
   // ---------------------------------------------------------------------------------------------------------------
-  // Out, and what has steps is put beside.
+  // Out. What has steps is put beside, and leaves are counted.
 
-  logic has_steps, put_ready;
-  assign has_steps   = leaf.leaf.has_steps && first_out_q;
-  assign out_valid_o = beat_valid && leaf_valid && (!has_steps || put_ready);
+  logic has_steps, put_ready, counts, hits_ready;
+  logic [LookBits-1:0] out_index;
+  assign has_steps = leaf.leaf.has_steps && first_out_q;
+  assign counts = leaf.leaf.kind != XdpWarpPlain && first_out_q;
+  assign out_valid_o = beat_valid && leaf_valid && (!has_steps || put_ready) && (!counts || hits_ready);
+  assign out_index = {out_o.side.module_id[LookBits-2:0], out_o.side.generation};
 
   sluice_warp_steps #(
       .Modules(Modules),
@@ -171,9 +186,9 @@ module sluice_warp
       .clk_i,
       .rst_ni,
       .write_i      (write_q),
-      .put_valid_i  (take_out && has_steps),
+      .put_valid_i  (take_out && has_steps && !out_plain_i),
       .put_ready_o  (put_ready),
-      .put_index_i  ({out_o.side.module_id[LookBits-2:0], out_o.side.generation}),
+      .put_index_i  (out_index),
       .put_step_i   (leaf.step),
       .put_steps_i  (leaf.steps),
       .put_frame_i  (out_o.data),
@@ -185,6 +200,22 @@ module sluice_warp
       .set_data_o,
       .set_first_o,
       .set_last_o
+  );
+
+  sluice_warp_hits #(
+      .Modules(Modules),
+      .Rules  (Rules)
+  ) u_hits (
+      .clk_i,
+      .rst_ni,
+      .write_i     (write_q),
+      .valid_i     (take_out && counts && !out_plain_i),
+      .ready_o     (hits_ready),
+      .index_i     ({out_index, leaf.leaf.rule[RuleBits-1:0]}),
+      .read_valid_i(hits_read_valid_i),
+      .read_index_i(hits_read_index_i),
+      .hits_valid_o,
+      .hits_o
   );
 
 `ifndef SYNTHESIS

@@ -30,7 +30,8 @@ package sluice_warp_pkg;
     WarpTablePredicates = 3'd1,
     WarpTableChunk = 3'd2,
     WarpTableLeaf = 3'd3,
-    WarpTableStep = 3'd4
+    WarpTableStep = 3'd4,
+    WarpTableHits = 3'd5
   } warp_table_e;
 
   // Of a chunk's row: the chunk's number comes above 32 * 2 * Modules.

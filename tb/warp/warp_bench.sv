@@ -1,6 +1,7 @@
 /// sluice_warp behind ports that a bench can name: the beat's fields that it looks at, and the rest of it as it is.
 module warp_bench
   import sluice_pkg::*;
+  import sluice_xdp_rows_pkg::*;
   import sluice_xdp_streams_pkg::*;
   import sluice_warp_pkg::*;
 #(
@@ -33,6 +34,7 @@ module warp_bench
     output logic [BeatBits-1:0] out_beat_o,
     output logic                out_last_o,
     output logic [        31:0] out_ifindex_o,
+    input  logic                out_plain_i,
 
     output logic [               1:0] leaf_kind_o,
     output logic [  WarpRuleBits-1:0] leaf_rule_o,
@@ -52,7 +54,12 @@ module warp_bench
     output logic [WarpTargetBits-1:0] set_target_o,
     output logic [              63:0] set_data_o,
     output logic                      set_first_o,
-    output logic                      set_last_o
+    output logic                      set_last_o,
+
+    input  logic                          hits_read_valid_i,
+    input  logic [     WarpIndexBits-1:0] hits_read_index_i,
+    output logic                          hits_valid_o,
+    output logic [XdpWarpHitsRowBits-1:0] hits_o
 );
 
   xdp_in_t in, out;
@@ -90,12 +97,17 @@ module warp_bench
       .out_o        (out),
       .leaf_o       (leaf),
       .out_ifindex_o,
+      .out_plain_i,
       .set_valid_o,
       .set_ready_i,
       .set_target_o,
       .set_data_o,
       .set_first_o,
-      .set_last_o
+      .set_last_o,
+      .hits_read_valid_i,
+      .hits_read_index_i,
+      .hits_valid_o,
+      .hits_o
   );
 
   assign leaf_kind_o = leaf.kind;

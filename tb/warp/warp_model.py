@@ -8,7 +8,7 @@ ROWS = Path(__file__).resolve().parents[2] / "docs" / "design" / "xdp-rows.md"
 LANES, PREDICATES, CHUNKS, CHUNK_BITS = 14, 8, 24, 5
 KEY_BITS = 8 * LANES + PREDICATES
 PLAIN, VERDICT, RESUME = 0, 1, 2
-KEY, PREDICATE, CHUNK, LEAF, STEP = range(5)
+KEY, PREDICATE, CHUNK, LEAF, STEP, HITS = range(6)
 # Rows of a module in a generation, as rows are counted.
 LEAVES, STEPS = 64, 128
 ALL = (1 << 64) - 1

@@ -1,12 +1,12 @@
 """Packets through sluice_warp (behind warp_bench.sv), held against the model; tables as the host writes them."""
 
-from collections import deque
+from collections import Counter, deque
 
 import cocotb
 from cocotb.triggers import RisingEdge
 from common.lookup_bench import parameter
 from sluice_tb import StreamSink, StreamSource, never, start
-from warp.warp_model import LEAVES, PLAIN, PREDICATES, RESUME, STEPS, VERDICT, Packet, Table, row
+from warp.warp_model import HITS, LEAVES, PLAIN, PREDICATES, RESUME, STEPS, VERDICT, Packet, Table, row
 
 PACKAGES = [
     "rtl/gen/sluice_pkg.sv",
@@ -20,11 +20,14 @@ PACKAGES = [
 INPUTS = (
     "write_valid write_table write_index write_row in_valid in_rest in_data in_last in_module in_generation in_length"
 )
-IDLE = {f"{name}_i": 0 for name in [*INPUTS.split(), "in_ifindex", "out_ready", "set_ready"]}
+OTHERS = ["in_ifindex", "out_ready", "out_plain", "set_ready", "hits_read_valid", "hits_read_index"]
+IDLE = {f"{name}_i": 0 for name in [*INPUTS.split(), *OTHERS]}
 # From a packet's first beat in to its first beat out.
 LATENCY = 11
 # From there to its first word, if nobody's are before it.
 WORD = 5
+# From the host's read of a counter to its answer.
+READ = 3
 LEAF = [
     "kind",
     "rule",
@@ -54,6 +57,9 @@ class Traffic:
         self.waiting = deque()
         self.stepped, self.words = 0, 0
         self.beats_in, self.in_cycles = deque(), []
+        # How many packets are taken as plain, and what counters are.
+        self.plain, self.hits = 0.0, Counter()
+        self.answers, self.hit_reads = deque(), 0
         clk = dut.clk_i
         fields = ("rest", "data", "last", "module", "generation", "length")
         self.source = StreamSource(
@@ -101,6 +107,21 @@ class Traffic:
         dut.write_valid_i.value = 0
         dut.write_row_i.value = self.rng.getrandbits(228)
         await RisingEdge(dut.clk_i)
+
+    async def ask(self, index):
+        """Reads a counter; what comes is checked elsewhere. One cycle, and one behind it."""
+        dut = self.dut
+        dut.hits_read_valid_i.value = 1
+        dut.hits_read_index_i.value = index
+        await RisingEdge(dut.clk_i)
+        dut.hits_read_valid_i.value = 0
+        dut.hits_read_index_i.value = self.rng.getrandbits(17)
+        await RisingEdge(dut.clk_i)
+
+    async def clear_hits(self):
+        """All counters zero: no reset does that, and another test may have counted."""
+        there = [at for at in range(LEAVES * 2 * self.modules) if at % LEAVES < self.rules]
+        await self.write([(HITS, at, self.rng.getrandbits(192) << 36) for at in there])
 
     async def load(self, module, generation, table):
         """A table as a whole."""
@@ -243,6 +264,27 @@ class Traffic:
                 self.inside.append(packet)
             first = int(dut.in_last_i.value)
 
+    def _host(self, cycle):
+        """What the host asks of counters and sets in this cycle, which counts none of its packets yet."""
+        dut = self.dut
+        if not int(dut.rst_ni.value):
+            self.answers.clear()
+            return
+        due = bool(self.answers) and self.answers[0][0] == cycle
+        assert int(dut.hits_valid_o.value) == due, f"an answer is due: {due} (cycle {cycle})"
+        if due:
+            _, index, wanted = self.answers.popleft()
+            found = int(dut.hits_o.value)
+            assert found == wanted, f"hits at {index}: {found}, expected {wanted} (cycle {cycle})"
+            self.hit_reads += 1
+        if int(dut.hits_read_valid_i.value):
+            index = int(dut.hits_read_index_i.value)
+            self.answers.append((cycle + READ, index, self.hits[index]))
+        if int(dut.write_valid_i.value) and int(dut.write_table_i.value) == HITS:
+            index = int(dut.write_index_i.value)
+            if index < LEAVES * 2 * self.modules and index % LEAVES < self.rules:
+                self.hits[index] = int(dut.write_row_i.value) % (1 << 36)
+
     async def _leave(self):
         """Each beat and each word as it leaves."""
         dut, first, cycle, checked, words = self.dut, True, 0, 0, 0
@@ -250,6 +292,9 @@ class Traffic:
         while True:
             await RisingEdge(dut.clk_i)
             cycle += 1
+            self._host(cycle)
+            plain = int(dut.out_plain_i.value)
+            dut.out_plain_i.value = self.rng.random() < self.plain
             # A word that is offered belongs to a packet whose first beat left in an earlier cycle.
             offered = int(dut.set_valid_o.value) and int(dut.rst_ni.value)
             assert not offered or self.waiting, f"a word of nobody (cycle {cycle})"
@@ -272,7 +317,10 @@ class Traffic:
                 if first:
                     self.latencies.append(cycle - packet.cycle_in)
                     self.kinds.append(packet.leaf.get("kind", PLAIN))
-                    if packet.words:
+                    if packet.leaf and not plain:
+                        index = LEAVES * (2 * packet.module + packet.generation) + packet.rule
+                        self.hits[index] = (self.hits[index] + 1) % (1 << 36)
+                    if packet.words and not plain:
                         last = len(packet.words) - 1
                         expected = [
                             {"target": target, "data": number, "first": n == 0, "last": n == last}
@@ -317,12 +365,12 @@ def nowhere(rng, modules, rules, steps):
         (2, 24 * 32 * tables),
         (3, LEAVES * tables),
         (4, STEPS * tables),
-        (5, 0),
+        (5, LEAVES * tables),
         (6, 0),
         (7, 0),
     ]
     table, first = rng.choice(firsts)
-    if table == 3 and rules < LEAVES and rng.randrange(2):
+    if table in (3, 5) and rules < LEAVES and rng.randrange(2):
         return table, LEAVES * rng.randrange(tables) + rng.randrange(rules, LEAVES), rng.getrandbits(228)
     if table == 4 and steps < STEPS and rng.randrange(2):
         return table, STEPS * rng.randrange(tables) + rng.randrange(steps, STEPS), rng.getrandbits(228)

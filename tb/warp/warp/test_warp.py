@@ -8,7 +8,10 @@ Claims
   frame's end are zero
 - a table that is written while packets of its module's other generation pass is seen by none of them
 - with 8 packets whose steps wait, the next one with steps waits, and nobody before it
-- behind a reset every packet is plain
+- each leaf's packets are counted, one a cycle, of one leaf too; the host reads and sets counters meanwhile, and nobody
+  but packets that are counted waits for it
+- a packet that is taken as plain is not counted, and no words come for it
+- behind a reset every packet is plain, and counters are what they were
 """
 
 from bisect import bisect_left
@@ -17,7 +20,7 @@ import cocotb
 import pytest
 from cocotb.triggers import ClockCycles, RisingEdge
 from sluice_tb import always, bench_rng, burst_stalls, random_stalls, run_bench
-from warp.warp_model import LANES, PLAIN, RESUME, VERDICT, Packet, Table, holds
+from warp.warp_model import HITS, LANES, LEAVES, PLAIN, RESUME, VERDICT, Packet, Table, holds
 from warp.warp_traffic import LATENCY, PACKAGES, WORD, Traffic, nowhere
 
 NOTHING = {"pair": 0, "mask": 0, "down": 0, "add": 0, "limit": 0, "length": 0}
@@ -77,6 +80,7 @@ async def each_packet_leaves_with_the_leaf_of_its_first_rule(dut):
             )
             traffic.stall(random_stalls(rng, sources), random_stalls(rng, rng.choice((0, 0.5))), burst_stalls(rng))
             await traffic.done()
+        traffic.plain = rng.choice((0.0, 0.3))
     assert several > 50
     assert {PLAIN, VERDICT, RESUME} == set(traffic.kinds) and traffic.stepped > 100 and traffic.kinds.count(PLAIN) > 20
 
@@ -308,10 +312,134 @@ async def with_eight_packets_that_wait_the_next_one_with_steps_waits(dut):
     await traffic.done()
 
 
+MOST = (1 << 36) - 1
+
+
+def counter(module, generation, rule):
+    return LEAVES * (2 * module + generation) + rule
+
+
+@cocotb.test()
+async def each_leafs_packets_are_counted_while_the_host_asks_and_sets(dut):
+    rng = bench_rng("warp_hits")
+    traffic = await Traffic.begun(dut, rng)
+    await traffic.clear_hits()
+    owners = [(module, generation) for module in rng.sample(range(traffic.modules), 2) for generation in range(2)]
+    for owner in owners:
+        await traffic.load(*owner, traffic.random_table([traffic.random_packet(*owner, 64) for _ in range(8)]))
+    # Every leaf that a packet may have, some that none has, and what is not there.
+    near = [counter(*owner, rule) for owner in owners for rule in range(traffic.rules)]
+    nowhere = [LEAVES * 2 * traffic.modules + rng.randrange(LEAVES), (1 << 17) - 1]
+    nowhere += [counter(0, 0, traffic.rules)] if traffic.rules < LEAVES else []
+    stop = False
+
+    async def host():
+        while not stop:
+            hot = [at for at in traffic.hits if at in near]
+            index = rng.choice(hot if hot and rng.random() < 0.8 else [*near, *nowhere])
+            if rng.random() < 0.2:
+                await traffic.write([(HITS, index, rng.getrandbits(192) << 36 | rng.choice((MOST, MOST - 2, 0, 5)))])
+            else:
+                await traffic.ask(index)
+            await ClockCycles(dut.clk_i, rng.choice((0, 0, 1, 2, 9)) + 1)
+
+    asking = cocotb.start_soon(host())
+    for sink, plain in ((0.0, 0.0), (0.5, 0.5), (0.0, 0.1)):
+        traffic.plain = plain
+        traffic.stall(sink=random_stalls(rng, sink))
+        for _ in range(500):
+            packet = traffic.random_packet(*rng.choice(owners), 64)
+            # The same leaf often twice, or again behind another one.
+            for again in rng.choice(([packet], [packet] * 3, [packet, None, packet])):
+                other = again or traffic.random_packet(*rng.choice(owners), 64)
+                traffic.send(Packet(other.frame, other.module, other.generation, other.ifindex))
+        await traffic.done()
+    stop = True
+    await asking
+    for index in [*near, *nowhere]:
+        await traffic.ask(index)
+    await ClockCycles(dut.clk_i, 5)
+    assert traffic.hit_reads > 300 and sum(0 < traffic.hits[at] < MOST - 2 for at in near) > 8
+    assert not any(traffic.hits[at] for at in nowhere)
+
+
+@cocotb.test()
+async def a_packet_a_cycle_is_counted_and_waits_a_cycle_for_the_host(dut):
+    rng = bench_rng("warp_hits_rate")
+    traffic = await Traffic.begun(dut, rng)
+    await traffic.clear_hits()
+    table = telling(traffic, 0, 1)
+    table.rules = [(0xFF, 1), (0xFF, 2)] + [(0, 0)] * (traffic.rules - 2)
+    table.leaves[:3] = [leaf(1), leaf(2, kind=VERDICT), leaf(3, kind=PLAIN)]
+    await traffic.load(1, 0, table)
+    same, turns, plain = [1] * 400, [1, 2] * 200, [9] * 400
+    asked = 0
+
+    async def passed(begins, pause):
+        """Cycles more than packets; the host asks with a pause of so many cycles, or not."""
+        nonlocal asked
+        before, stop = len(traffic.out_cycles), False
+
+        async def host():
+            nonlocal asked
+            while not stop:
+                await traffic.ask(counter(1, 0, rng.randrange(3)))
+                await ClockCycles(dut.clk_i, pause)
+                asked += len(traffic.out_cycles) > before and bool(traffic.inside)
+
+        asked = 0
+        asking = None if pause is None else cocotb.start_soon(host())
+        for byte in begins:
+            traffic.send(Packet(bytes([byte]), 1, 0, 0))
+        await traffic.done()
+        stop = True
+        if asking:
+            await asking
+        cycles = traffic.out_cycles[before:]
+        return cycles[-1] - cycles[0] + 1 - len(cycles)
+
+    for begins in (same, turns, plain):
+        assert await passed(begins, None) == 0
+    for begins in (same, turns):
+        for pause in (1, 5):
+            waited = await passed(begins, pause)
+            assert 0 < waited <= asked + 1
+    assert await passed(plain, 1) == 0
+    for rule, count in ((0, 400 * 3 + 200 * 3), (1, 200 * 3), (2, 0)):
+        assert traffic.hits[counter(1, 0, rule)] == count
+        await traffic.ask(counter(1, 0, rule))
+    await ClockCycles(dut.clk_i, 5)
+
+
+@cocotb.test()
+async def a_packet_that_is_taken_as_plain_is_not_counted_and_gets_no_words(dut):
+    rng = bench_rng("warp_plain")
+    traffic = await Traffic.begun(dut, rng)
+    await traffic.clear_hits()
+    table = telling(traffic, 0, 1)
+    table.rules = [(0xFF, 1), (0xFF, 2)] + [(0, 0)] * (traffic.rules - 2)
+    table.leaves[:3] = [leaf(1, steps=3), leaf(2, kind=VERDICT), leaf(3, kind=PLAIN)]
+    await traffic.load(1, 0, table)
+    for plain, most in ((1.0, 64), (0.5, 300)):
+        traffic.plain = plain
+        await ClockCycles(dut.clk_i, 2)
+        before = traffic.stepped
+        for _ in range(200):
+            traffic.send(Packet(bytes([rng.randint(1, 3)]) + rng.randbytes(rng.randrange(most)), 1, 0, 0))
+        await traffic.done()
+        await ClockCycles(dut.clk_i, 20)
+        assert (traffic.stepped == before) == (plain == 1.0)
+        assert (sum(traffic.hits.values()) == 0) == (plain == 1.0)
+        for rule in range(3):
+            await traffic.ask(counter(1, 0, rule))
+    await ClockCycles(dut.clk_i, 5)
+
+
 @cocotb.test()
 async def behind_a_reset_every_packet_is_plain(dut):
     rng = bench_rng("warp_reset")
     traffic = await Traffic.begun(dut, rng)
+    await traffic.clear_hits()
     everyone = [(module, generation) for module in range(traffic.modules) for generation in range(2)]
     table = telling(traffic, 0, 1)
     table.rules = [(0, 0)] * traffic.rules
@@ -330,6 +458,11 @@ async def behind_a_reset_every_packet_is_plain(dut):
         traffic.send(traffic.random_packet(*owner))
     await traffic.done()
     assert traffic.kinds == [PLAIN] * len(everyone)
+    assert sum(traffic.hits.values()) == 6
+    for owner in everyone[:6]:
+        await traffic.ask(counter(*owner, 0))
+    await ClockCycles(dut.clk_i, 5)
+    assert traffic.hit_reads == 6
 
 
 TINY = (8, 16, 32)
