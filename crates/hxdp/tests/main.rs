@@ -19,3 +19,4 @@ mod sections;
 mod visits;
 mod warp;
 mod warp_random;
+mod warp_room;

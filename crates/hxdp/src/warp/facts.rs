@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 /// Bits of a number that a test is made for.
 const SMALL: usize = 4;
+/// Greatest of them that is asked for.
+const WIDE: u64 = 255;
 
 /// Facts about the frame.
 #[derive(Clone, Debug)]
@@ -73,21 +75,23 @@ impl Facts {
         self.answers.push((test.clone(), answer));
     }
 
-    /// The test that makes a number of few bits the least that it can be here, which packets mostly have: a header without options.
-    pub fn split(&self, bits: &Bits) -> Option<Test> {
+    /// The tests that make a number of few bits a constant, the least that it can be here first: packets mostly have that, a header
+    /// without options.
+    pub fn splits(&self, bits: &Bits) -> Vec<Test> {
         if bits.0.iter().filter(|bit| bit.source().is_some()).count() > SMALL {
-            return None;
+            return Vec::new();
         }
         let low = self.answers.iter().filter_map(|(test, answer)| match test {
             Test::Between { bits: other, low: 0, high } if other == bits && !answer => Some(high + 1),
             Test::Between { bits: other, low, .. } if other == bits && *answer => Some(*low),
             _ => None,
         });
-        let least = low.max().unwrap_or(0).max(bits.bounds().0);
-        match equal(bits, least) {
+        let (least, most) = bits.bounds();
+        let asked = |value| match equal(bits, value) {
             Asked::Test(test, _) if self.answer(&test).is_none() => Some(test),
             _ => None,
-        }
+        };
+        (low.max().unwrap_or(0).max(least)..=most.min(WIDE)).filter_map(asked).collect()
     }
 
     /// A value with what is known of its bits.

@@ -10,6 +10,7 @@ pub mod key;
 pub mod path;
 pub mod peel;
 pub mod placed;
+pub mod room;
 pub mod rows;
 pub mod stack;
 pub mod table;

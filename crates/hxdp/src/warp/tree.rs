@@ -11,6 +11,9 @@ use sluice_object::xdp::warp::RULES;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// Leaves that are walked to: more than a table has rules, of which [`Tree::fit`] keeps those that decide most.
+const WALKED: usize = 2 * RULES;
+
 /// A place where paths part, or the end of one.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there are few")]
@@ -50,15 +53,16 @@ impl Tree {
                     continue;
                 }
                 Next::Test(test, taken) => (test, Some(taken)),
-                Next::Split(test) => (test, None),
+                Next::Split(tests) => {
+                    let goes_on = tests.iter().position(|test| !state.ends_where(test, image, program));
+                    (tests[goes_on.unwrap_or(0)].clone(), None)
+                }
             };
-            let room = tree.key.with(&test).filter(|_| leaves < RULES);
-            let Some(key) = room else {
-                let why = if asks(&test).is_some() { Why::Room } else { Why::Branch };
+            if asks(&test).is_none() || leaves == WALKED {
+                let why = if leaves == WALKED { Why::Room } else { Why::Branch };
                 tree.nodes[at] = (Node::Leaf(End::Cut { slot: state.slot, why }), state);
                 continue;
-            };
-            tree.key = key;
+            }
             leaves += 1;
             let mut way = |answer: bool| {
                 let mut way = state.clone();
@@ -77,6 +81,7 @@ impl Tree {
             let node = Node::Test { test, ways };
             tree.nodes[at] = (node, state);
         }
+        tree.fit();
         tree
     }
 

@@ -115,19 +115,20 @@ pub struct State {
 }
 
 /// What a path comes to next.
+#[expect(clippy::large_enum_variant, reason = "it is asked and forgotten")]
 pub enum Next {
     /// Its end.
     End(End),
     /// A test: which answer takes the branch.
     Test(Test, bool),
-    /// A test of the walk's own, which makes an offset a constant: a path on which it does not hold ends here.
-    Split(Test),
+    /// A test of the walk's own, one of these, which makes an offset a constant: a path on which it does not hold ends here.
+    Split(Vec<Test>),
 }
 
 /// Why an instruction cannot be followed, or a test that would help.
 enum Stop {
     Why(Why),
-    Split(Box<Test>),
+    Split(Vec<Test>),
 }
 
 impl From<Why> for Stop {
@@ -200,7 +201,7 @@ impl State {
                 Ok(None) => {}
                 Ok(Some(next)) => return next,
                 Err(Stop::Why(why)) => return cut(why),
-                Err(Stop::Split(test)) => return Next::Split(*test),
+                Err(Stop::Split(tests)) => return Next::Split(tests),
             }
         }
     }
@@ -219,6 +220,21 @@ impl State {
         on.slot += 1;
         on.run(image, program);
         Some(on)
+    }
+
+    /// Whether a frame for which that holds, if it is long enough, has its verdict without another test: a header length that is refused.
+    pub fn ends_where(&self, test: &Test, image: &Image, program: &Program) -> bool {
+        let mut on = self.clone();
+        on.facts.learn(test, true);
+        loop {
+            match on.run(image, program) {
+                Next::Test(test @ Test::Long(_), taken) => {
+                    on.facts.learn(&test, true);
+                    on.branch(program, taken);
+                }
+                next => return matches!(next, Next::End(End::Exit(_))),
+            }
+        }
     }
 
     /// A branch goes one way.
@@ -284,9 +300,9 @@ impl State {
                             Ok(None)
                         }
                         None => match &test {
-                            Test::Reaches { bits, .. } => match self.facts.split(bits) {
-                                Some(split) => Err(Stop::Split(Box::new(split))),
-                                None => Ok(Some(Next::Test(test, taken))),
+                            Test::Reaches { bits, .. } => match self.facts.splits(bits) {
+                                splits if splits.is_empty() => Ok(Some(Next::Test(test, taken))),
+                                splits => Err(Stop::Split(splits)),
                             },
                             _ => Ok(Some(Next::Test(test, taken))),
                         },
@@ -344,9 +360,9 @@ impl State {
                 }
                 Ok(Value::Number { bits: Bits::loaded(first as u16, bytes), add: 0 })
             }
-            Value::Place { base: Base::Start, more: Some(bits), .. } => match self.facts.split(&bits) {
-                Some(split) => Err(Stop::Split(Box::new(split))),
-                None => Err(Why::Address.into()),
+            Value::Place { base: Base::Start, more: Some(bits), .. } => match self.facts.splits(&bits) {
+                splits if splits.is_empty() => Err(Why::Address.into()),
+                splits => Err(Stop::Split(splits)),
             },
             Value::Element { map, index, offset } => {
                 let cell = cell((map, index), offset + off, bytes, image, false)?;

@@ -12,6 +12,7 @@ mod mixes;
 mod path_list;
 mod paths;
 mod sweeps;
+mod variants;
 mod warp;
 
 use mixes::Mixes;

@@ -153,7 +153,7 @@ fn row(
     );
 }
 
-fn passes(traces: &[Trace]) -> f64 {
+pub fn passes(traces: &[Trace]) -> f64 {
     let of = |trace: &Trace| trace.issues.len() + trace.issues.iter().filter(|issue| issue.twice).count();
     traces.iter().map(of).sum::<usize>() as f64 / traces.len() as f64
 }
