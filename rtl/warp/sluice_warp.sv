@@ -12,7 +12,7 @@
 /// The host writes a row of a table in a cycle (`write_*`, rows of xdp_warp_*; of a chunk's memory at chunk * 32 * 2 * `Modules` + index). It is read from the
 /// second cycle on. A write to a row that is not there does nothing; one to a key's row is lost while these are cleared.
 ///
-/// Latency: 11 cycles from a first beat in to the first beat out. Throughput: a beat and a step a cycle. Stall behaviour: in_ready_o is low while `Beats`
+/// Latency: 11 cycles from a first beat in to the first beat out. Throughput: a beat, two steps and a word a cycle. Stall behaviour: in_ready_o is low while `Beats`
 /// beats wait, and for 2 * `Modules` cycles behind a reset, in which all tables become invalid. A packet with steps waits at out while 8 packets
 /// wait for theirs, and a packet that is counted for a cycle behind each read or write of a counter.
 module sluice_warp

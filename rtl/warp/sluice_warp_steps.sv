@@ -1,11 +1,12 @@
 /// Words that packets' steps make, for registers and keys: what all steps of one target give, OR-ed.
 ///
-/// A packet is put with what is seen of it; 8 have room, each until its last step is read. Steps are read one a cycle, in the order of packets and of the table;
-/// behind a module's last row comes its first. A word is whole when the next step has another target, or with the packet's last step.
+/// A packet is put with what is seen of it; 8 have room, each until its last step is read. Steps are read two a cycle, in the order of packets and of the table;
+/// a pair begins at an even step, so of a packet that begins or ends in the middle of one, half is left out. Behind a module's last row comes its first. A word is
+/// whole when the next step has another target, or with the packet's last step.
 ///
-/// Latency: 5 cycles from `put_valid_i` to a packet's first word, if nobody is before it and its target has one step. Throughput: a step a cycle, no
-/// cycle between packets. Stall behaviour: a word holds until `set_ready_i`; meanwhile no step is read. `put_ready_o` is a function of the packets
-/// that wait alone.
+/// Latency: 5 cycles from `put_valid_i` to a packet's first word, if nobody is before it and that word's steps are one pair. Throughput: a pair a cycle, no
+/// cycle between packets, and a word a cycle: two wait at the output, and no pair is read that has no room for its words. So while words are taken a packet takes as
+/// many cycles as it has pairs or as it has words. Stall behaviour: a word holds until `set_ready_i`. `put_ready_o` is a function of the packets that wait alone.
 module sluice_warp_steps
   import sluice_xdp_rows_pkg::*;
   import sluice_warp_pkg::*;
@@ -42,7 +43,7 @@ module sluice_warp_steps
   typedef struct packed {
     logic [LookBits-1:0]       index;
     logic [WarpStepBits-1:0]   step;
-    logic [4:0]                steps;
+    logic [4:0]                final_step;  // counted from its first pair on
     logic [31:0]               ifindex;
     logic [WarpLengthBits-1:0] length;
   } waiting_t;
@@ -52,7 +53,7 @@ module sluice_warp_steps
   assign put = '{
           index: put_index_i,
           step: put_step_i,
-          steps: put_steps_i,
+          final_step: put_steps_i + 5'(put_step_i[0]) - 5'd1,
           ifindex: put_ifindex_i,
           length: put_length_i
       };
@@ -104,14 +105,22 @@ module sluice_warp_steps
   );
 
   // ---------------------------------------------------------------------------------------------------------------
-  // A step of the first packet is read.
+  // A pair of the first packet's steps is read.
 
-  logic [4:0] done_q;  // of its steps
+  localparam int unsigned PairBits = WarpStepBits - 1;
+  logic [3:0] done_q;  // of its pairs
+  logic begins, lower, upper;
+  logic [PairBits-1:0] now;
   assign issue = head_valid && advance;
-  assign last  = done_q + 5'd1 == head.steps;
+  assign last = done_q == head.final_step[4:1];
+  assign begins = done_q == '0;
+  // Which of the pair are the packet's.
+  assign lower = !begins || !head.step[0];
+  assign upper = !last || head.final_step[0];
+  assign now = head.step[WarpStepBits-1:1] + PairBits'(done_q);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) done_q <= '0;
-    else if (issue) done_q <= last ? '0 : done_q + 5'd1;
+    else if (issue) done_q <= last ? '0 : done_q + 4'd1;
   end
 
   logic writes;
@@ -124,26 +133,35 @@ module sluice_warp_steps
     assign writes = write_i.valid && write_i.tab == WarpTableStep && (write_index >> LookBits) == '0;
   end
 
-  xdp_warp_step_row_t row;
+  // A step has whole bytes of 9 bits, which the memory writes alone.
+  localparam int unsigned LaneBits = 72;
+  localparam int unsigned AtBits = LookBits + StepBits;
+  logic [AtBits-1:0] write_at;
+  logic [AtBits-2:0] read_at;
+  logic [1:0][LaneBits-1:0] pair;
+  xdp_warp_step_row_t [1:0] row;
+  assign read_at  = (AtBits - 1)'({head.index, StepBits'({now, 1'b0})} >> 1);
+  assign write_at = {write_index[LookBits-1:0], write_i.index[StepBits-1:0]};
   sluice_ram_banks #(
-      .Width(XdpWarpStepRowBits),
-      .Depth(2 * Modules * Steps),
-      .Lanes(1)
+      .Width(2 * LaneBits),
+      .Depth(Modules * Steps),
+      .Lanes(2)
   ) u_rows (
       .clk_i,
-      .wr_en_i  (writes),
-      .wr_addr_i({write_index[LookBits-1:0], write_i.index[StepBits-1:0]}),
-      .wr_data_i(write_i.row[XdpWarpStepRowBits-1:0]),
+      .wr_en_i  ({writes && write_at[0], writes && !write_at[0]}),
+      .wr_addr_i(write_at[AtBits-1:1]),
+      .wr_data_i({2{LaneBits'(write_i.row[XdpWarpStepRowBits-1:0])}}),
       .rd_en_i  (advance),
-      .rd_addr_i({head.index, StepBits'(head.step + WarpStepBits'(done_q))}),
-      .rd_data_o(row)
+      .rd_addr_i(read_at),
+      .rd_data_o(pair)
   );
 
   // ---------------------------------------------------------------------------------------------------------------
-  // What it takes. Steps of a packet follow each other without a gap.
+  // What they take. Pairs of a packet follow each other without a gap.
 
-  logic read_q, read_last_q, taken_q, taken_last_q, value_q, value_last_q;
-  logic [WarpTargetBits-1:0] taken_target_q, value_target_q;
+  logic read_q, taken_q, value_q, read_last_q, taken_last_q, value_last_q;
+  logic [1:0] read_here_q, taken_here_q;
+  logic [1:0][WarpTargetBits-1:0] taken_target_q, value_target_q;
   logic [31:0] ifindex_q;
   logic [WarpLengthBits-1:0] length_q;
   logic [6:0] bytes_q;
@@ -164,49 +182,102 @@ module sluice_warp_steps
       read_last_q    <= last;
       taken_last_q   <= read_last_q;
       value_last_q   <= taken_last_q;
-      taken_target_q <= row.target;
+      read_here_q    <= {upper, lower};
+      taken_here_q   <= read_here_q;
+      taken_target_q <= {row[1].target, row[0].target};
       value_target_q <= taken_target_q;
     end
   end
 
-  logic [63:0] value;
-  sluice_warp_extract u_extract (
-      .clk_i,
-      .advance_i (advance),
-      .number_i  (row.number),
-      .constant_i(row.constant),
-      .frame_i   (frame),
-      .bytes_i   (bytes_q),
-      .ifindex_i (ifindex_q),
-      .length_i  (length_q),
-      .value_o   (value)
-  );
+  logic [1:0][63:0] value;
+  for (genvar n = 0; n < 2; n++) begin : gen_step
+    assign row[n] = pair[n][XdpWarpStepRowBits-1:0];
+    sluice_warp_extract u_extract (
+        .clk_i,
+        .advance_i (advance),
+        .number_i  (row[n].number),
+        .constant_i(row[n].constant),
+        .frame_i   (frame),
+        .bytes_i   (bytes_q),
+        .ifindex_i (ifindex_q),
+        .length_i  (length_q),
+        .value_o   (value[n])
+    );
+  end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // The word.
+  // Words that a pair ends. Behind one that is not the packet's last one the next one stands.
 
-  logic whole, set_valid_q, begins_q, first_q;
-  // Behind a step that is not the packet's last one the next one stands.
-  assign whole   = value_last_q || taken_target_q != value_target_q;
-  assign advance = !set_valid_q || set_ready_i;
+  logic [1:0] taken_ends, ends_q;
+  logic joins_q;  // both of a pair are in one word
+  assign taken_ends[0] = taken_q && taken_here_q[0] && (!taken_here_q[1] || taken_target_q[0] != taken_target_q[1]);
+  assign taken_ends[1] = taken_q && taken_here_q[1] && (taken_last_q || taken_target_q[1] != row[0].target);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) ends_q <= '0;
+    else if (advance) ends_q <= taken_ends;
+    if (advance) joins_q <= taken_here_q[0] && !taken_ends[0];
+  end
+
+  logic begins_q, first_q;
+  logic [63:0] open_q, lower_word, upper_word;
+  assign lower_word = value[0] | (begins_q ? '0 : open_q);
+  assign upper_word = value[1] | (joins_q ? lower_word : '0);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      set_valid_q <= 1'b0;
-      begins_q    <= 1'b1;
-      first_q     <= 1'b1;
-    end else if (advance) begin
-      set_valid_q <= value_q && whole;
-      if (value_q) begins_q <= whole;
-      if (value_q && whole) first_q <= value_last_q;
+      begins_q <= 1'b1;
+      first_q  <= 1'b1;
+    end else if (advance && value_q) begin
+      begins_q <= value_last_q || ends_q[1];
+      if (ends_q != '0) first_q <= value_last_q;
     end
-    if (advance && value_q) begin
-      set_data_o   <= value | (begins_q ? '0 : set_data_o);
-      set_target_o <= value_target_q;
-      set_first_o  <= first_q;
-      set_last_o   <= value_last_q;
-    end
+    if (advance && value_q) open_q <= upper_word;
   end
-  assign set_valid_o = set_valid_q;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // The word that is offered, and one behind it.
+
+  typedef struct packed {
+    logic [WarpTargetBits-1:0] target;
+    logic [63:0]               data;
+    logic                      first;
+    logic                      last;
+  } word_t;
+
+  logic offers_q, behind_q, shift;
+  word_t earlier, later, offered_q, word_behind_q;
+  assign shift = !offers_q || set_ready_i;
+  assign advance = (ends_q == '1) ? (shift && !behind_q) : (ends_q == '0 || shift || !behind_q);
+  // Of a pair that ends one word both are that.
+  assign earlier = '{
+          target: ends_q[0] ? value_target_q[0] : value_target_q[1],
+          data: ends_q[0] ? lower_word : upper_word,
+          first: first_q,
+          last: value_last_q && ends_q != '1
+      };
+  assign later = '{
+          target: ends_q[1] ? value_target_q[1] : value_target_q[0],
+          data: ends_q[1] ? upper_word : lower_word,
+          first: first_q && ends_q != '1,
+          last: value_last_q
+      };
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      offers_q <= 1'b0;
+      behind_q <= 1'b0;
+    end else begin
+      if (shift) offers_q <= behind_q || ends_q != '0;
+      // What comes goes behind if something stands in front, or is two.
+      if (shift) behind_q <= advance && (behind_q ? ends_q != '0 : ends_q == '1);
+      else if (!behind_q) behind_q <= ends_q != '0 && ends_q != '1;
+    end
+    if (shift) offered_q <= behind_q ? word_behind_q : earlier;
+    if (shift || !behind_q) word_behind_q <= later;
+  end
+  assign set_valid_o  = offers_q;
+  assign set_target_o = offered_q.target;
+  assign set_data_o   = offered_q.data;
+  assign set_first_o  = offered_q.first;
+  assign set_last_o   = offered_q.last;
 
 `ifndef SYNTHESIS
   StepsOfAPacketHaveNoGap_A :

@@ -12,6 +12,7 @@ KEY, PREDICATE, CHUNK, LEAF, STEP, HITS = range(6)
 # Rows of a module in a generation, as rows are counted.
 LEAVES, STEPS = 64, 128
 ALL = (1 << 64) - 1
+MOST_HITS = (1 << 36) - 1
 
 
 @cache
@@ -72,6 +73,19 @@ def taken(part, packet):
     read = bytes(packet.seen(part["offset"] + n) for n in range(part["bytes"] + 1))
     number = int.from_bytes(read, "big" if part["swap"] else "little")
     return ((number >> part["down"] & (1 << part["width"] + 1) - 1) << part["up"]) & ALL
+
+
+def words_of_pairs(first, targets):
+    """Of each pair of steps (which begins at an even one) how many words end in it."""
+    counts = [0] * ((first + len(targets) - 1) // 2 - first // 2 + 1)
+    for at, target in enumerate(targets):
+        counts[(first + at) // 2 - first // 2] += at + 1 == len(targets) or targets[at + 1] != target
+    return counts
+
+
+def counter(module, generation, rule):
+    """Where a leaf's packets are counted."""
+    return LEAVES * (2 * module + generation) + rule
 
 
 class Table:

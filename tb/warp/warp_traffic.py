@@ -6,7 +6,21 @@ import cocotb
 from cocotb.triggers import RisingEdge
 from common.lookup_bench import parameter
 from sluice_tb import StreamSink, StreamSource, never, start
-from warp.warp_model import HITS, LEAVES, PLAIN, PREDICATES, RESUME, STEPS, VERDICT, Packet, Table, row
+from warp.warp_model import (
+    HITS,
+    LANES,
+    LEAVES,
+    MOST_HITS,
+    PLAIN,
+    PREDICATES,
+    RESUME,
+    STEPS,
+    VERDICT,
+    Packet,
+    Table,
+    counter,
+    row,
+)
 
 PACKAGES = [
     "rtl/gen/sluice_pkg.sv",
@@ -42,6 +56,50 @@ LEAF = [
     "counted",
     "length",
 ]
+
+
+NOTHING = {"pair": 0, "mask": 0, "down": 0, "add": 0, "limit": 0, "length": 0}
+NO_COUNT = {"valid": 0, "wide": 0, "length": 0, "number": 0, "address": 0}
+
+
+def leaf(number, **values):
+    """A leaf that resumes at row `number`."""
+    return {
+        "kind": RESUME,
+        "verdict": 0,
+        "start": number,
+        "work": 0,
+        "step": 0,
+        "steps": 0,
+        "looks_up": 0,
+        "map": 0,
+        "key_bytes": 0,
+        "counts": [NO_COUNT, NO_COUNT],
+    } | values
+
+
+def told(shift, bits, rules):
+    """Rules that tell what these bits of the key are, which are not more than rules."""
+    assert 1 << bits <= rules
+    return [(((1 << bits) - 1) << shift, number << shift) for number in range(1 << bits)]
+
+
+def telling(traffic, shift, bits, lanes=None, predicates=None):
+    """A table whose leaf resumes at the row that these bits of the key are."""
+    rules = told(shift, bits, traffic.rules)
+    rules += [(1, 1), (1, 0)] * ((traffic.rules - len(rules)) // 2)
+    steps = [{"constant": True, "target": 0, "number": 0}] * traffic.steps
+    return Table(
+        lanes or [0] * LANES, predicates or [NOTHING] * 8, rules, [leaf(n) for n in range(traffic.rules)], steps
+    )
+
+
+def by_first_byte(traffic, one, two, others):
+    """A table with a leaf for packets that begin with 1, one for 2, and one for others."""
+    table = telling(traffic, 0, 1)
+    table.rules = [(0xFF, 1), (0xFF, 2)] + [(0, 0)] * (traffic.rules - 2)
+    table.leaves[:3] = [one, two, others]
+    return table
 
 
 class Traffic:
@@ -283,7 +341,7 @@ class Traffic:
         if int(dut.write_valid_i.value) and int(dut.write_table_i.value) == HITS:
             index = int(dut.write_index_i.value)
             if index < LEAVES * 2 * self.modules and index % LEAVES < self.rules:
-                self.hits[index] = int(dut.write_row_i.value) % (1 << 36)
+                self.hits[index] = int(dut.write_row_i.value) & MOST_HITS
 
     async def _leave(self):
         """Each beat and each word as it leaves."""
@@ -318,8 +376,8 @@ class Traffic:
                     self.latencies.append(cycle - packet.cycle_in)
                     self.kinds.append(packet.leaf.get("kind", PLAIN))
                     if packet.leaf and not plain:
-                        index = LEAVES * (2 * packet.module + packet.generation) + packet.rule
-                        self.hits[index] = (self.hits[index] + 1) % (1 << 36)
+                        index = counter(packet.module, packet.generation, packet.rule)
+                        self.hits[index] = (self.hits[index] + 1) & MOST_HITS
                     if packet.words and not plain:
                         last = len(packet.words) - 1
                         expected = [

@@ -3,11 +3,13 @@
 Claims
 - beats leave as they came, each with the leaf of the first rule that its packet's key agrees with, whatever stalls;
   words of its steps come behind its first beat, in the order of packets
-- packets of one beat pass one a cycle, 11 cycles later; steps one a cycle, the first word 5 cycles behind its packet
+- packets of one beat pass one a cycle, 11 cycles later; steps two a cycle and words one, the first 5 cycles behind its
+  packet
 - each lane shows each byte, each predicate each shift and limit at its edge, each part any bytes; bytes behind the
   frame's end are zero
 - a table that is written while packets of its module's other generation pass is seen by none of them
-- with 8 packets whose steps wait, the next one with steps waits, and nobody before it
+- with 8 packets whose steps wait, the next one with steps waits, and nobody before it; not longer than one's pairs or
+  words take, which are 16 and 31 at most
 - each leaf's packets are counted, one a cycle, of one leaf too; the host reads and sets counters meanwhile, and nobody
   but packets that are counted waits for it
 - a packet that is taken as plain is not counted, and no words come for it
@@ -20,43 +22,20 @@ import cocotb
 import pytest
 from cocotb.triggers import ClockCycles, RisingEdge
 from sluice_tb import always, bench_rng, burst_stalls, random_stalls, run_bench
-from warp.warp_model import HITS, LANES, LEAVES, PLAIN, RESUME, VERDICT, Packet, Table, holds
-from warp.warp_traffic import LATENCY, PACKAGES, WORD, Traffic, nowhere
-
-NOTHING = {"pair": 0, "mask": 0, "down": 0, "add": 0, "limit": 0, "length": 0}
-NO_COUNT = {"valid": 0, "wide": 0, "length": 0, "number": 0, "address": 0}
-
-
-def leaf(number, **values):
-    """A leaf that resumes at row `number`."""
-    return {
-        "kind": RESUME,
-        "verdict": 0,
-        "start": number,
-        "work": 0,
-        "step": 0,
-        "steps": 0,
-        "looks_up": 0,
-        "map": 0,
-        "key_bytes": 0,
-        "counts": [NO_COUNT, NO_COUNT],
-    } | values
-
-
-def told(shift, bits, rules):
-    """Rules that tell what these bits of the key are, which are not more than rules."""
-    assert 1 << bits <= rules
-    return [(((1 << bits) - 1) << shift, number << shift) for number in range(1 << bits)]
-
-
-def telling(traffic, shift, bits, lanes=None, predicates=None):
-    """A table whose leaf resumes at the row that these bits of the key are."""
-    rules = told(shift, bits, traffic.rules)
-    rules += [(1, 1), (1, 0)] * ((traffic.rules - len(rules)) // 2)
-    steps = [{"constant": True, "target": 0, "number": 0}] * traffic.steps
-    return Table(
-        lanes or [0] * LANES, predicates or [NOTHING] * 8, rules, [leaf(n) for n in range(traffic.rules)], steps
-    )
+from warp.warp_model import (
+    HITS,
+    LANES,
+    LEAVES,
+    MOST_HITS,
+    PLAIN,
+    RESUME,
+    VERDICT,
+    Packet,
+    counter,
+    holds,
+    words_of_pairs,
+)
+from warp.warp_traffic import LATENCY, PACKAGES, WORD, Traffic, by_first_byte, leaf, nowhere, telling
 
 
 @cocotb.test()
@@ -108,27 +87,54 @@ async def short_packets_pass_one_a_cycle(dut):
 
 
 @cocotb.test()
-async def steps_pass_one_a_cycle(dut):
+async def steps_pass_two_a_cycle_and_words_one(dut):
     rng = bench_rng("warp_steps")
     traffic = await Traffic.begun(dut, rng)
     table = traffic.random_table([traffic.random_packet(1, 1)])
-    # Each step has a word of its own.
-    for at, step in enumerate(table.steps):
-        step["target"] = at % 32
     table.rules = [(0, 0)] * traffic.rules
-    for steps in (1, 2, 5):
-        table.leaves[0] = leaf(7, step=rng.randrange(128), steps=steps)
-        await traffic.load(1, 1, table)
+    await traffic.load(1, 1, table)
+
+    async def took(first, targets, each=40):
+        """Cycles of a packet, where many like it come one behind the other."""
+        for at, target in enumerate(targets):
+            table.steps[(first + at) % traffic.steps]["target"] = target
+        table.leaves[0] = leaf(7, step=first, steps=len(targets))
+        await traffic.write(table.ends(1, 1))
         before, left = len(traffic.set_cycles), len(traffic.out_cycles)
-        for _ in range(120):
+        for _ in range(each):
             packet = traffic.random_packet(1, 1)
             packet.frame = packet.frame[:64]
             traffic.send(packet)
+        words = len(table.words(packet))
         await traffic.done()
         cycles = traffic.set_cycles[before:]
-        assert len(cycles) == 120 * steps
-        assert cycles[0] - traffic.out_cycles[left] == WORD
-        assert cycles[-1] - cycles[0] == len(cycles) - 1
+        assert len(cycles) == each * words
+        counts = words_of_pairs(first, targets)
+        ready = next(n for n, count in enumerate(counts) if count)
+        assert cycles[0] - traffic.out_cycles[left] == WORD + ready
+        return (cycles[-1] - cycles[words - 1]) / (each - 1)
+
+    for first in (0, 5, 126):
+        for steps in (1, 2, 3, 8, 16, 31):
+            odd = first % 2
+            # One word; a word of each pair; a word of each step.
+            assert await took(first, [3] * steps) == (odd + steps + 1) // 2
+            assert await took(first, [(odd + at) // 2 for at in range(steps)]) == (odd + steps + 1) // 2
+            assert await took(first, list(range(steps))) == steps
+    # A pair of two words, and one of none behind it: the second word goes while that is read.
+    assert words_of_pairs(4, [1, 2, 3, 3, 3, 4]) == [2, 0, 2]
+    assert await took(4, [1, 2, 3, 3, 3, 4]) == 4
+    # Never slower than pairs that wait for their own words.
+    for _ in range(40):
+        first, steps = rng.randrange(128), rng.randint(1, 31)
+        likely, targets = rng.random(), [0]
+        while len(targets) < steps:
+            targets.append(targets[-1] if rng.random() < likely else (targets[-1] + 1) % 64)
+        counts = words_of_pairs(first, targets)
+        period, each = await took(first, targets), 40
+        assert period >= max(len(counts), sum(counts))
+        # A word may be a place behind another one, once.
+        assert period <= sum(max(1, count) for count in counts) + 1 / (each - 1)
 
 
 @cocotb.test()
@@ -283,10 +289,8 @@ async def a_table_changes_while_packets_of_the_other_generation_pass(dut):
 async def with_eight_packets_that_wait_the_next_one_with_steps_waits(dut):
     rng = bench_rng("warp_waits")
     traffic = await Traffic.begun(dut, rng)
-    table = telling(traffic, 0, 1)
-    table.rules = [(0xFF, 1), (0xFF, 5)] + [(0, 0)] * (traffic.rules - 2)
+    table = by_first_byte(traffic, leaf(1, step=4, steps=1), leaf(2, step=9, steps=9), leaf(3))
     table.steps = [traffic.random_step(at % 32) for at in range(traffic.steps)]
-    table.leaves[:3] = [leaf(1, step=4, steps=1), leaf(2, step=9, steps=9), leaf(3)]
     await traffic.load(2, 0, table)
 
     async def passed(begins, expected, most=64):
@@ -300,23 +304,15 @@ async def with_eight_packets_that_wait_the_next_one_with_steps_waits(dut):
         traffic.stall()
         await traffic.done()
 
-    # Of packets with a step each, back to back, four more have had theirs read: the first word holds, and three are
-    # behind it.
-    await passed([1] * 12 + [0, 0, 1, 0], 14)
+    # Of packets with a step each, back to back, five more have had theirs read: two words hold, and three are behind.
+    await passed([1] * 13 + [0, 0, 1, 0], 15)
     # One whose steps are not all read has its room still.
-    await passed([0, 5] * 8 + [0, 0, 0, 1, 0], 19, 200)
+    await passed([0, 2] * 8 + [0, 0, 0, 1, 0], 19, 200)
     await passed([0] * 30, 30)
     traffic.stall(sets=burst_stalls(rng, 60), sink=burst_stalls(rng, 5))
     for _ in range(300):
-        traffic.send(Packet(bytes([rng.choice((0, 1, 5))]) + rng.randbytes(rng.randint(0, 150)), 2, 0, 0))
+        traffic.send(Packet(bytes([rng.choice((0, 1, 2))]) + rng.randbytes(rng.randint(0, 150)), 2, 0, 0))
     await traffic.done()
-
-
-MOST = (1 << 36) - 1
-
-
-def counter(module, generation, rule):
-    return LEAVES * (2 * module + generation) + rule
 
 
 @cocotb.test()
@@ -330,7 +326,7 @@ async def each_leafs_packets_are_counted_while_the_host_asks_and_sets(dut):
     # Every leaf that a packet may have, some that none has, and what is not there.
     near = [counter(*owner, rule) for owner in owners for rule in range(traffic.rules)]
     nowhere = [LEAVES * 2 * traffic.modules + rng.randrange(LEAVES), (1 << 17) - 1]
-    nowhere += [counter(0, 0, traffic.rules)] if traffic.rules < LEAVES else []
+    nowhere += [counter(0, 0, traffic.rules)] * (traffic.rules < LEAVES)
     stop = False
 
     async def host():
@@ -338,7 +334,9 @@ async def each_leafs_packets_are_counted_while_the_host_asks_and_sets(dut):
             hot = [at for at in traffic.hits if at in near]
             index = rng.choice(hot if hot and rng.random() < 0.8 else [*near, *nowhere])
             if rng.random() < 0.2:
-                await traffic.write([(HITS, index, rng.getrandbits(192) << 36 | rng.choice((MOST, MOST - 2, 0, 5)))])
+                await traffic.write(
+                    [(HITS, index, rng.getrandbits(192) << 36 | rng.choice((MOST_HITS, MOST_HITS - 2, 0, 5)))]
+                )
             else:
                 await traffic.ask(index)
             await ClockCycles(dut.clk_i, rng.choice((0, 0, 1, 2, 9)) + 1)
@@ -359,7 +357,7 @@ async def each_leafs_packets_are_counted_while_the_host_asks_and_sets(dut):
     for index in [*near, *nowhere]:
         await traffic.ask(index)
     await ClockCycles(dut.clk_i, 5)
-    assert traffic.hit_reads > 300 and sum(0 < traffic.hits[at] < MOST - 2 for at in near) > 8
+    assert traffic.hit_reads > 300 and sum(0 < traffic.hits[at] < MOST_HITS - 2 for at in near) > 8
     assert not any(traffic.hits[at] for at in nowhere)
 
 
@@ -368,10 +366,7 @@ async def a_packet_a_cycle_is_counted_and_waits_a_cycle_for_the_host(dut):
     rng = bench_rng("warp_hits_rate")
     traffic = await Traffic.begun(dut, rng)
     await traffic.clear_hits()
-    table = telling(traffic, 0, 1)
-    table.rules = [(0xFF, 1), (0xFF, 2)] + [(0, 0)] * (traffic.rules - 2)
-    table.leaves[:3] = [leaf(1), leaf(2, kind=VERDICT), leaf(3, kind=PLAIN)]
-    await traffic.load(1, 0, table)
+    await traffic.load(1, 0, by_first_byte(traffic, leaf(1), leaf(2, kind=VERDICT), leaf(3, kind=PLAIN)))
     same, turns, plain = [1] * 400, [1, 2] * 200, [9] * 400
     asked = 0
 
@@ -416,10 +411,7 @@ async def a_packet_that_is_taken_as_plain_is_not_counted_and_gets_no_words(dut):
     rng = bench_rng("warp_plain")
     traffic = await Traffic.begun(dut, rng)
     await traffic.clear_hits()
-    table = telling(traffic, 0, 1)
-    table.rules = [(0xFF, 1), (0xFF, 2)] + [(0, 0)] * (traffic.rules - 2)
-    table.leaves[:3] = [leaf(1, steps=3), leaf(2, kind=VERDICT), leaf(3, kind=PLAIN)]
-    await traffic.load(1, 0, table)
+    await traffic.load(1, 0, by_first_byte(traffic, leaf(1, steps=3), leaf(2, kind=VERDICT), leaf(3, kind=PLAIN)))
     for plain, most in ((1.0, 64), (0.5, 300)):
         traffic.plain = plain
         await ClockCycles(dut.clk_i, 2)
@@ -433,6 +425,35 @@ async def a_packet_that_is_taken_as_plain_is_not_counted_and_gets_no_words(dut):
         for rule in range(3):
             await traffic.ask(counter(1, 0, rule))
     await ClockCycles(dut.clk_i, 5)
+
+
+@cocotb.test()
+async def a_packet_holds_others_up_for_its_pairs_or_its_words(dut):
+    """A tenant floods with steps; each of its packets is followed by one of another tenant."""
+    rng = bench_rng("warp_neighbours")
+    traffic = await Traffic.begun(dut, rng)
+    table = traffic.random_table([traffic.random_packet(1, 1)])
+    table.rules = [(0, 0)] * traffic.rules
+    await traffic.load(1, 1, table)
+    longest = 0
+    for first, steps, words in ((1, 31, 1), (0, 31, 16), (0, 16, 8), (7, 16, 8), (7, 16, 16), (1, 31, 31)):
+        for at in range(steps):
+            table.steps[(first + at) % traffic.steps]["target"] = at * words // steps
+        table.leaves[0] = leaf(1, step=first, steps=steps)
+        await traffic.write(table.ends(1, 1))
+        bound = max(words, (first % 2 + steps + 1) // 2)
+        before = len(traffic.out_cycles)
+        for _ in range(30):
+            for packet in (traffic.random_packet(1, 1), traffic.random_packet(3, 0)):
+                packet.frame = packet.frame[:64]
+                traffic.send(packet)
+        await traffic.done()
+        cycles = traffic.out_cycles[before:]
+        holds_up = [after - one for one, after in zip(cycles[::2], cycles[2::2], strict=False)]
+        assert max(holds_up) == bound and set(holds_up[-16:]) == {bound}, (first, steps, words)
+        assert {after - one for one, after in zip(cycles[::2], cycles[1::2], strict=True)} == {1}
+        longest = max(longest, bound)
+    assert longest == 31
 
 
 @cocotb.test()
