@@ -4,8 +4,8 @@
 /// has its slot; it leaves it in the order of flows with its verdict (`verdict_valid_o` with `verdict_ready_i`). What the core
 /// shares with others (programs, instructions, values, the map engine, the helper) is asked for outside; answers say to which context they are.
 ///
-/// In packet memory the core goes first, then the helper, the map engine, and packets that come and go; who waits gets the next cycle
-/// after 15.
+/// In packet memory the core goes first, then the helper, the map engine, words that packets begin with, and packets that come and go; who waits gets the next cycle
+/// after 15. So does a register that a packet begins with, which waits for the port of a lane.
 ///
 /// Latency and stalls: those of its blocks.
 module sluice_xdp_cluster
@@ -15,6 +15,7 @@ module sluice_xdp_cluster
   import sluice_xdp_pkg::*;
   import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
+  import sluice_warp_pkg::*;
 #(
     parameter int unsigned Contexts = 8,
     parameter int unsigned Core = 0,
@@ -41,7 +42,15 @@ module sluice_xdp_cluster
     input  logic        [ClockBits-1:0] s_axis_came,
     input  xdp_room_t                   s_axis_room,
     input  xdp_need_t                   s_axis_need,
+    input  warp_leaf_t                  s_axis_leaf,
     input  logic        [ClockBits-1:0] now_i,
+
+    // What its packets begin with, and the answers of their lookups.
+    input  logic              word_valid_i,
+    output logic              word_ready_o,
+    input  xdp_word_t         word_i,
+    input  logic              answer_valid_i,
+    input  xdp_early_answer_t answer_i,
 
     // Room of packets that have left; contexts that nobody owns.
     output xdp_back_t                          back_o,
@@ -75,9 +84,11 @@ module sluice_xdp_cluster
     output logic                [LookBits-1:0] interfaces_index_o,
     input  xdp_interfaces_row_t                interfaces_i,
 
-    // Values.
+    // Values; a request that counts for a packet without a context has its slot as its row.
     output logic                           request_valid_o,
     input  logic                           request_ready_i,
+    output logic                           request_count_o,
+    input  logic                           count_done_i,
     output xdp_request_t                   request_o,
     output logic         [ContextBits-1:0] request_context_o,
     output logic         [   CodeBits-1:0] request_row_o,
@@ -157,14 +168,19 @@ module sluice_xdp_cluster
   // Cycles that the others wait for the memory before the core leaves one out.
   localparam int unsigned Patience = 15;
 
-  logic core_read, unload_read, core_write, load_write, hold;
+  logic core_read, unload_read, core_write, load_write, word_write, hold;
   xdp_place_t core_read_place, unload_read_place, read_place;
-  xdp_place_t core_write_place, load_write_place, write_place;
+  xdp_place_t core_write_place, load_write_place, word_place, write_place;
+  logic [63:0] word_data;
+  logic set_valid, set_ready;
+  logic [SlotBits-1:0] set_slot;
+  logic [3:0] set_register;
+  logic [63:0] set_data;
   logic [1:0][63:0] read_data;
   logic [7:0][63:0] columns, load_write_data, write_data;
   logic [7:0][7:0] core_write_enable, write_enable;
   logic [1:0][63:0] core_write_data, two;
-  logic [3:0] read_wait_q, write_wait_q;
+  logic [3:0] read_wait_q, write_wait_q, set_wait_q;
 
   logic start_valid, start_ready, end_valid, idle, load_waiting, unload_waiting;
   logic [SlotBits-1:0] left_slot;
@@ -173,7 +189,17 @@ module sluice_xdp_cluster
   // verilator lint_off UNUSEDSIGNAL
   xdp_start_t start;
   // verilator lint_on UNUSEDSIGNAL
-  xdp_end_t finished;
+  xdp_end_t finished, settled, ended;
+  logic core_end_valid, settled_valid, settle_valid, slot_waits;
+  xdp_settled_t settle;
+
+  logic base_valid, words_done, answered, begin_fault, begin_found, count_valid, count_ready;
+  logic [SlotBits-1:0] base_slot, words_slot, answered_slot, begin_slot;
+  logic [RowBits-1:0] base;
+  xdp_given_t begin_given;
+  steps_t begin_steps;
+  xdp_request_t count;
+  logic [7:0] count_slot;
 
   // ---------------------------------------------------------------------------------------------------------------
   // Memory.
@@ -186,9 +212,16 @@ module sluice_xdp_cluster
     write_place = load_write_place;
     write_enable = '1;
     two = helper_write_data_i;
+    if (word_write) begin
+      write_place  = word_place;
+      write_enable = '0;
+      write_enable[0] = '1;
+      two = {2{word_data}};
+    end
     if (helper_write_valid_i) begin
       write_place  = helper_write_place_i;
       write_enable = helper_write_enable_i;
+      two = helper_write_data_i;
     end
     if (core_write) begin
       write_place = core_write_place;
@@ -196,7 +229,7 @@ module sluice_xdp_cluster
       two = core_write_data;
     end
     // Load writes whole rows from their first word on, the others two words, which repeat themselves: no column chooses from eight.
-    write_data = (core_write || helper_write_valid_i) ? {4{write_place.word[0] ? {two[0], two[1]} : two}} : load_write_data;
+    write_data = (core_write || helper_write_valid_i || word_write) ? {4{write_place.word[0] ? {two[0], two[1]} : two}} : load_write_data;
   end
 
   // Written a cycle later: whoever reads what he has written, or what was written for him, does so later still.
@@ -205,21 +238,23 @@ module sluice_xdp_cluster
   logic [7:0][7:0] write_enable_q;
   logic [7:0][63:0] write_data_q;
   always_ff @(posedge clk_i) begin
-    write_valid_q  <= core_write || helper_write_valid_i || load_write;
+    write_valid_q  <= core_write || helper_write_valid_i || word_write || load_write;
     write_place_q  <= write_place;
     write_enable_q <= write_enable;
     write_data_q   <= write_data;
   end
 
   // Who waits gets a cycle after at most `Patience`.
-  assign hold = read_wait_q == 4'(Patience) || write_wait_q == 4'(Patience);
+  assign hold = read_wait_q == 4'(Patience) || write_wait_q == 4'(Patience) || set_wait_q == 4'(Patience);
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       read_wait_q  <= '0;
       write_wait_q <= '0;
+      set_wait_q   <= '0;
     end else begin
       read_wait_q <= (core_read && (helper_read_valid_i || map_read_valid_i || unload_read) && !hold) ? read_wait_q + 4'd1 : '0;
-      write_wait_q <= (core_write && (helper_write_valid_i || load_write) && !hold) ? write_wait_q + 4'd1 : '0;
+      write_wait_q <= (core_write && (helper_write_valid_i || word_write || load_write) && !hold) ? write_wait_q + 4'd1 : '0;
+      set_wait_q <= (set_valid && !set_ready && !hold) ? set_wait_q + 4'd1 : '0;
     end
   end
 
@@ -263,28 +298,100 @@ module sluice_xdp_cluster
       .s_axis_came,
       .s_axis_room,
       .s_axis_need,
+      .s_axis_leaf,
       .look_valid_o (enter_valid_o),
       .enter_slot_o,
       .program_i,
       .ifindex_i,
       .write_valid_o(load_write),
-      .write_ready_i(!core_write && !helper_write_valid_i),
+      .write_ready_i(!core_write && !helper_write_valid_i && !word_write),
       .write_place_o(load_write_place),
       .write_data_o (load_write_data),
       .slot_valid_o,
       .slot_o,
       .slot_data_o  (slot_data),
+      .slot_waits_o (slot_waits),
+      .base_valid_o (base_valid),
+      .base_slot_o  (base_slot),
+      .base_o       (base),
+      .words_valid_i(words_done),
+      .words_slot_i (words_slot),
+      .answer_valid_i(answered),
+      .answer_slot_i(answered_slot),
+      .begin_slot_o (begin_slot),
+      .begin_given_i(begin_given),
+      .begin_fault_i(begin_fault),
+      .begin_found_i(begin_found),
+      .begin_steps_i(begin_steps),
+      .settle_valid_o(settle_valid),
+      .settle_o     (settle),
       .start_valid_o(start_valid),
       .start_ready_i(start_ready),
       .start_o      (start),
       .flow_waits_i,
       .shared_contexts_i,
-      .end_valid_i  (end_valid),
+      .end_valid_i  (core_end_valid),
       .end_slot_i   (finished.slot[SlotBits-1:0]),
       .left_valid_i (back_o.left_valid),
       .left_slot_i  (left_slot),
       .waiting_o    (load_waiting)
   );
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // What packets begin with, and those that end without a context.
+
+  sluice_xdp_words #(
+      .Slots(Slots)
+  ) u_words (
+      .clk_i,
+      .rst_ni,
+      .base_valid_i    (base_valid),
+      .base_slot_i     (base_slot),
+      .base_i          (base),
+      .word_valid_i,
+      .word_ready_o,
+      .word_i,
+      .answer_valid_i,
+      .answer_i,
+      .set_valid_o     (set_valid),
+      .set_ready_i     (set_ready),
+      .set_slot_o      (set_slot),
+      .set_register_o  (set_register),
+      .set_data_o      (set_data),
+      .write_valid_o   (word_write),
+      .write_ready_i   (!core_write && !helper_write_valid_i),
+      .write_place_o   (word_place),
+      .write_data_o    (word_data),
+      .done_valid_o    (words_done),
+      .done_slot_o     (words_slot),
+      .answered_valid_o(answered),
+      .answered_slot_o (answered_slot),
+      .begin_slot_i    (begin_slot),
+      .begin_given_o   (begin_given),
+      .begin_fault_o   (begin_fault),
+      .begin_found_o   (begin_found),
+      .begin_steps_o   (begin_steps)
+  );
+
+  sluice_xdp_settled #(
+      .Slots(Slots)
+  ) u_settled (
+      .clk_i,
+      .rst_ni,
+      .now_i,
+      .put_valid_i  (settle_valid),
+      .put_i        (settle),
+      .count_valid_o(count_valid),
+      .count_ready_i(count_ready),
+      .count_o      (count),
+      .count_slot_o (count_slot),
+      .count_done_i,
+      .end_valid_o  (settled_valid),
+      .end_ready_i  (!core_end_valid),
+      .end_o        (settled)
+  );
+  assign end_valid = core_end_valid || settled_valid;
+  assign ended = core_end_valid ? finished : settled;
 
   // Who has a program leaves the section there; who has none has left it.
   logic core_left_valid, core_leaves_valid;
@@ -297,6 +404,7 @@ module sluice_xdp_cluster
     if (core_left_valid) section_left_o[core_left_slot[SlotBits-1:0]] <= 1'b1;
     if (core_leaves_valid) section_left_o[core_leaves_slot[SlotBits-1:0]] <= 1'b1;
     if (slot_valid_o && !slot_data.has_program) section_left_o[slot_o] <= 1'b1;
+    if (settled_valid && !core_end_valid) section_left_o[settled.slot[SlotBits-1:0]] <= 1'b1;
     if (!rst_ni) section_left_o <= '0;
   end
 
@@ -318,6 +426,11 @@ module sluice_xdp_cluster
       .start_valid_i    (start_valid),
       .start_ready_o    (start_ready),
       .start_i          (start),
+      .set_valid_i      (set_valid),
+      .set_ready_o      (set_ready),
+      .set_slot_i       (set_slot),
+      .set_register_i   (set_register),
+      .set_data_i       (set_data),
       .flow_waits_i,
       .left_valid_o     (core_left_valid),
       .left_slot_o      (core_left_slot),
@@ -366,7 +479,7 @@ module sluice_xdp_cluster
       .pass_o,
       .abandon_valid_o,
       .abandon_o,
-      .end_valid_o      (end_valid),
+      .end_valid_o      (core_end_valid),
       .end_o            (finished),
       .idle_o           (idle)
   );
@@ -383,8 +496,13 @@ module sluice_xdp_cluster
       .context_i(asked_context),
       .row_i    (asked_row),
       .late_i   (asked_late),
+      .count_valid_i(count_valid),
+      .count_ready_o(count_ready),
+      .count_i  (count),
+      .count_slot_i(count_slot),
       .valid_o  (request_valid_o),
       .ready_i  (request_ready_i),
+      .count_o  (request_count_o),
       .request_o,
       .context_o(request_context_o),
       .row_o    (request_row_o),
@@ -400,8 +518,9 @@ module sluice_xdp_cluster
       .slot_valid_i(slot_valid_o),
       .slot_i      (slot_o),
       .slot_data_i (slot_data),
+      .slot_waits_i(slot_waits),
       .end_valid_i (end_valid),
-      .end_i       (finished),
+      .end_i       (ended),
       .look_valid_o(interfaces_valid_o),
       .look_index_o(interfaces_index_o),
       .interfaces_i,

@@ -28,6 +28,9 @@ module sluice_xdp_contexts
     input  logic      [ContextBits-1:0] read_context_i,
     input  depth_t                      read_depth_i,
     output xdp_kept_t                   kept_o,
+    // What its packet began with, and the slot that has the registers of that.
+    output xdp_given_t                  given_o,
+    output logic      [            7:0] slot_o,
 
     input  logic        [ContextBits-1:0] first_context_i,
     output xdp_fixed_t                    first_fixed_o,
@@ -38,6 +41,7 @@ module sluice_xdp_contexts
     input  depth_t                       memory_depth_i,
     output xdp_fixed_t                   memory_fixed_o,
     output logic       [  StampBits-1:0] stamp_o,
+    output steps_t                 steps_o,
     input  xdp_keep_t                    keep_i,
 
     // A late reference has said where a packet goes; never beside a kept part that is written.
@@ -93,15 +97,27 @@ module sluice_xdp_contexts
   );
 
   sluice_ram_lut #(
-      .Width(StampBits),
+      .Width(StampBits + StepBits),
       .Depth(Contexts)
   ) u_stamp (
       .clk_i,
       .we_i   (taken_valid_q),
       .waddr_i(taken_context_q),
-      .wdata_i(taken_q.stamp),
+      .wdata_i({taken_q.stamp, taken_q.steps}),
       .raddr_i(memory_context_i),
-      .rdata_o(stamp_o)
+      .rdata_o({stamp_o, steps_o})
+  );
+
+  sluice_ram_lut #(
+      .Width($bits(xdp_given_t) + 8),
+      .Depth(Contexts)
+  ) u_given (
+      .clk_i,
+      .we_i   (taken_valid_q),
+      .waddr_i(taken_context_q),
+      .wdata_i({taken_q.given, taken_q.slot}),
+      .raddr_i(read_context_i),
+      .rdata_o({given_o, slot_o})
   );
 
   sluice_ram_lut #(

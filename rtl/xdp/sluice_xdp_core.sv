@@ -40,6 +40,12 @@ module sluice_xdp_core
     input  logic                   start_valid_i,
     output logic                   start_ready_o,
     input  xdp_start_t             start_i,
+    // A register of a packet that waits in a slot, in a cycle in which nobody else has its port.
+    input  logic                        set_valid_i,
+    output logic                        set_ready_o,
+    input  logic [$clog2(Slots)-1:0]    set_slot_i,
+    input  logic [              3:0]    set_register_i,
+    input  logic [             63:0]    set_data_i,
     // Slots whose flow's section is another packet's; one that has left it with its end, and one that leaves it with a bundle.
     input  logic       [Slots-1:0] flow_waits_i,
     output logic                   left_valid_o,
@@ -131,6 +137,8 @@ module sluice_xdp_core
   // verilator lint_on UNUSEDSIGNAL
   xdp_start_t taken;
   xdp_kept_t kept;
+  xdp_given_t given;
+  steps_t early_steps;
   xdp_turn_t turn;
   xdp_caller_t caller;
   xdp_keep_t keep;
@@ -209,8 +217,15 @@ module sluice_xdp_core
   logic [XdpLanes-1:0][63:0] a, b, sum, arithmetic;
   logic [XdpLanes-1:0] holds;
 
+  // "Bits of signal are not used": slots are numbered as for the largest memory.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [7:0] slot;
+  // verilator lint_on UNUSEDSIGNAL
+  assign set_ready_o = !write.valid[XdpLanes-1] && !write.late;
+
   sluice_xdp_stage_read #(
-      .Contexts(Contexts)
+      .Contexts(Contexts),
+      .Slots   (Slots)
   ) u_read (
       .clk_i,
       .rst_ni,
@@ -219,9 +234,15 @@ module sluice_xdp_core
       .code_i,
       .page_i,
       .kept_i         (kept),
+      .given_i        (given),
+      .slot_i         (slot[$clog2(Slots)-1:0]),
       .write_i        (write),
       .write_context_i(done_context),
       .late_context_i (written_context),
+      .set_valid_i    (set_valid_i && set_ready_o),
+      .set_slot_i,
+      .set_register_i,
+      .set_data_i,
       .bundle_o       (read),
       .context_o      (read_context),
       .a_o            (a),
@@ -320,6 +341,8 @@ module sluice_xdp_core
       .read_context_i  (fetched_context),
       .read_depth_i    (fetched.turn.depth),
       .kept_o          (kept),
+      .given_o         (given),
+      .slot_o          (slot),
       .first_context_i (read_context),
       .first_fixed_o   (read_fixed),
       .caller_o        (caller),
@@ -328,6 +351,7 @@ module sluice_xdp_core
       .memory_depth_i  (second.turn.depth),
       .memory_fixed_o  (second_fixed),
       .stamp_o         (stamp),
+      .steps_o         (early_steps),
       .keep_i          (keep),
       .late_valid_i    (late.valid && late.refers),
       .late_context_i  (late_context),
@@ -425,6 +449,7 @@ module sluice_xdp_core
       .retries_i      (decided.retries),
       .late_i         (decided.commits && second.launch),
       .context_i      (second_context),
+      .before_i       (early_steps),
       .cost_o         (cost),
       .steps_valid_i  ((map_answer_valid_i && map_answer_ready_o) || lock_answered),
       .steps_i        (lock_answered ? lock_i.steps : map_answer_i.steps),

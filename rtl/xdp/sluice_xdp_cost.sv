@@ -16,6 +16,7 @@ module sluice_xdp_cost
     input  logic                    retries_i,
     input  logic                    late_i,     // it has launched what comes late
     input  logic  [ContextBits-1:0] context_i,
+    input  steps_t                  before_i,   // what its packet has cost before its start
     output cost_t                   cost_o,     // with this pass
 
     // Steps of a unit that has answered.
@@ -30,7 +31,7 @@ module sluice_xdp_cost
   logic [1:0] passes;
   logic [Contexts-1:0] stepped_q;
 
-  assign earlier = start_i ? '0 : cost;
+  assign earlier = start_i ? cost_t'(before_i) : cost;
   // What a bundle launches late holds its context for as long again.
   assign passes = retries_i ? 2'd0 : late_i ? 2'd2 : 2'd1;
   assign sum = {1'b0, earlier} + (stepped_q[context_i] ? (CostBits + 1)'(steps) : '0) + (CostBits + 1)'(passes);

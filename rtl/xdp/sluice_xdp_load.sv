@@ -6,6 +6,9 @@
 ///
 /// Which of them gets one (`start_*`) says sluice_xdp_starts. Which packet is offered may change until one is taken.
 ///
+/// A packet comes with what the warp engine says of it (`s_axis_leaf`, with each beat). A leaf is followed if its length is the frame's and its work within the program's; else the packet is plain.
+/// Words and an answer come for it beside (`words_*`, `answer_*`), and what it begins with is asked by its slot (`begin_*`). One whose verdict is known waits for no context (`settle_*`).
+///
 /// Frames have the length that their beats have; what does not fit into the rows that its sideband's length asked for is not
 /// written, and the slot says so.
 ///
@@ -18,6 +21,7 @@ module sluice_xdp_load
   import sluice_xdp_pkg::*;
   import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
+  import sluice_warp_pkg::*;
 #(
     parameter int unsigned Slots = 32,
     parameter int unsigned Contexts = 8,
@@ -41,6 +45,7 @@ module sluice_xdp_load
     input  logic        [ClockBits-1:0] s_axis_came,
     input  xdp_room_t                   s_axis_room,
     input  xdp_need_t                   s_axis_need,
+    input  warp_leaf_t                  s_axis_leaf,
 
     // With a packet's first beat it enters, in this slot.
     output logic                            look_valid_o,
@@ -56,6 +61,25 @@ module sluice_xdp_load
     output logic                     slot_valid_o,
     output logic      [SlotBits-1:0] slot_o,
     output xdp_slot_t                slot_data_o,
+    output logic                     slot_waits_o,  // without a program: for words that are still to come
+
+    // Its stack's first row, once it has entered.
+    output logic                base_valid_o,
+    output logic [SlotBits-1:0] base_slot_o,
+    output logic [ RowBits-1:0] base_o,
+    // What comes for it has come.
+    input  logic                words_valid_i,
+    input  logic [SlotBits-1:0] words_slot_i,
+    input  logic                answer_valid_i,
+    input  logic [SlotBits-1:0] answer_slot_i,
+    output logic [SlotBits-1:0] begin_slot_o,
+    input  xdp_given_t          begin_given_i,
+    input  logic                begin_fault_i,
+    input  logic                begin_found_i,
+    input  steps_t              begin_steps_i,
+
+    output logic         settle_valid_o,
+    output xdp_settled_t settle_o,
 
     output logic       start_valid_o,
     input  logic       start_ready_i,
@@ -103,6 +127,7 @@ module sluice_xdp_load
 
   xdp_room_t room_q;
   xdp_need_t need_q;
+  warp_leaf_t leaf_q;
   logic [8:0] front_rows, row_q, row;
   logic [RowBits-1:0] base;
   logic broken_q, broken, beyond, ends, has_program;
@@ -152,6 +177,7 @@ module sluice_xdp_load
       came_q       <= s_axis_came;
       room_q       <= s_axis_room;
       need_q       <= s_axis_need;
+      leaf_q       <= s_axis_leaf;
     end
     if (look_valid_o) slot_q <= free_slot;
     looked_q  <= look_valid_o;
@@ -190,8 +216,13 @@ module sluice_xdp_load
   logic [OffsetBits-1:0] past;
   assign past = OffsetBits'({row - front_rows - 9'(StackRows), 6'd0}) + OffsetBits'(beat_bytes_q);
 
+  assign base_valid_o = looked_q;
+  assign base_slot_o = slot_q;
+  assign base_o = base;
+
   assign slot_valid_o = ends;
   assign slot_o = slot_q;
+  assign slot_waits_o = leaf_q.has_steps;
   assign slot_data_o = '{
           side: side_q,
           route: route_q,
@@ -208,19 +239,25 @@ module sluice_xdp_load
       };
 
   // What its context begins with, and that it waits for one, a cycle later.
-  logic put_q;
-  xdp_start_t start_q, start;
+  logic put_q, has_program_q;
+  xdp_start_t start_q;
   logic serial_q, waits_q;
   xdp_room_t put_room_q;
   logic grows_q;
   logic [OffsetBits-1:0] growth_q;
+  // "Bits of signal are not used": its words and its lookup are made elsewhere.
+  // verilator lint_off UNUSEDSIGNAL
+  warp_leaf_t put_leaf_q;
+  // verilator lint_on UNUSEDSIGNAL
   always_ff @(posedge clk_i) begin
-    put_q <= ends && slot_data_o.has_program && rst_ni;
+    put_q <= ends && (slot_data_o.has_program || slot_waits_o) && rst_ni;
+    has_program_q <= slot_data_o.has_program;
     serial_q <= program_row.serial;
     waits_q <= program_row.waits;
     put_room_q <= room_q;
     grows_q <= program_row.growth != '0;
     growth_q <= OffsetBits'(program_row.growth);
+    put_leaf_q <= leaf_q;
     start_q <= '{
         slot: 8'(slot_q),
         place: room_q.place,
@@ -242,26 +279,117 @@ module sluice_xdp_load
         frames: program_row.frames,
         most: '0,
         stamp: side_q.stamp,
-        came: came_q
+        came: came_q,
+        given: '0,
+        made: '0,
+        steps: '0
     };
   end
-  // Bytes that the frame may come to have, as its tenant pays for.
+
+  // Whether its leaf is followed: made for this length, and within the program's work.
+  logic follows, resumes, settles;
+  assign follows = has_program_q && put_leaf_q.length == WarpLengthBits'(start_q.past - OffsetBits'(Headroom)) &&
+      WorkBits'(put_leaf_q.work) <= start_q.work;
+  assign resumes = follows && put_leaf_q.kind == XdpWarpResume;
+  assign settles = !has_program_q || (follows && put_leaf_q.kind == XdpWarpVerdict);
+
+  // Where it begins: the program's first row; or its leaf's, or where its lookup has found nothing the other one.
+  typedef struct packed {
+    xdp_start_t          start;
+    logic                resumes;
+    logic                has_words;
+    logic                looks_up;
+    logic                misses;
+    logic [CodeBits-1:0] found_row;
+    logic [CodeBits-1:0] missed_row;
+    logic [7:0]          work;
+  } begin_t;
+  begin_t put, begins;
   always_comb begin
-    start = start_q;
-    start.most = grows_q ? start_q.past - OffsetBits'(Headroom + 1) + growth_q : '1;
+    put = '{
+        start: start_q,
+        resumes: resumes,
+        has_words: put_leaf_q.has_steps,
+        looks_up: put_leaf_q.looks_up,
+        misses: put_leaf_q.counts[0].valid,
+        found_row: put_leaf_q.start,
+        missed_row: put_leaf_q.counts[0].address[CodeBits-1:0],
+        work: put_leaf_q.work
+    };
+    // Bytes that the frame may come to have, as its tenant pays for.
+    put.start.most = grows_q ? start_q.past - OffsetBits'(Headroom + 1) + growth_q : '1;
   end
   slot_index_t start_slot;
   sluice_ram_lut #(
-      .Width($bits(xdp_start_t)),
+      .Width($bits(begin_t)),
       .Depth(Slots)
   ) u_start (
       .clk_i,
       .we_i   (put_q),
       .waddr_i(start_q.slot[SlotBits-1:0]),
-      .wdata_i(start),
+      .wdata_i(put),
       .raddr_i(start_slot),
-      .rdata_o(start_o)
+      .rdata_o(begins)
   );
+  assign begin_slot_o = start_slot;
+  // One whose lookup faults begins anew.
+  logic resumed;
+  assign resumed = begins.resumes && !(begins.looks_up && begin_fault_i);
+  always_comb begin
+    start_o = begins.start;
+    if (resumed) begin
+      start_o.start = (begins.looks_up && begins.misses && !begin_found_i) ? begins.missed_row : begins.found_row;
+      start_o.made = begins.work;
+      if (begins.has_words) start_o.given = begin_given_i;
+    end
+    if (begins.looks_up) start_o.steps = begin_steps_i;
+  end
+
+  logic begun_valid, begun_serial, begun_waits;
+  slot_index_t begun_slot, settle_slot;
+  logic [ModuleBits-1:0] begun_module;
+  xdp_room_t begun_room;
+  sluice_xdp_begin #(
+      .Slots(Slots)
+  ) u_begin (
+      .clk_i,
+      .rst_ni,
+      .enter_valid_i (look_valid_o),
+      .enter_slot_i  (free_slot),
+      .enter_words_i (s_axis_leaf.has_steps),
+      .enter_looks_i (s_axis_leaf.looks_up),
+      .words_valid_i,
+      .words_slot_i,
+      .answer_valid_i,
+      .answer_slot_i,
+      .put_valid_i   (put_q),
+      .put_slot_i    (start_q.slot[SlotBits-1:0]),
+      .put_settles_i (settles),
+      .put_serial_i  (serial_q),
+      .put_waits_i   (waits_q),
+      .put_module_i  (start_q.module_id),
+      .put_room_i    (put_room_q),
+      .start_valid_o (begun_valid),
+      .start_slot_o  (begun_slot),
+      .start_serial_o(begun_serial),
+      .start_waits_o (begun_waits),
+      .start_module_o(begun_module),
+      .start_room_o  (begun_room),
+      .settle_valid_o,
+      .settle_slot_o (settle_slot)
+  );
+  // A verdict waits for nothing, so it is that of whoever was put now; of one without a program nothing counts.
+  always_comb begin
+    settle_o = '{
+        slot: 8'(settle_slot),
+        verdict: 3'(put_leaf_q.verdict),
+        past: start_q.past,
+        module_id: start_q.module_id,
+        regions: start_q.regions,
+        counts: put_leaf_q.counts
+    };
+    if (!(put_q && follows && put_leaf_q.kind == XdpWarpVerdict)) settle_o.counts = '0;
+  end
 
   sluice_xdp_starts #(
       .Slots   (Slots),
@@ -270,12 +398,12 @@ module sluice_xdp_load
   ) u_starts (
       .clk_i,
       .rst_ni,
-      .put_i       (put_q),
-      .put_slot_i  (start_q.slot[SlotBits-1:0]),
-      .put_serial_i(serial_q),
-      .put_waits_i (waits_q),
-      .put_module_i(start_q.module_id),
-      .put_room_i  (put_room_q),
+      .put_i       (begun_valid),
+      .put_slot_i  (begun_slot),
+      .put_serial_i(begun_serial),
+      .put_waits_i (begun_waits),
+      .put_module_i(begun_module),
+      .put_room_i  (begun_room),
       .flow_waits_i,
       .shared_contexts_i,
       .valid_o     (start_valid_o),

@@ -30,7 +30,10 @@ module sluice_xdp_maps
     parameter int unsigned Processors = 16,
     parameter int unsigned Cores = 2,
     parameter bit Outside = 1'b0,
-    localparam int unsigned ProcessorBits = $clog2(Processors)
+    // Of who asks: a processor, or a packet that no context has yet. Then the highest bit is set; with no bit more than processors have nobody asks so.
+    parameter int unsigned IdBits = $clog2(Processors),
+    localparam int unsigned ProcessorBits = $clog2(Processors),
+    localparam int unsigned MapNumberBits = $clog2(Maps)
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -41,8 +44,20 @@ module sluice_xdp_maps
     input  xdp_map_call_t   [        Cores-1:0]                    call_i,
     output logic            [        Cores-1:0]                    answer_valid_o,
     input  logic            [        Cores-1:0]                    answer_ready_i,
-    output logic            [ProcessorBits-1:0]                    answer_context_o,
+    output logic            [       IdBits-1:0]                    answer_context_o,
     output xdp_map_answer_t                                        answer_o,
+
+    // Lookups of packets that no context has: the one that is taken asks `early_i` from the next cycle on. Words of its key come in the cycle behind their number. Its answer
+    // is there for one cycle.
+    input  logic                             early_valid_i,
+    output logic                             early_ready_o,
+    input  logic         [       IdBits-1:0] early_id_i,
+    input  logic         [MapNumberBits-1:0] early_map_i,
+    input  xdp_early_t                       early_i,
+    output logic         [       IdBits-1:0] early_key_id_o,
+    output logic         [              2:0] early_word_o,
+    input  logic         [             63:0] early_data_i,
+    output logic                             early_answer_o,
 
     // Packet memory of each core.
     output logic       [Cores-1:0]            read_valid_o,
@@ -53,7 +68,7 @@ module sluice_xdp_maps
     // The order of operations on maps: one has ended, of a context or of the host.
     output logic                     done_o,
     output logic                     done_host_o,
-    output logic [ProcessorBits-1:0] done_context_o,
+    output logic [       IdBits-1:0] done_context_o,
     // Nobody else reaches values.
     output logic                     locks_o,
     output logic [   ModuleBits-1:0] locks_module_o,
@@ -106,8 +121,16 @@ module sluice_xdp_maps
   localparam int unsigned ContextBits = (Contexts > 1) ? $clog2(Contexts) : 1;
   typedef logic [CoreBits-1:0] core_t;
 
-  function automatic core_t core_of(logic [ProcessorBits-1:0] processor);
-    return core_t'(32'(processor) / Contexts);
+  // "Bits of function variable are not used": of a packet that no context has it says nothing.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic core_t core_of(logic [IdBits-1:0] id);
+    // verilator lint_on UNUSEDSIGNAL
+    return core_t'(32'(id[ProcessorBits-1:0]) / Contexts);
+  endfunction
+
+  localparam bit Early = IdBits > ProcessorBits;
+  function automatic logic is_early(logic [IdBits-1:0] id);
+    return Early && id[IdBits-1];
   endfunction
 
   logic [Cores-1:0] queue_valid;
@@ -117,11 +140,11 @@ module sluice_xdp_maps
   xdp_map_call_t call;
   // "Bits of signal are not used": the host's operation has no number of its own.
   // verilator lint_off UNUSEDSIGNAL
-  logic [$clog2(Cores+1)-1:0] next_number;
+  logic [$clog2(Cores+2)-1:0] next_number;
   // verilator lint_on UNUSEDSIGNAL
-  logic [Cores:0] next;
+  logic [Cores+1:0] next;
   logic next_any, next_ready, asks_host, map_looks;
-  logic [ProcessorBits-1:0] next_context, asks_context;
+  logic [IdBits-1:0] next_context, asks_context;
   logic [MapBits-1:0] next_map, map_index;
   xdp_map_row_t map, unused_map;
   logic host_pending, host_waits, host_search;
@@ -138,7 +161,7 @@ module sluice_xdp_maps
 
   logic back_read, back_read_ready, back_request, back_idle, back_quiet, back_looks, back_changes;
   logic back_answers, seek_answers, seek_idle, among, same_map;
-  logic [ProcessorBits-1:0] back_context, seek_context;
+  logic [IdBits-1:0] back_context, seek_context;
   xdp_map_answer_t back_answer, seek_answer;
   logic [15:0] back_state;
   key_slot_t back_slot, seek_slot;
@@ -150,7 +173,7 @@ module sluice_xdp_maps
   logic found_valid, found_host, found_fault, found_looks, found_take, seeks, may_seek, back_may, may_back;
   core_t back_core, back_core_q;
   xdp_map_call_t found_call, found;
-  logic [ProcessorBits-1:0] found_context;
+  logic [IdBits-1:0] found_context;
   xdp_map_row_t found_row, found_map;
   walk_key_t found_key;
   logic [KeyWords-1:0][63:0] found_whole;
@@ -190,11 +213,11 @@ module sluice_xdp_maps
   end
 
   sluice_arb_rr #(
-      .Requests(Cores + 1)
+      .Requests(Cores + 2)
   ) u_next (
       .clk_i,
       .rst_ni,
-      .req_i    ({host_pending, queue_valid}),
+      .req_i    ({early_valid_i, host_pending, queue_valid}),
       .advance_i(next_ready),
       .grant_o  (next),
       .index_o  (next_number),
@@ -205,11 +228,20 @@ module sluice_xdp_maps
     next_map = next[Cores] ? host_call.map[MapBits-1:0] : '0;
     for (int unsigned c = 0; c < Cores; c++) begin
       if (next[c]) begin
-        next_context = ProcessorBits'(Contexts * c) | ProcessorBits'(queued_context[c]);
+        next_context = IdBits'(Contexts * c) | IdBits'(queued_context[c]);
         next_map = queued_map[c];
       end
     end
+    if (next[Cores+1]) begin
+      next_context = early_id_i;
+      next_map = early_map_i;
+    end
     call = asked[core_of(asks_context)];
+    if (is_early(asks_context)) begin
+      call.op = XdpMapOpLookup;
+      call.map = early_i.map;
+      call.module_id = early_i.module_id;
+    end
     if (asks_host) begin
       call.op = host_call.op;
       call.map = host_call.map;
@@ -223,7 +255,8 @@ module sluice_xdp_maps
       .Maps      (Maps),
       .Processors(Processors),
       .Cores     (Cores),
-      .Outside   (Outside)
+      .Outside   (Outside),
+      .IdBits    (IdBits)
   ) u_front (
       .clk_i,
       .rst_ni,
@@ -252,6 +285,9 @@ module sluice_xdp_maps
       .host_valid_o   (front_host_read),
       .host_word_o    (front_host_word),
       .host_data_i    (host_word),
+      .early_id_o     (early_key_id_o),
+      .early_word_o,
+      .early_data_i,
       .found_valid_o  (found_valid),
       .found_ready_i  (found_take),
       .found_o        (found_call),
@@ -312,7 +348,8 @@ module sluice_xdp_maps
 
   sluice_xdp_maps_back #(
       .Processors(Processors),
-      .Outside   (Outside)
+      .Outside   (Outside),
+      .IdBits    (IdBits)
   ) u_back (
       .clk_i,
       .rst_ni,
@@ -335,7 +372,7 @@ module sluice_xdp_maps
       .key_rest_o        (back_rest),
       .rest_key_i        (back_row),
       .answer_valid_o    (back_answers),
-      .answer_ready_i    (answer_ready_i[back_core]),
+      .answer_ready_i    (answer_ready_i[back_core] || is_early(back_context)),
       .answer_context_o  (back_context),
       .answer_o          (back_answer),
       .changes_o         (back_changes),
@@ -374,7 +411,8 @@ module sluice_xdp_maps
   sluice_xdp_maps_beside #(
       .Processors(Processors),
       .Rows      (Rows),
-      .Outside   (Outside)
+      .Outside   (Outside),
+      .IdBits    (IdBits)
   ) u_beside (
       .clk_i,
       .rst_ni,
@@ -416,7 +454,7 @@ module sluice_xdp_maps
       .store_ready_i,
       .store_o,
       .answer_valid_o  (seek_answers),
-      .answer_ready_i  (answer_ready_i[core_of(seek_context)] && !back_answers && !host_done),
+      .answer_ready_i  ((answer_ready_i[core_of(seek_context)] || is_early(seek_context)) && !back_answers && !host_done),
       .answer_context_o(seek_context),
       .answer_o        (seek_answer)
   );
@@ -424,14 +462,16 @@ module sluice_xdp_maps
   // The second half answers first.
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++) begin
-      answer_valid_o[c] = (back_answers && back_core == core_t'(c)) ||
-          (seek_answers && !back_answers && !host_done && core_of(seek_context) == core_t'(c));
+      answer_valid_o[c] = (back_answers && back_core == core_t'(c) && !is_early(back_context)) ||
+          (seek_answers && !back_answers && !host_done && core_of(seek_context) == core_t'(c) && !is_early(seek_context));
     end
   end
+  assign early_answer_o = back_answers ? is_early(back_context) : seek_answers && !host_done && is_early(seek_context);
+  assign early_ready_o = next_ready && next[Cores+1];
   assign answer_context_o = back_answers ? back_context : seek_context;
   assign answer_o = back_answers ? back_answer : seek_answer;
 
-  assign done_o = (answer_valid_o & answer_ready_i) != '0 || host_done;
+  assign done_o = (answer_valid_o & answer_ready_i) != '0 || early_answer_o || host_done;
   assign done_host_o = host_done;
   assign done_context_o = answer_context_o;
   assign back_core = core_of(back_context);

@@ -16,7 +16,7 @@ module sluice_xdp_maps_back
 #(
     parameter int unsigned Processors = 8,
     parameter bit Outside = 1'b0,
-    localparam int unsigned ProcessorBits = $clog2(Processors)
+    parameter int unsigned IdBits = $clog2(Processors)  // of who asks
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -27,7 +27,7 @@ module sluice_xdp_maps_back
     input  logic                               host_waits_i,
     output logic                               quiet_o,
     input  xdp_map_call_t                      found_i,
-    input  logic          [ ProcessorBits-1:0] found_context_i,
+    input  logic          [IdBits-1:0] found_context_i,
     input  logic                               found_host_i,
     input  logic                               found_fault_i,
     input  xdp_map_row_t                       found_map_i,
@@ -40,7 +40,7 @@ module sluice_xdp_maps_back
 
     output logic                                answer_valid_o,
     input  logic                                answer_ready_i,
-    output logic            [ProcessorBits-1:0] answer_context_o,
+    output logic            [IdBits-1:0] answer_context_o,
     output xdp_map_answer_t                     answer_o,
     // A value is being written: nobody else reaches values until the answer is taken.
     output logic                                locks_o,
@@ -93,8 +93,8 @@ module sluice_xdp_maps_back
   logic drained, lru_scans, value_refusable, reader_fault, changes_idle, marks_idle, bad;
 
   sluice_xdp_maps_control #(
-      .Processors(Processors),
-      .Outside   (Outside)
+      .IdBits (IdBits),
+      .Outside(Outside)
   ) u_control (
       .clk_i,
       .rst_ni,

@@ -14,14 +14,14 @@ module sluice_xdp_maps_beside
     parameter int unsigned Processors = 8,
     parameter int unsigned Rows = 1 << 15,
     parameter bit Outside = 1'b0,
-    localparam int unsigned ProcessorBits = $clog2(Processors)
+    parameter int unsigned IdBits = $clog2(Processors)  // of who asks
 ) (
     input logic clk_i,
     input logic rst_ni,
 
     input  logic                                   take_i,
     output logic                                   idle_o,
-    input  logic         [ProcessorBits-1:0]       context_i,
+    input  logic         [IdBits-1:0]       context_i,
     input  xdp_map_row_t                           map_i,
     // "Bits of signal are not used": with external memory the whole key goes on, without it what its rows have not.
     // verilator lint_off UNUSEDSIGNAL
@@ -72,7 +72,7 @@ module sluice_xdp_maps_beside
 
     output logic                                answer_valid_o,
     input  logic                                answer_ready_i,
-    output logic            [ProcessorBits-1:0] answer_context_o,
+    output logic            [IdBits-1:0] answer_context_o,
     output xdp_map_answer_t                     answer_o
 );
 
@@ -128,7 +128,7 @@ module sluice_xdp_maps_beside
   if (Outside) begin : gen_far
     logic far_valid;
     logic [31:0] far_place;
-    logic [ProcessorBits-1:0] far_context;
+    logic [IdBits-1:0] far_context;
     logic [5:0] far_module;
 
     sluice_xdp_maps_far #(
@@ -164,7 +164,7 @@ module sluice_xdp_maps_beside
         .loaded_valid_i  (loaded_i.valid && loaded_i.lookup),
         .loaded_fault_i  (loaded_i.fault),
         .loaded_i        (loaded_i.data),
-        .loaded_context_i(loaded_i.number[ProcessorBits-1:0]),
+        .loaded_context_i(loaded_i.number[IdBits-1:0]),
         .answer_valid_o,
         .answer_ready_i,
         .answer_context_o,
@@ -184,7 +184,7 @@ module sluice_xdp_maps_beside
     logic [15:0] seek_state;
 
     sluice_xdp_maps_seek #(
-        .Processors(Processors)
+        .IdBits(IdBits)
     ) u_seek (
         .clk_i,
         .rst_ni,

@@ -12,9 +12,8 @@ module sluice_xdp_maps_control
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
 #(
-    parameter int unsigned Processors = 8,
-    parameter bit Outside = 1'b0,
-    localparam int unsigned ProcessorBits = $clog2(Processors)
+    parameter int unsigned IdBits = 3,  // of who asks
+    parameter bit Outside = 1'b0
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -25,7 +24,7 @@ module sluice_xdp_maps_control
     output logic                              found_ready_o,
     input  logic                              host_waits_i,
     input  xdp_map_call_t                     found_i,
-    input  logic          [ProcessorBits-1:0] found_context_i,
+    input  logic          [IdBits-1:0] found_context_i,
     input  logic                              found_host_i,
     input  logic                              found_fault_i,
     input  xdp_map_row_t                      found_map_i,
@@ -35,7 +34,7 @@ module sluice_xdp_maps_control
 
     input  logic                     answer_ready_i,
     output logic                     answer_valid_o,
-    output logic [ProcessorBits-1:0] answer_context_o,
+    output logic [IdBits-1:0] answer_context_o,
     output logic                     host_done_o,
 
     input  walk_go_e said_i,
@@ -75,7 +74,7 @@ module sluice_xdp_maps_control
 
   state_e state_q;
   walk_operation_t operation_q;
-  logic [ProcessorBits-1:0] context_q;
+  logic [IdBits-1:0] context_q;
   logic refused_q, ends;
 
   always_comb begin

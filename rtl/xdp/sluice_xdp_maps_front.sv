@@ -21,6 +21,8 @@ module sluice_xdp_maps_front
     parameter int unsigned Processors = 8,
     parameter int unsigned Cores = 2,
     parameter bit Outside = 1'b0,
+    // Of who asks: a processor, or with the highest bit set a packet that no context has yet.
+    parameter int unsigned IdBits = $clog2(Processors),
     localparam int unsigned MapBits = $clog2(Maps),
     localparam int unsigned ProcessorBits = $clog2(Processors)
 ) (
@@ -30,9 +32,9 @@ module sluice_xdp_maps_front
     input  logic                              call_valid_i,
     output logic                              call_ready_o,
     input  logic          [      MapBits-1:0] call_map_i,
-    input  logic          [ProcessorBits-1:0] call_context_i,
+    input  logic          [       IdBits-1:0] call_context_i,
     input  logic                              call_host_i,
-    output logic          [ProcessorBits-1:0] asks_context_o,
+    output logic          [       IdBits-1:0] asks_context_o,
     output logic                              asks_host_o,
     input  xdp_map_call_t                     call_i,
     input  logic                              busy_i,
@@ -59,10 +61,15 @@ module sluice_xdp_maps_front
     output logic [ 6:0] host_word_o,
     input  logic [63:0] host_data_i,
 
+    // Words of the key of a packet that no context has: the one of this number comes in the next cycle.
+    output logic [IdBits-1:0] early_id_o,
+    output logic [       2:0] early_word_o,
+    input  logic [      63:0] early_data_i,
+
     output logic found_valid_o,
     input logic found_ready_i,
     output xdp_map_call_t found_o,
-    output logic [ProcessorBits-1:0] found_context_o,
+    output logic [IdBits-1:0] found_context_o,
     output logic found_host_o,
     output logic found_fault_o,
     output logic found_looks_o,  // a program's lookup that may be beside another operation
@@ -80,6 +87,7 @@ module sluice_xdp_maps_front
 );
 
   localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1;
+  localparam bit Early = IdBits > ProcessorBits;
   // Words of a key that go with it.
   localparam int unsigned Kept = Outside ? KeyWords : 2;
   typedef logic [CoreBits-1:0] core_t;
@@ -89,10 +97,11 @@ module sluice_xdp_maps_front
   // 1: the map's row is there. What its kind allows.
 
   logic one_valid_q, one_host_q, one_goes, indexed, allowed, reads, wants;
-  logic [ProcessorBits-1:0] one_context_q;
+  logic [IdBits-1:0] one_context_q;
   logic two_valid_q, two_ends, two_goes, two_leaves, three_valid_q, three_free;
-  logic reader_start, reader_idle, reader_fault, word_valid, word_last, word_taken;
-  logic [63:0] word;
+  logic reader_start, reader_idle, reader_fault, read_word_valid, read_word_last, word_valid, word_last, word_taken;
+  logic one_early, two_early_q;
+  logic [63:0] read_word, word;
   xdp_block_t block;
 
   assign call_ready_o = !one_valid_q || one_goes;
@@ -125,10 +134,11 @@ module sluice_xdp_maps_front
   // A reference's index is in the call, elements have no key, and a walk of the host may begin without key.
   assign reads = !(call_i.op inside {XdpMapOpReference, XdpMapOpProgram, XdpMapOpPut, XdpMapOpPush, XdpMapOpPop, XdpMapOpPeek}) && !(call_i.op == XdpMapOpNext && !call_i.flags[0]);
   assign wants = block.address[31:28] inside {[4'd4 : 4'd8]};
-  // What may not be done waits for the reader as if it were read.
+  // What may not be done waits for the reader as if it were read. Of a packet that no context has the key is here.
+  assign one_early = Early && one_context_q[IdBits-1] && !one_host_q;
   assign one_goes = one_valid_q && (!two_valid_q || two_leaves) &&
-      (!reads || (reader_idle && !(wants && (busy_i || two_valid_q || three_valid_q))));
-  assign reader_start = one_goes && reads && allowed;
+      (!reads || one_early || (reader_idle && !(wants && (busy_i || two_valid_q || three_valid_q))));
+  assign reader_start = one_goes && reads && allowed && !one_early;
   assign block = '{
           address: one_host_q ? '0 : call_i.key,
           bytes: 10'(map_i.key_bytes),
@@ -154,7 +164,7 @@ module sluice_xdp_maps_front
   // 2: the key is read.
 
   logic two_host_q, two_fault_q, two_reads_q, two_keyed;
-  logic [ProcessorBits-1:0] two_context_q;
+  logic [IdBits-1:0] two_context_q;
   xdp_map_call_t two_call_q;
   xdp_map_row_t two_map_q, three_map_q;
   kept_t two_key_q, two_key;
@@ -197,6 +207,7 @@ module sluice_xdp_maps_front
       two_map_q     <= map_i;
       two_fault_q   <= !allowed;
       two_reads_q   <= reads && allowed;
+      two_early_q   <= one_early;
       two_slot_q    <= free_slot;
       two_key_q     <= '0;
       two_bits_q    <= '0;
@@ -209,9 +220,21 @@ module sluice_xdp_maps_front
     if (two_valid_q && reader_fault) two_fault_q <= 1'b1;
   end
 
+  // A word of it is read in the cycle before it is taken.
+  logic ends_q;
+  logic [3:0] early_next;
+  assign early_next = one_goes ? 4'd0 : word_q + 4'(word_taken);
+  assign early_id_o = one_goes ? one_context_q : two_context_q;
+  assign early_word_o = early_next[2:0];
+  assign word_valid = two_early_q ? !ends_q : read_word_valid;
+  assign word_last = two_early_q ? 32'(two_map_q.key_bytes) <= 8 * (32'(word_q) + 32'd1) : read_word_last;
+  assign word = two_early_q ? early_data_i & bit_mask(
+      (word_last && two_map_q.key_bytes[2:0] != '0) ? 4'(two_map_q.key_bytes[2:0]) : 4'd8
+  ) : read_word;
+
   core_t core, core_q;
   logic read_valid;
-  assign core = core_t'(32'(two_context_q) / (Processors / Cores));
+  assign core = core_t'(32'(two_context_q[ProcessorBits-1:0]) / (Processors / Cores));
   assign read_valid_o = Cores'(read_valid) << core;
   always_ff @(posedge clk_i) core_q <= core;
   sluice_xdp_reader u_reader (
@@ -221,10 +244,10 @@ module sluice_xdp_maps_front
       .idle_o      (reader_idle),
       .block_i     (block),
       .fault_o     (reader_fault),
-      .word_valid_o(word_valid),
+      .word_valid_o(read_word_valid),
       .word_ready_i(word_taken),
-      .word_o      (word),
-      .last_o      (word_last),
+      .word_o      (read_word),
+      .last_o      (read_word_last),
       .read_valid_o(read_valid),
       .read_ready_i(read_ready_i[core]),
       .read_place_o,
@@ -241,7 +264,6 @@ module sluice_xdp_maps_front
   );
 
   // Behind the last word stand zeros.
-  logic ends_q;
   logic [3:0] end_word_q;
   always_ff @(posedge clk_i) begin
     ends_q     <= word_taken && word_last && rst_ni;
@@ -262,7 +284,8 @@ module sluice_xdp_maps_front
   // A copy of another processor: its number, as the kernel takes it, has 32 bits.
   logic [ ProcessorBits-1:0] copy_of;
   logic [SlotNumberBits-1:0] copy;
-  assign copy_of = (two_call_q.op == XdpMapOpLookupPercpu || two_host_q) ? two_call_q.value[ProcessorBits-1:0] : two_context_q;
+  assign copy_of = (two_call_q.op == XdpMapOpLookupPercpu || two_host_q) ? two_call_q.value[ProcessorBits-1:0] :
+      two_early_q ? '0 : two_context_q[ProcessorBits-1:0];
   always_comb begin
     copy = '0;
     for (int unsigned i = 0; i < ProcessorBits; i++) begin
@@ -285,7 +308,7 @@ module sluice_xdp_maps_front
   // 3: it is hashed, and goes on.
 
   logic [1:0] three_left_q;
-  logic [ProcessorBits-1:0] three_context_q;
+  logic [IdBits-1:0] three_context_q;
   logic three_host_q, three_fault_q, three_looks_q, kept_q;
   xdp_map_call_t three_call_q;
   kept_t three_key_q;

@@ -10,15 +10,14 @@ module sluice_xdp_maps_seek
   import sluice_xdp_pkg::*;
   import sluice_xdp_walk_pkg::*;
 #(
-    parameter int unsigned Processors = 8,
-    localparam int unsigned ProcessorBits = $clog2(Processors)
+    parameter int unsigned IdBits = 3  // of who asks
 ) (
     input logic clk_i,
     input logic rst_ni,
 
     input  logic                             take_i,
     output logic                             idle_o,
-    input  logic         [ProcessorBits-1:0] context_i,
+    input  logic         [IdBits-1:0] context_i,
     // "Bits of signal are not used": of a map where its rows and values lie.
     // verilator lint_off UNUSEDSIGNAL
     input  xdp_map_row_t                     map_i,
@@ -42,7 +41,7 @@ module sluice_xdp_maps_seek
 
     output logic                                answer_valid_o,
     input  logic                                answer_ready_i,
-    output logic            [ProcessorBits-1:0] answer_context_o,
+    output logic            [IdBits-1:0] answer_context_o,
     output xdp_map_answer_t                     answer_o
 );
 
@@ -54,7 +53,7 @@ module sluice_xdp_maps_seek
   } state_e;
 
   state_e state_q;
-  logic [ProcessorBits-1:0] context_q;
+  logic [IdBits-1:0] context_q;
   walk_operation_t operation_q;
   logic fault_q, trie;
   logic [31:0] found, value_q;

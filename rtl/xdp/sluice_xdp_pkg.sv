@@ -86,6 +86,16 @@ package sluice_xdp_pkg;
     return rows;
   endfunction
 
+  // Of who asks the map engine: a processor, or with the highest bit set a slot of all cores whose packet no context has. With external memory only processors ask.
+  function automatic int unsigned xdp_id_bits(xdp_cfg_t cfg);
+    int unsigned processors;
+    int unsigned slots;
+    processors = $clog2(cfg.cores * cfg.contexts);
+    slots = $clog2(cfg.cores * cfg.packets);
+    if (cfg.outside != 0) return processors;
+    return 1 + ((slots > processors) ? slots : processors);
+  endfunction
+
   // An answer of which only the first words are anything.
   function automatic cfg_rsp_t narrow_rsp(cfg_rsp_t rsp, int unsigned words);
     cfg_rsp_t narrow;
@@ -225,6 +235,17 @@ package sluice_xdp_pkg;
     logic [63:0]           data;       // of a begin the header
   } xdp_event_t;
 
+  // Cycles of the map engine; as many as fit stand for more.
+  localparam int unsigned StepBits = 12;
+  typedef logic [StepBits-1:0] steps_t;
+
+  // Registers and words of the stack that a packet begins with; of the stack the highest 16 words.
+  localparam int unsigned StackGiven = 16;
+  typedef struct packed {
+    logic [15:0]           registers;
+    logic [StackGiven-1:0] stack;
+  } xdp_given_t;
+
   // A packet for a context.
   typedef struct packed {
     logic [7:0]            slot;
@@ -242,7 +263,44 @@ package sluice_xdp_pkg;
     logic [OffsetBits-1:0] most;        // bytes that its frame may have
     logic [StampBits-1:0]  stamp;       // ticks when it entered the pipeline
     logic [ClockBits-1:0]  came;        // when it was whole in its queue
+    xdp_given_t            given;       // what the warp engine has made
+    logic [7:0]            made;        // work that is behind it
+    steps_t                steps;       // of the map engine, for its early lookup
   } xdp_start_t;
+
+  // A word that a packet begins with, as the warp engine makes it: a register, from 16 on a word of the stack, from 32 on one of the key. With the last one all that
+  // it begins with.
+  typedef struct packed {
+    logic [7:0]  slot;
+    logic [5:0]  target;
+    logic [63:0] data;
+    logic        last;
+    xdp_given_t  given;
+  } xdp_word_t;
+
+  // A lookup of a packet that no context has yet: what it asks.
+  typedef struct packed {
+    logic [15:0]           map;
+    logic [ModuleBits-1:0] module_id;
+  } xdp_early_t;
+
+  // What came of it.
+  typedef struct packed {
+    logic [7:0]  slot;
+    logic        fault;
+    logic [63:0] value;
+    steps_t      steps;
+  } xdp_early_answer_t;
+
+  // A packet whose verdict is known without a context: what is said of it, and what it counts.
+  typedef struct packed {
+    logic [7:0]            slot;
+    logic [2:0]            verdict;
+    logic [OffsetBits-1:0] past;
+    logic [ModuleBits-1:0] module_id;
+    xdp_regions_t          regions;
+    xdp_warp_count_t [1:0] counts;
+  } xdp_settled_t;
 
   // What a program said of its packet.
   typedef struct packed {
@@ -340,10 +398,6 @@ package sluice_xdp_pkg;
     logic [StackWords-1:0] written;    // words of the stack that were written
     depth_t                depth;
   } xdp_map_call_t;
-
-  // Cycles of the map engine; as many as fit stand for more.
-  localparam int unsigned StepBits = 12;
-  typedef logic [StepBits-1:0] steps_t;
 
   // What it answers.
   typedef struct packed {

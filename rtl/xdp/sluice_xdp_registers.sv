@@ -8,6 +8,9 @@
 /// A register may be written *late*: `late_mark_i` says with the bundle's other results that it will be, and `late_valid_i`
 /// writes it in a later cycle in which the last lane writes nothing, by that lane's register and data.
 ///
+/// A packet may begin with registers that the warp engine has made (`read_given_i`): they were written for its slot (`set_*`, by the last lane's port, in a cycle in which nobody else
+/// writes there) and are read from there until they are written.
+///
 /// r10 is the frame's address, by depth; r1 that was not written is the address of the program's context; another register that
 /// was not written is 0. A port of which nothing is wanted (`read_none_i`) reads 0, and so does the upper half of one that wants 32 bits
 /// (`read_narrow_i`).
@@ -20,7 +23,9 @@ module sluice_xdp_registers
 #(
     parameter int unsigned Contexts = 8,
     parameter int unsigned Lanes = XdpLanes,
-    localparam int unsigned ContextBits = $clog2(Contexts)
+    parameter int unsigned Slots = 16,
+    localparam int unsigned ContextBits = $clog2(Contexts),
+    localparam int unsigned SlotBits = $clog2(Slots)
 ) (
     input logic clk_i,
 
@@ -31,6 +36,8 @@ module sluice_xdp_registers
     input  logic   [    2*Lanes-1:0][ 3:0] read_register_i,
     input  logic   [    2*Lanes-1:0]       read_none_i,
     input  logic   [    2*Lanes-1:0]       read_narrow_i,
+    input  logic   [           15:0]       read_given_i,
+    input  logic   [   SlotBits-1:0]       read_slot_i,
     output logic   [    2*Lanes-1:0][63:0] read_o,
 
     input logic [ContextBits-1:0]       write_context_i,
@@ -42,11 +49,18 @@ module sluice_xdp_registers
     input logic                   late_mark_i,
     input logic [            3:0] late_marked_i,
     input logic                   late_valid_i,
-    input logic [ContextBits-1:0] late_context_i
+    input logic [ContextBits-1:0] late_context_i,
+
+    input logic                set_valid_i,
+    input logic [SlotBits-1:0] set_slot_i,
+    input logic [         3:0] set_register_i,
+    input logic [        63:0] set_data_i
 );
 
   localparam int unsigned Registers = 16;
   localparam int unsigned BankBits = (Lanes > 1) ? $clog2(Lanes) : 1;
+  // Of a context's registers, or of those of a slot.
+  localparam int unsigned PlaceBits = (SlotBits > ContextBits) ? SlotBits : ContextBits;
 
   if (Contexts < 2 || 2 ** ContextBits != Contexts) begin : gen_bad_contexts
     $fatal(1, "xdp_registers: Contexts is %0d, expected a power of two from 2 on (%m)", Contexts);
@@ -66,20 +80,22 @@ module sluice_xdp_registers
   for (genvar p = 0; p < int'(2 * Lanes); p++) begin : gen_read
     logic [3:0] register;
     // Whose bank is read, for the lower and upper half; what no bank has: addresses, which are below 2^32.
-    logic is_frame, valid;
+    logic is_frame, valid, given;
     logic [1:0][Lanes-1:0] from, from_q;
     logic [31:0] address, address_q;
     assign register = read_register_i[p];
     assign is_frame = register == 4'd10;
     assign valid = read_state.valid[register] && !read_fresh_i;
+    assign given = read_given_i[register] && !valid;
     always_comb begin
       for (int unsigned l = 0; l < Lanes; l++) begin
-        from[0][l] = valid && !is_frame && !read_none_i[p] && read_state.bank[register] == BankBits'(l);
+        from[0][l] = !is_frame && !read_none_i[p] &&
+            ((valid && read_state.bank[register] == BankBits'(l)) || (given && l == Lanes - 1));
       end
       from[1] = read_narrow_i[p] ? '0 : from[0];
       address = '0;
       if (is_frame) address = FrameAddress + {19'd0, read_depth_i, 10'd0};
-      else if (register == 4'd1 && !valid) address = ContextAddress;
+      else if (register == 4'd1 && !valid && !given) address = ContextAddress;
       if (read_none_i[p]) address = '0;
     end
     always_ff @(posedge clk_i) begin
@@ -94,22 +110,40 @@ module sluice_xdp_registers
     end
 
     for (genvar l = 0; l < int'(Lanes); l++) begin : gen_bank
-      logic late;
-      assign late = l == int'(Lanes) - 1 && late_valid_i;
-      sluice_ram_1r1w #(
-          .Width   (64),
-          .Depth   (Registers * Contexts),
-          .InitZero(1'b0),
-          .Style   ("block")
-      ) u_bank (
-          .clk_i,
-          .wr_en_i  (write_valid_i[l] || late),
-          .wr_addr_i({late ? late_context_i : write_context_i, write_register_i[l]}),
-          .wr_data_i(write_data_i[l]),
-          .rd_en_i  (1'b1),
-          .rd_addr_i({read_context_i, register}),
-          .rd_data_o(banks[p][l])
-      );
+      if (l == int'(Lanes) - 1) begin : gen_last
+        logic [PlaceBits-1:0] write_place, read_place;
+        assign write_place = set_valid_i ? PlaceBits'(set_slot_i) : PlaceBits'(late_valid_i ? late_context_i : write_context_i);
+        assign read_place = given ? PlaceBits'(read_slot_i) : PlaceBits'(read_context_i);
+        sluice_ram_1r1w #(
+            .Width   (64),
+            .Depth   (2 * Registers * 2 ** PlaceBits),
+            .InitZero(1'b0),
+            .Style   ("block")
+        ) u_bank (
+            .clk_i,
+            .wr_en_i  (write_valid_i[l] || late_valid_i || set_valid_i),
+            .wr_addr_i({set_valid_i, write_place, set_valid_i ? set_register_i : write_register_i[l]}),
+            .wr_data_i(set_valid_i ? set_data_i : write_data_i[l]),
+            .rd_en_i  (1'b1),
+            .rd_addr_i({given, read_place, register}),
+            .rd_data_o(banks[p][l])
+        );
+      end else begin : gen_others
+        sluice_ram_1r1w #(
+            .Width   (64),
+            .Depth   (Registers * Contexts),
+            .InitZero(1'b0),
+            .Style   ("block")
+        ) u_bank (
+            .clk_i,
+            .wr_en_i  (write_valid_i[l]),
+            .wr_addr_i({write_context_i, write_register_i[l]}),
+            .wr_data_i(write_data_i[l]),
+            .rd_en_i  (1'b1),
+            .rd_addr_i({read_context_i, register}),
+            .rd_data_o(banks[p][l])
+        );
+      end
     end
   end
 
@@ -140,5 +174,10 @@ module sluice_xdp_registers
       new_state.bank[late_marked_i]  = BankBits'(Lanes - 1);
     end
   end
+
+`ifndef SYNTHESIS
+  WhatIsGivenHasThePort_A :
+  assert property (@(posedge clk_i) !set_valid_i || !(write_valid_i[Lanes-1] || late_valid_i));
+`endif
 
 endmodule

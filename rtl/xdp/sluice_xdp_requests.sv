@@ -3,7 +3,9 @@
 /// A context asks once and waits for its answer: so there is always room, and nobody is sent back. Values take requests in the order in which they came. `late_i` is what
 /// packet memory has read for the request of the cycle before; `late_o` that of the request that was taken in the cycle before.
 ///
-/// Without `Queue` a request is taken in its cycle or sent back: where values of one module wait for external memory, a request of another one may not stand behind them.
+/// What packets count that no context has (`count_*`) goes the same way, in cycles in which no context asks; its row is its packet's slot, its context says nothing.
+///
+/// Without `Queue` nothing is counted, and a request is taken in its cycle or sent back: where values of one module wait for external memory, a request of another one may not stand behind them.
 ///
 /// Latency: 1 cycle, without `Queue` none. Throughput: a request a cycle. Stall behaviour: requests hold until taken.
 module sluice_xdp_requests
@@ -27,8 +29,17 @@ module sluice_xdp_requests
     input  logic         [   CodeBits-1:0] row_i,
     input  logic         [           63:0] late_i,
 
+    input  logic                           count_valid_i,
+    output logic                           count_ready_o,
+    input  xdp_request_t                   count_i,
+    // "Bits of signal are not used": slots are numbered as for the largest memory.
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic         [            7:0] count_slot_i,
+    // verilator lint_on UNUSEDSIGNAL
+
     output logic                           valid_o,
     input  logic                           ready_i,
+    output logic                           count_o,
     output xdp_request_t                   request_o,
     output logic         [ContextBits-1:0] context_o,
     output logic         [   CodeBits-1:0] row_o,
@@ -36,23 +47,27 @@ module sluice_xdp_requests
 );
 
   if (Queue) begin : gen_queue
-    logic [$clog2(Contexts+1)-1:0] unused_level;
-    logic came_q;
+    // Room of contexts, and as much again for counts.
+    localparam int unsigned Room = 2 * Contexts;
+    logic [$clog2(Room+1)-1:0] level;
+    logic came_q, counts;
+    assign count_ready_o = !valid_i && 32'(level) < Contexts;
+    assign counts = count_valid_i && count_ready_o;
     logic [ContextBits-1:0] came_context_q, taken_context_q;
 
     sluice_fifo #(
-        .Width(CodeBits + ContextBits + $bits(xdp_request_t)),
-        .Depth(Contexts)
+        .Width(1 + CodeBits + ContextBits + $bits(xdp_request_t)),
+        .Depth(Room)
     ) u_requests (
         .clk_i,
         .rst_ni,
-        .valid_i,
+        .valid_i(valid_i || counts),
         .ready_o,
-        .data_i ({row_i, context_i, request_i}),
+        .data_i (valid_i ? {1'b0, row_i, context_i, request_i} : {1'b1, CodeBits'(count_slot_i), context_i, count_i}),
         .valid_o,
         .ready_i,
-        .data_o ({row_o, context_o, request_o}),
-        .level_o(unused_level)
+        .data_o ({count_o, row_o, context_o, request_o}),
+        .level_o(level)
     );
 
     // A request is taken in the cycle behind its own at the earliest; what was read for it is there then, and written.
@@ -85,6 +100,12 @@ module sluice_xdp_requests
     assign context_o = context_i;
     assign row_o     = row_i;
     assign late_o    = late_i;
+    assign count_ready_o = 1'b0;
+    assign count_o = 1'b0;
+    // verilator lint_off UNUSEDSIGNAL
+    logic [1+$bits(xdp_request_t)+7:0] unused_count;
+    // verilator lint_on UNUSEDSIGNAL
+    assign unused_count = {count_valid_i, count_i, count_slot_i};
   end
 
 endmodule

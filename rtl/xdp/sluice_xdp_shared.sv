@@ -19,7 +19,8 @@ module sluice_xdp_shared
     localparam int unsigned Cores = Cfg.cores,
     localparam int unsigned ContextBits = $clog2(Cfg.contexts),
     localparam int unsigned ProcessorBits = $clog2(Cores * Cfg.contexts),
-    localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1
+    localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1,
+    localparam int unsigned IdBits = xdp_id_bits(Cfg)
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -31,6 +32,9 @@ module sluice_xdp_shared
     output logic         [   Cores-1:0]                  request_ready_o,
     input  xdp_request_t [   Cores-1:0]                  request_i,
     input  logic         [   Cores-1:0][ContextBits-1:0] request_context_i,
+    // It counts, for a packet that no context has; that it is done.
+    input  logic         [   Cores-1:0]                  request_count_i,
+    output logic         [   Cores-1:0]                  count_done_o,
     input  logic         [   Cores-1:0][           63:0] late_i,
     input  logic                                         helper_valid_i,
     output logic                                         helper_ready_o,
@@ -64,10 +68,20 @@ module sluice_xdp_shared
     input  logic            [        Cores-1:0]                        map_read_ready_i,
     output xdp_place_t      [        Cores-1:0]                        map_read_place_o,
     input  logic            [        Cores-1:0][            1:0][63:0] map_read_data_i,
+    // Early lookups, as sluice_xdp_maps takes them.
+    input  logic                                                       early_valid_i,
+    output logic                                                       early_ready_o,
+    input  logic            [       IdBits-1:0]                        early_id_i,
+    input  xdp_early_t                                                 early_next_i,
+    input  xdp_early_t                                                 early_i,
+    output logic            [       IdBits-1:0]                        early_key_id_o,
+    output logic            [              2:0]                        early_word_o,
+    input  logic            [             63:0]                        early_data_i,
+    output logic                                                       early_answer_o,
     // An operation is done: whose.
     output logic                                                       map_done_o,
     output logic                                                       map_done_host_o,
-    output logic            [ProcessorBits-1:0]                        map_done_processor_o,
+    output logic            [       IdBits-1:0]                        map_done_id_o,
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
@@ -183,7 +197,7 @@ module sluice_xdp_shared
   logic [ProcessorBits+1:0] whose;
   assign whose = {
     asks_engine || asks_helper,
-    asks_helper,
+    asks_helper || (asks_any && request_count_i[asks_core]),
     (asks_engine || asks_helper) ? '0 : processor_of(asks_core, request_context_i[asks_core])
   };
   // No store comes when the memory is an atomic operation's.
@@ -227,10 +241,13 @@ module sluice_xdp_shared
   logic soon_valid;
   logic [ProcessorBits+1:0] soon_asker;
   logic [Cores-1:0] chip_done_q, done_core;
-  function automatic logic [Cores-1:0] cores_of(logic valid, logic [ProcessorBits+1:0] processor);
-    return (valid && !processor[ProcessorBits+1]) ? Cores'(1) << core_of(processor[ProcessorBits-1:0]) : '0;
+  function automatic logic [Cores-1:0] cores_of(logic valid, logic counts, logic [ProcessorBits+1:0] asks);
+    return (valid && asks[ProcessorBits+1-:2] == {1'b0, counts}) ? Cores'(1) << core_of(asks[ProcessorBits-1:0]) : '0;
   endfunction
-  always_ff @(posedge clk_i) chip_done_q <= cores_of(soon_valid, soon_asker);
+  always_ff @(posedge clk_i) begin
+    chip_done_q  <= cores_of(soon_valid, 1'b0, soon_asker);
+    count_done_o <= rst_ni ? cores_of(soon_valid, 1'b1, soon_asker) : '0;
+  end
   outside_request_t leaves;
   logic chip_cfg_valid;
   cfg_rsp_t chip_cfg_rsp;
@@ -324,7 +341,7 @@ module sluice_xdp_shared
         .master_o        (outside_o),
         .slave_i         (outside_i)
     );
-    assign done_core = chip_done_valid ? chip_done_q : cores_of(far_done_valid, far_done_asker);
+    assign done_core = chip_done_valid ? chip_done_q : cores_of(far_done_valid, 1'b0, far_done_asker);
     assign done_valid = chip_done_valid || far_done_valid;
     assign done_asker = chip_done_valid ? chip_done_asker : far_done_asker;
     assign done_fault_o = chip_done_valid ? chip_done_fault : far_done_fault;
@@ -405,9 +422,14 @@ module sluice_xdp_shared
   // Maps.
 
   processor_t [Cores-1:0] map_processor;
+  // "Bits of signal are not used": of the next lookup its map.
+  // verilator lint_off UNUSEDSIGNAL
+  xdp_early_t early_next;
+  // verilator lint_on UNUSEDSIGNAL
+  assign early_next = early_next_i;
   // "Bits of signal are not used": whose core it is is known before.
   // verilator lint_off UNUSEDSIGNAL
-  processor_t answer_processor;
+  logic [IdBits-1:0] answer_processor;
   // verilator lint_on UNUSEDSIGNAL
   always_comb for (int unsigned c = 0; c < Cores; c++) map_processor[c] = processor_of(core_t'(c), map_context_i[c]);
   assign map_answer_context_o = answer_processor[ContextBits-1:0];
@@ -417,7 +439,8 @@ module sluice_xdp_shared
       .Rows      (Cfg.search),
       .Processors(2 ** ProcessorBits),
       .Cores     (Cores),
-      .Outside   (Outside)
+      .Outside   (Outside),
+      .IdBits    (IdBits)
   ) u_maps (
       .clk_i,
       .rst_ni,
@@ -428,13 +451,22 @@ module sluice_xdp_shared
       .answer_ready_i  (map_answer_ready_i),
       .answer_context_o(answer_processor),
       .answer_o        (map_answer_o),
+      .early_valid_i,
+      .early_ready_o,
+      .early_id_i,
+      .early_map_i     (early_next.map[$clog2(Cfg.maps)-1:0]),
+      .early_i,
+      .early_key_id_o,
+      .early_word_o,
+      .early_data_i,
+      .early_answer_o,
       .read_valid_o    (map_read_valid_o),
       .read_ready_i    (map_read_ready_i),
       .read_place_o    (map_read_place_o),
       .read_data_i     (map_read_data_i),
       .done_o          (map_done_o),
       .done_host_o     (map_done_host_o),
-      .done_context_o  (map_done_processor_o),
+      .done_context_o  (map_done_id_o),
       .locks_o         (map_locks),
       .locks_module_o  (map_locks_module),
       .request_valid_o (map_request_valid),

@@ -47,7 +47,7 @@ module sluice_xdp_stage_fetch
         module_id: bundle_i.start ? taken.module_id : module_i,
         turn: bundle_i.start ? '{pass: PassBundle, depth: '0} : turn_i,
         past: taken.past,
-        work: taken.work
+        work: taken.work - WorkBits'(taken.made)
     };
     context_o <= context_i;
   end

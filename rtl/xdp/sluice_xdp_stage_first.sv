@@ -159,7 +159,7 @@ module sluice_xdp_stage_first
     bundle_o.ifindex     <= fixed.ifindex;
     bundle_o.caller_row  <= caller_i.row;
     bundle_o.frames      <= fixed.frames;
-    bundle_o.written     <= bundle_i.start ? '0 : written_i;
+    bundle_o.written     <= bundle_i.start ? {bundle_i.given, (StackWords - StackGiven)'(0)} : written_i;
     bundle_o.result      <= result_i;
     for (int unsigned l = 0; l < Lanes; l++) begin
       bundle_o.low[l] <= b_i[l][31:0];

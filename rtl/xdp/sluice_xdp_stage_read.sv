@@ -10,7 +10,9 @@ module sluice_xdp_stage_read
   import sluice_xdp_stages_pkg::*;
 #(
     parameter int unsigned Contexts = 8,
-    localparam int unsigned ContextBits = $clog2(Contexts)
+    parameter int unsigned Slots = 16,
+    localparam int unsigned ContextBits = $clog2(Contexts),
+    localparam int unsigned SlotBits = $clog2(Slots)
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -19,11 +21,19 @@ module sluice_xdp_stage_read
     input logic          [ContextBits-1:0] context_i,
     input xdp_code_row_t                   code_i,
     input xdp_page_row_t                   page_i,
-    input xdp_kept_t                       kept_i,
+    input xdp_kept_t                   kept_i,
+    input xdp_given_t                  given_i,
+    input logic          [SlotBits-1:0] slot_i,
 
     input xdp_write_t                   write_i,
     input logic       [ContextBits-1:0] write_context_i,
     input logic       [ContextBits-1:0] late_context_i,
+
+    // A register of a packet that waits in a slot.
+    input logic                set_valid_i,
+    input logic [SlotBits-1:0] set_slot_i,
+    input logic [         3:0] set_register_i,
+    input logic [        63:0] set_data_i,
 
     output xdp_read_t                         bundle_o,
     output logic      [ContextBits-1:0]       context_o,
@@ -69,7 +79,8 @@ module sluice_xdp_stage_read
   logic [2*Lanes-1:0][63:0] values;
   sluice_xdp_registers #(
       .Contexts(Contexts),
-      .Lanes   (Lanes)
+      .Lanes   (Lanes),
+      .Slots   (Slots)
   ) u_registers (
       .clk_i,
       .read_context_i  (context_i),
@@ -78,6 +89,8 @@ module sluice_xdp_stage_read
       .read_register_i (registers),
       .read_none_i     (none),
       .read_narrow_i   (narrow),
+      .read_given_i    (given_i.registers),
+      .read_slot_i     (slot_i),
       .read_o          (values),
       .write_context_i,
       .write_clear_i   (write_i.clear),
@@ -87,7 +100,11 @@ module sluice_xdp_stage_read
       .late_mark_i     (write_i.mark),
       .late_marked_i   (write_i.marked),
       .late_valid_i    (write_i.late),
-      .late_context_i
+      .late_context_i,
+      .set_valid_i,
+      .set_slot_i,
+      .set_register_i,
+      .set_data_i
   );
 
   xdp_kept_t fresh;
@@ -113,6 +130,7 @@ module sluice_xdp_stage_read
     bundle_o.row       <= bundle_i.row;
     bundle_o.turn      <= bundle_i.turn;
     bundle_o.kept      <= bundle_i.start ? fresh : kept_i;
+    bundle_o.given     <= given_i.stack;
     // A pass that restores registers has no bundle.
     bundle_o.foreign   <= foreign && bundle_i.turn.pass == PassBundle;
     bundle_o.enters    <= code_i.lanes[Lanes-1].op[FlagBit] && !foreign && bundle_i.turn.pass == PassBundle;

@@ -150,6 +150,7 @@ package sluice_xdp_stages_pkg;
     logic [CodeBits-1:0]            row;
     xdp_turn_t                      turn;
     xdp_kept_t                      kept;
+    logic [StackGiven-1:0]          given;      // words of the stack that its packet began with
     logic                           foreign;    // its page is not its module's
     logic                           enters;     // its row is of its flow's section, or behind all of that
     logic                           leaves;

@@ -39,6 +39,8 @@ module sluice_xdp_unload
     input logic                     slot_valid_i,
     input logic      [SlotBits-1:0] slot_i,
     input xdp_slot_t                slot_data_i,
+    // One without a program waits until it ends.
+    input logic                     slot_waits_i,
 
     input logic     end_valid_i,
     // "Bits of signal are not used": slots are numbered as for the largest memory.
@@ -173,7 +175,7 @@ module sluice_xdp_unload
     if (!rst_ni) begin
       done_q <= '0;
     end else begin
-      if (slot_valid_i) done_q[slot_i] <= !slot_data_i.has_program;
+      if (slot_valid_i) done_q[slot_i] <= !slot_data_i.has_program && !slot_waits_i;
       if (end_valid_i) done_q[end_i.slot[SlotBits-1:0]] <= 1'b1;
       if (judged) done_q[head_q] <= 1'b0;
     end

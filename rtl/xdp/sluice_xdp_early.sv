@@ -1,0 +1,220 @@
+/// What the warp engine makes for packets on their way into a core: words go to their packet's core and slot, and those of a key to its lookup, which is asked of the map engine.
+///
+/// `enter_*` names the slot of each packet for which words come, in their order (`set_*`, as the warp engine gives them). A packet's lookup is asked when its last word has come; one
+/// that is of its flow's section (`enter_turn_i`) when that is the packet's (`flow_waits_i`, by slot of all cores). Lookups that wait hold up nobody else's words or lookups. Words of a key
+/// that no step has made are zero.
+///
+/// Latency: a word in its cycle; 2 cycles from a last word to its lookup. Throughput: a word and a lookup a cycle. Stall behaviour: a word waits for its core, and all behind it; a core takes
+/// each after some cycles, whatever comes behind it.
+module sluice_xdp_early
+  import sluice_pkg::*;
+  import sluice_xdp_rows_pkg::*;
+  import sluice_xdp_pkg::*;
+  import sluice_warp_pkg::*;
+#(
+    parameter int unsigned Cores = 2,
+    parameter int unsigned Slots = 16,
+    parameter int unsigned IdBits = 6,
+    localparam int unsigned AllSlots = Cores * Slots,
+    localparam int unsigned AllSlotBits = $clog2(AllSlots)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input logic                                enter_valid_i,
+    input logic             [ AllSlotBits-1:0] enter_slot_i,
+    input logic                                enter_looks_i,
+    input logic                                enter_turn_i,
+    input xdp_early_t                          enter_asks_i,
+    input logic             [Cores*Slots-1:0]  flow_waits_i,
+
+    input  logic                      set_valid_i,
+    output logic                      set_ready_o,
+    input  logic [WarpTargetBits-1:0] set_target_i,
+    input  logic [              63:0] set_data_i,
+    input  logic                      set_last_i,
+
+    output logic      [Cores-1:0] word_valid_o,
+    input  logic      [Cores-1:0] word_ready_i,
+    output xdp_word_t             word_o,
+
+    // A lookup, as sluice_xdp_maps takes it.
+    output logic                    early_valid_o,
+    input  logic                    early_ready_i,
+    output logic       [IdBits-1:0] early_id_o,
+    output xdp_early_t              early_next_o,
+    output xdp_early_t              early_o,
+    // "Bits of signal are not used": that it is a packet's is known.
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic       [IdBits-1:0] early_key_id_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input  logic       [       2:0] early_word_i,
+    output logic       [      63:0] early_data_o
+);
+
+  // Packets whose words are to come: those that wait for theirs in the warp engine, and those whose words are under way.
+  localparam int unsigned Whose = 2 * WarpSets;
+  localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1;
+  localparam int unsigned SlotBits = $clog2(Slots);
+
+  typedef struct packed {
+    logic [AllSlotBits-1:0] slot;
+    logic                   looks_up;
+    logic                   turn;
+    xdp_early_t             asks;
+  } whose_t;
+
+  typedef struct packed {
+    xdp_early_t          asks;
+    logic [KeyWords-1:0] made;  // words of its key
+  } asked_t;
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Words.
+
+  logic whose_valid, unused_whose_ready, takes, last, is_key;
+  whose_t entered, whose;
+  logic [$clog2(Whose+1)-1:0] unused_whose_level;
+  logic [CoreBits-1:0] core;
+
+  assign entered = '{slot: enter_slot_i, looks_up: enter_looks_i, turn: enter_turn_i, asks: enter_asks_i};
+  sluice_fifo #(
+      .Width($bits(whose_t)),
+      .Depth(Whose)
+  ) u_whose (
+      .clk_i,
+      .rst_ni,
+      .valid_i(enter_valid_i),
+      .ready_o(unused_whose_ready),
+      .data_i (entered),
+      .valid_o(whose_valid),
+      .ready_i(last),
+      .data_o (whose),
+      .level_o(unused_whose_level)
+  );
+
+  assign core = CoreBits'(whose.slot >> SlotBits);
+  assign word_valid_o = Cores'(set_valid_i && whose_valid) << core;
+  assign set_ready_o = whose_valid && word_ready_i[core];
+  assign takes = set_valid_i && set_ready_o;
+  assign last = takes && set_last_i;
+
+  // Targets: registers, words of the stack, words of the key.
+  xdp_given_t given_q, given;
+  logic [KeyWords-1:0] made_q, made;
+  assign is_key = set_target_i[5];
+  always_comb begin
+    given = given_q;
+    made  = made_q;
+    if (is_key) made = made | (KeyWords'(1) << set_target_i[2:0]);
+    else if (set_target_i[4]) given.stack = given.stack | (StackGiven'(1) << set_target_i[3:0]);
+    else given.registers = given.registers | (16'd1 << set_target_i[3:0]);
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || last) begin
+      given_q <= '0;
+      made_q  <= '0;
+    end else if (takes) begin
+      given_q <= given;
+      made_q  <= made;
+    end
+  end
+  always_comb begin
+    word_o = '{
+        slot: 8'(whose.slot[SlotBits-1:0]),
+        target: set_target_i,
+        data: set_data_i,
+        last: set_last_i,
+        given: given
+    };
+    // The answer of its lookup.
+    if (whose.looks_up) word_o.given.registers[0] = 1'b1;
+  end
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Lookups.
+
+  logic [AllSlots-1:0] pending_q, turn_q, unused_grant;
+  logic chooses, chosen, offered_q;
+  logic [AllSlotBits-1:0] chosen_slot, offered_slot_q, key_slot;
+  asked_t asked, key_asked, last_asked;
+  // "Bits of signal are not used": which words were made is asked with the key.
+  // verilator lint_off UNUSEDSIGNAL
+  asked_t offered;
+  // verilator lint_on UNUSEDSIGNAL
+
+  assign last_asked = '{asks: whose.asks, made: made};
+  assign asked = last_asked;
+  sluice_ram_lut #(
+      .Width    ($bits(asked_t)),
+      .Depth    (AllSlots),
+      .ReadPorts(2)
+  ) u_asked (
+      .clk_i,
+      .we_i   (last),
+      .waddr_i(whose.slot),
+      .wdata_i(asked),
+      .raddr_i({key_slot, offered_slot_q}),
+      .rdata_o({key_asked, offered})
+  );
+
+  assign chooses = !offered_q || early_ready_i;
+  sluice_arb_rr #(
+      .Requests(AllSlots)
+  ) u_next (
+      .clk_i,
+      .rst_ni,
+      .req_i    (pending_q & ~(turn_q & flow_waits_i)),
+      .advance_i(chooses),
+      .grant_o  (unused_grant),
+      .index_o  (chosen_slot),
+      .valid_o  (chosen)
+  );
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      pending_q <= '0;
+      offered_q <= 1'b0;
+    end else begin
+      if (chooses) offered_q <= chosen;
+      if (chooses && chosen) pending_q[chosen_slot] <= 1'b0;
+      if (last && whose.looks_up) pending_q[whose.slot] <= 1'b1;
+    end
+    if (chooses) offered_slot_q <= chosen_slot;
+    if (last) turn_q[whose.slot] <= whose.turn;
+    if (early_valid_o && early_ready_i) early_o <= offered.asks;
+  end
+  assign early_valid_o = offered_q;
+  assign early_id_o = {1'b1, (IdBits - 1)'(offered_slot_q)};
+  assign early_next_o = offered.asks;
+
+  // Its key.
+  logic made_there_q;
+  logic [63:0] key_word;
+  assign key_slot = AllSlotBits'(early_key_id_i);
+  sluice_ram_1r1w #(
+      .Width   (64),
+      .Depth   (KeyWords * AllSlots),
+      .InitZero(1'b0),
+      .Style   ("block")
+  ) u_keys (
+      .clk_i,
+      .wr_en_i  (takes && is_key),
+      .wr_addr_i({whose.slot, set_target_i[2:0]}),
+      .wr_data_i(set_data_i),
+      .rd_en_i  (1'b1),
+      .rd_addr_i({key_slot, early_word_i}),
+      .rd_data_o(key_word)
+  );
+  always_ff @(posedge clk_i) made_there_q <= key_asked.made[early_word_i];
+  assign early_data_o = made_there_q ? key_word : '0;
+
+`ifndef SYNTHESIS
+  PacketsHaveRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !enter_valid_i || unused_whose_ready);
+  WordsAreSomebodys_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !set_valid_i || whose_valid);
+  APacketLooksUpOnce_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !(last && whose.looks_up) || !pending_q[whose.slot]);
+`endif
+
+endmodule
