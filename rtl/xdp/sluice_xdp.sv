@@ -19,6 +19,7 @@ module sluice_xdp
   import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
   import sluice_xdp_outside_pkg::*;
+  import sluice_warp_pkg::*;
 #(
     parameter xdp_cfg_t Cfg = XdpCfgDefault,
     localparam int unsigned Bytes = Cfg.bus_bytes
@@ -72,7 +73,9 @@ module sluice_xdp
   localparam int unsigned Modules = Cfg.modules;
   localparam int unsigned Cores = Cfg.cores;
   localparam int unsigned ContextBits = $clog2(Cfg.contexts);
-  localparam int unsigned ProcessorBits = $clog2(Cores * Cfg.contexts);
+  localparam int unsigned SlotBits = $clog2(Cfg.packets);
+  localparam int unsigned AllSlotBits = $clog2(Cores * Cfg.packets);
+  localparam int unsigned IdBits = xdp_id_bits(Cfg);
   localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1;
   localparam int unsigned LookBits = $clog2(2 * Modules);
   localparam int unsigned EarnBits = 10;  // of beats that a packet may become
@@ -105,9 +108,9 @@ module sluice_xdp
   sideband_t pass_side;
   route_t pass_route;
 
-  logic drop_valid, drop_ready, in_valid, in_ready, out_valid, out_ready;
+  logic drop_valid, drop_ready, queued_valid, queued_ready, in_valid, in_ready, out_valid, out_ready;
   xdp_dropped_t dropped;
-  xdp_in_t in;
+  xdp_in_t queued, in;
   xdp_out_t out;
 
   logic spent_valid;
@@ -149,9 +152,9 @@ module sluice_xdp
       .drop_valid_o     (drop_valid),
       .drop_ready_i     (drop_ready),
       .drop_o           (dropped),
-      .in_valid_o       (in_valid),
-      .in_ready_i       (in_ready),
-      .in_o             (in),
+      .in_valid_o       (queued_valid),
+      .in_ready_i       (queued_ready),
+      .in_o             (queued),
       .back_i           (back),
       .shared_contexts_o(shared_contexts),
       .charge_valid_i   (spent_valid),
@@ -163,6 +166,77 @@ module sluice_xdp
       .cfg_rsp_o        (queues_cfg_rsp),
       .waiting_o        (entry_waiting)
   );
+
+  // ---------------------------------------------------------------------------------------------------------------
+  // Warp.
+
+  logic arrival_valid, early_valid, early_ready, early_answer, warp_waiting, warp_cfg_valid;
+  logic [LookBits-1:0] arrival_index;
+  warp_leaf_t leaf;
+  logic [31:0] ifindex;
+  logic [AllSlotBits-1:0] in_slot;
+  logic [Cores*Cfg.packets-1:0] flow_waits;
+  logic [Cores-1:0] word_valid, word_ready, answer_valid, request_count, count_done;
+  xdp_word_t word;
+  xdp_early_answer_t answer;
+  // "Bits of signal are not used": whether a lookup that is done was early is told beside.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [IdBits-1:0] early_id, early_key_id, map_done_id;
+  // verilator lint_on UNUSEDSIGNAL
+  xdp_early_t early_next, early;
+  logic [2:0] early_word;
+  logic [63:0] early_data;
+  cfg_rsp_t warp_cfg_rsp;
+
+  sluice_xdp_warp #(
+      .Cfg(Cfg)
+  ) u_warp (
+      .clk_i,
+      .rst_ni,
+      .in_valid_i     (queued_valid),
+      .in_ready_o     (queued_ready),
+      .in_i           (queued),
+      .arrival_valid_o(arrival_valid),
+      .arrival_index_o(arrival_index),
+      .arrival_i      (arrival_row),
+      .out_valid_o    (in_valid),
+      .out_ready_i    (in_ready),
+      .out_o          (in),
+      .leaf_o         (leaf),
+      .ifindex_o      (ifindex),
+      .slot_i         (in_slot),
+      .flow_waits_i   (flow_waits),
+      .word_valid_o   (word_valid),
+      .word_ready_i   (word_ready),
+      .word_o         (word),
+      .early_valid_o  (early_valid),
+      .early_ready_i  (early_ready),
+      .early_id_o     (early_id),
+      .early_next_o   (early_next),
+      .early_o        (early),
+      .early_key_id_i (early_key_id),
+      .early_word_i   (early_word),
+      .early_data_o   (early_data),
+      .cfg_valid_i,
+      .cfg_req_i,
+      .cfg_valid_o    (warp_cfg_valid),
+      .cfg_rsp_o      (warp_cfg_rsp),
+      .waiting_o      (warp_waiting)
+  );
+
+  // Answers of early lookups, to the slot's core.
+  always_comb begin
+    answer_valid = '0;
+    for (int unsigned c = 0; c < Cores; c++) begin
+      answer_valid[c] = early_answer && 32'(map_done_id[AllSlotBits-1:0] >> SlotBits) == c;
+    end
+    answer = '{
+        slot: 8'(map_done_id[SlotBits-1:0]),
+        fault: map_answer.fault,
+        value: map_answer.value,
+        steps: map_answer.steps
+    };
+  end
 
   // ---------------------------------------------------------------------------------------------------------------
   // Cores.
@@ -211,7 +285,6 @@ module sluice_xdp
   // What they share is done.
   logic value_taken, map_done, map_done_host, cores_waiting;
   logic [CoreBits-1:0] value_core;
-  logic [ProcessorBits-1:0] map_done_processor;
 
   sluice_xdp_cores #(
       .Cfg(Cfg)
@@ -222,13 +295,21 @@ module sluice_xdp
       .in_valid_i          (in_valid),
       .in_ready_o          (in_ready),
       .in_i                (in),
+      .in_leaf_i           (leaf),
+      .in_ifindex_i        (ifindex),
+      .in_slot_o           (in_slot),
+      .flow_waits_o        (flow_waits),
+      .word_valid_i        (word_valid),
+      .word_ready_o        (word_ready),
+      .word_i              (word),
+      .answer_valid_i      (answer_valid),
+      .answer_i            (answer),
       .back_o              (back),
       .shared_contexts_i   (shared_contexts),
       .out_valid_o         (out_valid),
       .out_ready_i         (out_ready),
       .out_o               (out),
       .program_i           (program_row),
-      .arrival_i           (arrival_row),
       .fetch_valid_o       (fetch_valid),
       .fetch_row_o         (fetch_row),
       .code_i              (code_row),
@@ -240,6 +321,8 @@ module sluice_xdp
       .request_ready_i     (request_ready),
       .request_o           (request),
       .request_context_o   (request_context),
+      .request_count_o     (request_count),
+      .count_done_i        (count_done),
       .late_o              (late),
       .helper_valid_o      (helper_valid),
       .helper_ready_i      (helper_ready),
@@ -289,7 +372,7 @@ module sluice_xdp
       .value_core_i        (value_core),
       .map_done_i          (map_done),
       .map_done_host_i     (map_done_host),
-      .map_done_processor_i(map_done_processor),
+      .map_done_id_i       (map_done_id),
       .step_valid_o,
       .step_o,
       .waiting_o           (cores_waiting)
@@ -306,6 +389,8 @@ module sluice_xdp
       .request_ready_o     (request_ready),
       .request_i           (request),
       .request_context_i   (request_context),
+      .request_count_i     (request_count),
+      .count_done_o        (count_done),
       .late_i              (late),
       .helper_valid_i      (helper_valid),
       .helper_ready_o      (helper_ready),
@@ -336,7 +421,16 @@ module sluice_xdp
       .map_read_data_i     (map_read_data),
       .map_done_o          (map_done),
       .map_done_host_o     (map_done_host),
-      .map_done_processor_o(map_done_processor),
+      .map_done_id_o       (map_done_id),
+      .early_valid_i       (early_valid),
+      .early_ready_o       (early_ready),
+      .early_id_i          (early_id),
+      .early_next_i        (early_next),
+      .early_i             (early),
+      .early_key_id_o      (early_key_id),
+      .early_word_o        (early_word),
+      .early_data_i        (early_data),
+      .early_answer_o      (early_answer),
       .cfg_valid_i,
       .cfg_req_i,
       .values_cfg_valid_o  (values_cfg_valid),
@@ -440,6 +534,8 @@ module sluice_xdp
       .program_valid_i   (in_valid),
       .program_index_i   ({in.side.module_id[LookBits-2:0], in.side.generation}),
       .program_o         (program_row),
+      .arrival_valid_i   (arrival_valid),
+      .arrival_index_i   (arrival_index),
       .arrival_o         (arrival_row),
       .interfaces_valid_i(look_valid),
       .interfaces_index_i(look_index),

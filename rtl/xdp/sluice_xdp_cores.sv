@@ -11,6 +11,7 @@ module sluice_xdp_cores
   import sluice_xdp_pkg::*;
   import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
+  import sluice_warp_pkg::*;
 #(
     parameter xdp_cfg_t Cfg = XdpCfgDefault,
     localparam int unsigned Cores = Cfg.cores,
@@ -19,7 +20,9 @@ module sluice_xdp_cores
     localparam int unsigned ContextBits = $clog2(Cfg.contexts),
     localparam int unsigned ProcessorBits = $clog2(Cores * Cfg.contexts),
     localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1,
-    localparam int unsigned LookBits = $clog2(2 * Cfg.modules)
+    localparam int unsigned LookBits = $clog2(2 * Cfg.modules),
+    localparam int unsigned AllSlotBits = $clog2(Cores * Slots),
+    localparam int unsigned IdBits = xdp_id_bits(Cfg)
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -29,6 +32,17 @@ module sluice_xdp_cores
     input  logic    in_valid_i,
     output logic    in_ready_o,
     input  xdp_in_t in_i,
+    // What the warp engine says of a packet, and its port's interface, with each beat; the slot that it gets, of all cores.
+    input  warp_leaf_t                   in_leaf_i,
+    input  logic       [           31:0] in_ifindex_i,
+    output logic       [AllSlotBits-1:0] in_slot_o,
+    output logic       [Cores*Slots-1:0] flow_waits_o,
+    // What packets begin with.
+    input  logic              [Cores-1:0] word_valid_i,
+    output logic              [Cores-1:0] word_ready_o,
+    input  xdp_word_t                     word_i,
+    input  logic              [Cores-1:0] answer_valid_i,
+    input  xdp_early_answer_t             answer_i,
 
     // Slots and memory that come back; contexts of each core that nobody owns.
     output xdp_back_t [                 Cores-1:0] back_o,
@@ -40,7 +54,6 @@ module sluice_xdp_cores
 
     // Programs and instructions.
     input  xdp_program_row_t                              program_i,
-    input  xdp_interfaces_row_t                           arrival_i,
     output logic                [Cores-1:0]               fetch_valid_o,
     output logic                [Cores-1:0][CodeBits-1:0] fetch_row_o,
     input  xdp_code_row_t       [Cores-1:0]               code_i,
@@ -54,6 +67,8 @@ module sluice_xdp_cores
     input  logic             [      Cores-1:0]                  request_ready_i,
     output xdp_request_t     [      Cores-1:0]                  request_o,
     output logic             [      Cores-1:0][ContextBits-1:0] request_context_o,
+    output logic             [      Cores-1:0]                  request_count_o,
+    input  logic             [      Cores-1:0]                  count_done_i,
     output logic             [      Cores-1:0][           63:0] late_o,
     output logic                                                helper_valid_o,
     input  logic                                                helper_ready_i,
@@ -112,7 +127,7 @@ module sluice_xdp_cores
     input  logic                [     CoreBits-1:0] value_core_i,
     input  logic                                    map_done_i,
     input  logic                                    map_done_host_i,
-    input  logic                [ProcessorBits-1:0] map_done_processor_i,
+    input  logic                [       IdBits-1:0] map_done_id_i,
     output logic                [     XdpSteps-1:0] step_valid_o,
     output xdp_step_trace_row_t [     XdpSteps-1:0] step_o,
 
@@ -156,9 +171,11 @@ module sluice_xdp_cores
   // In.
 
   logic enters;
-  logic [2:0] arrival_port_q;
-  // The port's interface, of a packet that comes.
-  always_ff @(posedge clk_i) if (enters) arrival_port_q <= in_i.side.id[30:28];
+  logic [31:0] ifindex_q;
+  // The port's interface, of a packet that has come.
+  always_ff @(posedge clk_i) if (enters) ifindex_q <= in_ifindex_i;
+  assign in_slot_o = AllSlotBits'((32'(in_i.core) << SlotBits) | 32'(enter_slot[CoreBits'(in_i.core)]));
+  assign flow_waits_o = flow_waits;
 
   sluice_xdp_spread #(
       .Cores  (Cores),
@@ -211,6 +228,12 @@ module sluice_xdp_cores
         .s_axis_came          (in_i.came),
         .s_axis_room          (in_i.room),
         .s_axis_need          (in_i.need),
+        .s_axis_leaf          (in_leaf_i),
+        .word_valid_i         (word_valid_i[c]),
+        .word_ready_o         (word_ready_o[c]),
+        .word_i,
+        .answer_valid_i       (answer_valid_i[c]),
+        .answer_i,
         .shared_contexts_i,
         .back_o               (back_o[c]),
         .now_i,
@@ -221,7 +244,7 @@ module sluice_xdp_cores
         .enter_valid_o        (enter_valid[c]),
         .enter_slot_o         (enter_slot[c]),
         .program_i,
-        .ifindex_i            (arrival_i.ifindex[arrival_port_q]),
+        .ifindex_i            (ifindex_q),
         .waits_i              (waits[c]),
         .soon_i               (soon[c]),
         .flow_waits_i         (flow_waits[c]),
@@ -237,6 +260,8 @@ module sluice_xdp_cores
         .interfaces_i         (interfaces_i[c]),
         .request_valid_o      (request_valid_o[c]),
         .request_ready_i      (request_ready_i[c]),
+        .request_count_o      (request_count_o[c]),
+        .count_done_i         (count_done_i[c]),
         .request_o            (request_o[c]),
         .request_context_o    (request_context_o[c]),
         .request_row_o        (request_row[c]),
@@ -413,7 +438,8 @@ module sluice_xdp_cores
   sluice_xdp_steps #(
       .Cores   (Cores),
       .Contexts(Cfg.contexts),
-      .Slots   (Slots)
+      .Slots   (Slots),
+      .IdBits  (IdBits)
   ) u_steps (
       .slot_valid_i    (slot_valid),
       .slot_i          (slot),
@@ -428,9 +454,10 @@ module sluice_xdp_cores
       .value_core_i,
       .value_context_i (request_context_o[value_core_i]),
       .value_row_i     (request_row[value_core_i]),
+      .value_early_i   (request_count_o[value_core_i]),
       .map_valid_i     (map_done_i),
       .map_host_i      (map_done_host_i),
-      .map_processor_i (map_done_processor_i),
+      .map_id_i        (map_done_id_i),
       .step_valid_o,
       .step_o
   );

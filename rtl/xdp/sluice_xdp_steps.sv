@@ -8,6 +8,8 @@ module sluice_xdp_steps
     parameter int unsigned Cores = 2,
     parameter int unsigned Contexts = 8,
     parameter int unsigned Slots = 16,
+    // Of who asks the map engine.
+    parameter int unsigned IdBits = 4,
     localparam int unsigned ContextBits = $clog2(Contexts),
     localparam int unsigned SlotBits = $clog2(Slots),
     localparam int unsigned ProcessorBits = $clog2(Cores * Contexts),
@@ -29,11 +31,13 @@ module sluice_xdp_steps
     input logic [   CoreBits-1:0] value_core_i,
     input logic [ContextBits-1:0] value_context_i,
     input logic [   CodeBits-1:0] value_row_i,
+    // It is asked for a packet that no context has: its slot is the row.
+    input logic                   value_early_i,
 
     // The map engine is done with an operation.
     input logic                     map_valid_i,
     input logic                     map_host_i,
-    input logic [ProcessorBits-1:0] map_processor_i,
+    input logic [       IdBits-1:0] map_id_i,
 
     output logic                [XdpSteps-1:0] step_valid_o,
     output xdp_step_trace_row_t [XdpSteps-1:0] step_o
@@ -69,9 +73,20 @@ module sluice_xdp_steps
     valid[0][XdpStepValue] = value_valid_i;
     step[0][XdpStepValue].processor = processor_of(32'(value_core_i), value_context_i);
     step[0][XdpStepValue].row = value_row_i;
+    if (value_early_i) begin
+      step[0][XdpStepValue].processor = '0;
+      step[0][XdpStepValue].row = '0;
+      step[0][XdpStepValue].slot = slot_of(32'(value_core_i), value_row_i[SlotBits-1:0]);
+      step[0][XdpStepValue].early = 1'b1;
+    end
     valid[0][XdpStepMap] = map_valid_i;
-    step[0][XdpStepMap].processor = 5'(map_processor_i);
+    step[0][XdpStepMap].early = IdBits > ProcessorBits && map_id_i[IdBits-1] && !map_host_i;
+    step[0][XdpStepMap].processor = 5'(map_id_i[ProcessorBits-1:0]);
     step[0][XdpStepMap].slot = 8'(map_host_i);
+    if (step[0][XdpStepMap].early) begin
+      step[0][XdpStepMap].processor = '0;
+      step[0][XdpStepMap].slot = 8'(map_id_i[IdBits-2:0]);
+    end
   end
 
 endmodule

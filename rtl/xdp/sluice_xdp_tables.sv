@@ -37,6 +37,8 @@ module sluice_xdp_tables
     output xdp_program_row_t                program_o,
 
     // Interfaces for a packet that comes, of which one port's is wanted, and for those that leave.
+    input  logic                                          arrival_valid_i,
+    input  logic                            [LookBits-1:0] arrival_index_i,
     output xdp_interfaces_row_t                           arrival_o,
     input  logic                [Cores-1:0]               interfaces_valid_i,
     input  logic                [Cores-1:0][LookBits-1:0] interfaces_index_i,
@@ -92,10 +94,12 @@ module sluice_xdp_tables
   assign is_interfaces = cfg_req_i.tab == TableXdpInterfaces;
   assign is_page = cfg_req_i.tab == TableXdpPage;
   assign is_code = cfg_req_i.tab == TableXdpCode;
-  // Maps, values, accounts, events and queues answer for their own tables.
+  // Maps, values, accounts, events, queues and the warp engine answer for their own tables.
   assign elsewhere = cfg_req_i.tab inside {TableXdpRegion, TableXdpMap, TableXdpValue, TableXdpSearch, TableXdpHost,
                                            TableXdpHostData, TableXdpPasses, TableXdpEnds, TableXdpFault, TableXdpEvents,
-                                           TableXdpEventsTaken, TableXdpEventData, TableXdpShare, TableXdpPool} ||
+                                           TableXdpEventsTaken, TableXdpEventData, TableXdpShare, TableXdpPool,
+                                           TableXdpWarpKey, TableXdpWarpPredicates, TableXdpWarpChunk, TableXdpWarpLeaf,
+                                           TableXdpWarpStep, TableXdpWarpHits} ||
       (Outside && cfg_req_i.tab == TableXdpOutside);
   assign row_req = is_drops ? cfg_counter(cfg_req_i) : cfg_req_i;
   assign clears = cfg_req_i.clear;
@@ -163,8 +167,8 @@ module sluice_xdp_tables
       .a_addr_i (cfg_req_i.index[LookBits-1:0]),
       .a_wdata_i(cfg_req_i.data[XdpInterfacesRowBits-1:0]),
       .a_rdata_o(unused_arrival_read),
-      .b_en_i   (program_valid_i),
-      .b_addr_i (program_index_i),
+      .b_en_i   (arrival_valid_i),
+      .b_addr_i (arrival_index_i),
       .b_rdata_o(arrival_o)
   );
 
