@@ -577,7 +577,7 @@ module sluice_xdp
   // Who does not answer gives zeros, but for maps. Of the short rows only the words that they have.
   always_ff @(posedge clk_i) begin
     cfg_valid_o <= (tables_cfg_valid || values_cfg_valid || maps_cfg_valid || queues_cfg_valid || accounts_cfg_valid ||
-                    events_cfg_valid) && rst_ni;
+                    events_cfg_valid || warp_cfg_valid) && rst_ni;
     cfg_rsp_o <= tables_cfg_rsp | values_cfg_rsp | answer_if(
         maps_cfg_valid, maps_cfg_rsp
     ) | narrow_rsp(
@@ -586,10 +586,12 @@ module sluice_xdp
         accounts_cfg_rsp, XdpSpentRowWords
     ) | narrow_rsp(
         events_cfg_rsp, XdpEventsRowWords
+    ) | narrow_rsp(
+        warp_cfg_rsp, XdpWarpHitsRowWords
     );
   end
 
-  assign waiting_o = (entry_waiting || cores_waiting || held) && !(m_axis_tvalid && !m_axis_tready);
+  assign waiting_o = (entry_waiting || warp_waiting || cores_waiting || held) && !(m_axis_tvalid && !m_axis_tready);
   assign progress_o = (s_axis_tvalid && s_axis_tready) || (m_axis_tvalid && m_axis_tready) || fetch_valid != '0 || verdict_valid_o;
 
 endmodule

@@ -18,7 +18,6 @@ module sluice_xdp_cores
     localparam int unsigned Slots = Cfg.packets,
     localparam int unsigned SlotBits = $clog2(Slots),
     localparam int unsigned ContextBits = $clog2(Cfg.contexts),
-    localparam int unsigned ProcessorBits = $clog2(Cores * Cfg.contexts),
     localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1,
     localparam int unsigned LookBits = $clog2(2 * Cfg.modules),
     localparam int unsigned AllSlotBits = $clog2(Cores * Slots),

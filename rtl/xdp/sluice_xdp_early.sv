@@ -107,7 +107,7 @@ module sluice_xdp_early
     given = given_q;
     made  = made_q;
     if (is_key) made = made | (KeyWords'(1) << set_target_i[2:0]);
-    else if (set_target_i[4]) given.stack = given.stack | (StackGiven'(1) << set_target_i[3:0]);
+    else if (set_target_i[4]) given.words = given.words | (StackGiven'(1) << set_target_i[3:0]);
     else given.registers = given.registers | (16'd1 << set_target_i[3:0]);
   end
   always_ff @(posedge clk_i) begin
@@ -137,14 +137,13 @@ module sluice_xdp_early
   logic [AllSlots-1:0] pending_q, turn_q, unused_grant;
   logic chooses, chosen, offered_q;
   logic [AllSlotBits-1:0] chosen_slot, offered_slot_q, key_slot;
-  asked_t asked, key_asked, last_asked;
-  // "Bits of signal are not used": which words were made is asked with the key.
+  asked_t asked;
+  // "Bits of signal are not used": which words were made is asked with the key, and the rest before.
   // verilator lint_off UNUSEDSIGNAL
-  asked_t offered;
+  asked_t offered, key_asked;
   // verilator lint_on UNUSEDSIGNAL
 
-  assign last_asked = '{asks: whose.asks, made: made};
-  assign asked = last_asked;
+  assign asked = '{asks: whose.asks, made: made};
   sluice_ram_lut #(
       .Width    ($bits(asked_t)),
       .Depth    (AllSlots),

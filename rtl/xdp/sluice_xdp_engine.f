@@ -8,6 +8,7 @@ sluice_xdp_stages_pkg.sv
 sluice_xdp_streams_pkg.sv
 sluice_xdp_walk_pkg.sv
 sluice_xdp_outside_pkg.sv
+-F ../warp/sluice_warp.f
 sluice_xdp.sv
 sluice_xdp_access.sv
 sluice_xdp_accounts.sv
@@ -17,6 +18,7 @@ sluice_xdp_bounds.sv
 sluice_xdp_bytes.sv
 sluice_xdp_bytes_event.sv
 sluice_xdp_bytes_sum.sv
+sluice_xdp_begin.sv
 sluice_xdp_cluster.sv
 sluice_xdp_contexts.sv
 sluice_xdp_events.sv
@@ -28,6 +30,7 @@ sluice_xdp_jiffies.sv
 sluice_xdp_core.sv
 sluice_xdp_cores.sv
 sluice_xdp_cost.sv
+sluice_xdp_early.sv
 sluice_xdp_entry.sv
 sluice_xdp_exit.sv
 sluice_xdp_finish.sv
@@ -88,6 +91,7 @@ sluice_xdp_search_kept.sv
 sluice_xdp_search.sv
 sluice_xdp_sender.sv
 sluice_xdp_shared.sv
+sluice_xdp_settled.sv
 sluice_xdp_spent.sv
 sluice_xdp_spread.sv
 sluice_xdp_stage_pick.sv
@@ -105,3 +109,5 @@ sluice_xdp_unload.sv
 sluice_xdp_value_turns.sv
 sluice_xdp_values.sv
 sluice_xdp_verdicts.sv
+sluice_xdp_warp.sv
+sluice_xdp_words.sv

@@ -280,10 +280,7 @@ module sluice_xdp_entry
 
   // What belongs to a packet is the same in all its beats.
   if (Bytes == 64) begin : gen_wide_in
-    // Two beats in front of the cores: a cycle in which they take none costs the queues more than that one.
-    xdp_in_t queued;
-    logic [$clog2(3)-1:0] unused_in_level;
-    assign queued = '{
+    assign in_o = '{
             data: queued_data,
             bytes: queued_bytes,
             last: queued_last,
@@ -296,20 +293,8 @@ module sluice_xdp_entry
             room: queued_room,
             need: queued_need
         };
-    sluice_fifo #(
-        .Width($bits(xdp_in_t)),
-        .Depth(2)
-    ) u_in (
-        .clk_i,
-        .rst_ni,
-        .valid_i(queued_valid),
-        .ready_o(queued_ready),
-        .data_i (queued),
-        .valid_o(in_valid_o),
-        .ready_i(in_ready_i),
-        .data_o (in_o),
-        .level_o(unused_in_level)
-    );
+    assign in_valid_o = queued_valid;
+    assign queued_ready = in_ready_i;
   end else begin : gen_widen
     logic [Bytes-1:0] queued_keep;
     logic [63:0] in_keep;

@@ -222,10 +222,8 @@ module sluice_xdp_maps_front
 
   // A word of it is read in the cycle before it is taken.
   logic ends_q;
-  logic [3:0] early_next;
-  assign early_next = one_goes ? 4'd0 : word_q + 4'(word_taken);
   assign early_id_o = one_goes ? one_context_q : two_context_q;
-  assign early_word_o = early_next[2:0];
+  assign early_word_o = one_goes ? 3'd0 : word_q[2:0] + 3'(word_taken);
   assign word_valid = two_early_q ? !ends_q : read_word_valid;
   assign word_last = two_early_q ? 32'(two_map_q.key_bytes) <= 8 * (32'(word_q) + 32'd1) : read_word_last;
   assign word = two_early_q ? early_data_i & bit_mask(

@@ -87,7 +87,10 @@ package sluice_xdp_pkg;
   endfunction
 
   // Of who asks the map engine: a processor, or with the highest bit set a slot of all cores whose packet no context has. With external memory only processors ask.
+  // "Bits of function variable are not used": the function takes some sizes.
+  // verilator lint_off UNUSEDSIGNAL
   function automatic int unsigned xdp_id_bits(xdp_cfg_t cfg);
+    // verilator lint_on UNUSEDSIGNAL
     int unsigned processors;
     int unsigned slots;
     processors = $clog2(cfg.cores * cfg.contexts);
@@ -243,7 +246,7 @@ package sluice_xdp_pkg;
   localparam int unsigned StackGiven = 16;
   typedef struct packed {
     logic [15:0]           registers;
-    logic [StackGiven-1:0] stack;
+    logic [StackGiven-1:0] words;
   } xdp_given_t;
 
   // A packet for a context.

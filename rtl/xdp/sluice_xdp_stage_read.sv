@@ -130,7 +130,7 @@ module sluice_xdp_stage_read
     bundle_o.row       <= bundle_i.row;
     bundle_o.turn      <= bundle_i.turn;
     bundle_o.kept      <= bundle_i.start ? fresh : kept_i;
-    bundle_o.given     <= given_i.stack;
+    bundle_o.given     <= given_i.words;
     // A pass that restores registers has no bundle.
     bundle_o.foreign   <= foreign && bundle_i.turn.pass == PassBundle;
     bundle_o.enters    <= code_i.lanes[Lanes-1].op[FlagBit] && !foreign && bundle_i.turn.pass == PassBundle;

@@ -162,7 +162,7 @@ module sluice_xdp_warp
       .write_index_i    (cfg_req_i.index[WarpIndexBits-1:0]),
       .write_row_i      (cfg_req_i.data[WarpRowBits-1:0]),
       .hits_read_valid_i(answers && is_hits && !cfg_req_i.write),
-      .hits_read_index_i(cfg_req_i.index[LookBits+WarpRuleBits-1:0]),
+      .hits_read_index_i(cfg_req_i.index[WarpIndexBits-1:0]),
       .hits_valid_o     (hits_valid),
       .hits_o           (hits.packets),
       .in_valid_i,
