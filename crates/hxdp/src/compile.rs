@@ -8,7 +8,7 @@ use crate::pass::{self, Code, Maps};
 use crate::sections::Sections;
 use crate::warp::path::Path;
 use crate::warp::peel::Entry;
-use crate::{Bundles, CompileError, Profile, Target, verify, warp};
+use crate::{Bundles, CompileError, Profile, Stored, Target, verify, warp};
 use sluice_ebpf::analysis::{self, At, Regions, Summary};
 use sluice_ebpf::validate::{Options, validate_program};
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
@@ -29,6 +29,8 @@ pub struct Compiled {
     pub serial: Vec<(u32, u32)>,
     /// Its events, as the engine in hardware tells them.
     pub events: Events,
+    /// Maps that it stores to other than by atomic operations.
+    pub stored: Stored,
 }
 
 /// Compiles one program of an image for a core.
@@ -133,7 +135,8 @@ fn finish(stages: Vec<Stage>, image: &Image, program: &Program, target: &Target)
     let serial = if code.flow_serial { pass::adds::serial(&code) } else { Vec::new() };
     let (instructions, flow_serial) = (program.instructions().count(), code.flow_serial);
     let sections = if flow_serial { Sections::of(&code, image, &bundles) } else { None };
-    Ok(Compiled { bundles, instructions, flow_serial, sections, serial, events: Events::of(image, program, &code) })
+    let (events, stored) = (Events::of(image, program, &code), Stored::of(&code));
+    Ok(Compiled { bundles, instructions, flow_serial, sections, serial, events, stored })
 }
 
 /// The traces that are scheduled, after all passes before that.

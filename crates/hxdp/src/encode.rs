@@ -2,6 +2,7 @@
 
 use crate::{Bundle, Bundles, Op, Step, Target};
 use sluice_ebpf::insn::{AluOp, AtomicOp, Cond, Operand, Order, WideValue};
+use sluice_object::xdp::warp::{RULES, STEPS};
 
 /// First bytes of a compiled program.
 pub const MAGIC: &[u8; 8] = b"sluicehx";
@@ -328,7 +329,7 @@ pub fn decode(program: &str, bytes: &[u8]) -> Option<Bundles> {
     }
     let mut bundles = Bundles {
         program: program.to_owned(),
-        target: Target { lanes, ports, rows: most },
+        target: Target { lanes, ports, rows: most, rules: RULES, steps: STEPS },
         rows: vec![],
         functions: [].into(),
     };

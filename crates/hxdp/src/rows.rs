@@ -6,17 +6,19 @@ use crate::frames::{MOST_FRAMES, calls_tails_in_functions, frames};
 use crate::loops::{self, LOOP};
 use crate::op::{LOOKUP, Op, REDIRECT, REDIRECT_MAP, START, TAIL_CALL};
 use crate::pass::queues::{GIVEN, PUSH};
-use crate::{Bundle, Bundles, CompileError, Compiled, Target, compile, routes};
+use crate::warp::encode::encode;
+use crate::warp::warp_beside;
+use crate::{Bundle, Bundles, CompileError, Compiled, Stored, Target, compile, routes};
 use sluice_ebpf::helper;
 use sluice_ebpf::insn::{AtomicOp, Operand, WideValue};
-use sluice_ebpf::{MapSpec, MapType, tenant};
+use sluice_ebpf::{Image, MapSpec, MapType, tenant};
 use sluice_formats::row::{BitReader, Bits};
 use sluice_formats::xdp::codes::XdpOp;
 use sluice_formats::xdp::rows::{XdpCodeRow, XdpLanePart};
 use sluice_formats::xdp::target::LANES;
 use sluice_object::xdp::layout::has_kind;
 use sluice_object::xdp::routes::NAME;
-use sluice_object::xdp::{XdpFix, XdpPut};
+use sluice_object::xdp::{XdpFix, XdpPut, XdpWarpRoom};
 use sluice_object::{Xdp, XdpCode, XdpRefusal};
 use std::collections::BTreeMap;
 
@@ -65,29 +67,59 @@ const fn is_host(kind: MapType) -> bool {
 /// The one that makes frames longer.
 const ADJUST_TAIL: i32 = 65;
 
-/// The compiler that a linker for a device with the engine is given: rows of all programs of a part.
-pub fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
+/// The compiler that a linker for a device with the engine is given: rows of all programs of a part, and where the device has a warp engine with
+/// room for it the main program's table.
+pub fn compiler(xdp: &Xdp, room: Option<XdpWarpRoom>) -> Result<XdpCode, XdpRefusal> {
     let refused = |code, what: String| XdpRefusal { code, what, slot: None };
     let image = tenant::image(xdp).map_err(|e| refused(e.code(), e.to_string()))?;
     let main = image.programs.get(xdp.main as usize);
     main.ok_or_else(|| refused("E0203", format!("there is no program {}", xdp.main)))?;
+    let wrong = |e: CompileError| refused(e.code(), e.to_string());
+    let mut target = Target::new(LANES).map_err(wrong)?;
+    let programs: Vec<Compiled> = image
+        .programs
+        .iter()
+        .map(|program| compile(&image, program, &target))
+        .collect::<Result<_, _>>()
+        .map_err(wrong)?;
+    let mut stored = Stored::default();
+    programs.iter().for_each(|compiled| stored.add(&compiled.stored));
+    let mut warped = None;
+    if let Some(room) = room {
+        target = target.with_warp(room);
+        warped = with_table(&image, xdp.main as usize, &programs[xdp.main as usize], &target, &stored);
+    }
     let (mut all, mut deepens) = (XdpCode::default(), false);
-    for program in &image.programs {
-        let compiled = Target::new(LANES).and_then(|target| compile(&image, program, &target));
-        let compiled = compiled.map_err(|e: CompileError| refused(e.code(), e.to_string()))?;
-        let code = code(&compiled, &image.maps).map_err(|e| XdpRefusal {
-            code: "E0805",
-            what: e.to_string(),
-            slot: Some(e.slot),
-        })?;
+    for (number, compiled) in programs.iter().enumerate() {
         deepens |= calls_tails_in_functions(&compiled.bundles);
+        let warped = if number == xdp.main as usize { warped.take() } else { None };
+        let code = match warped {
+            Some(code) => code,
+            None => code(compiled, &image.maps).map_err(|e| XdpRefusal {
+                code: "E0805",
+                what: e.to_string(),
+                slot: Some(e.slot),
+            })?,
+        };
         all.append(code);
     }
+    all.stored = stored.of_maps(image.maps.len());
     // The program that takes a function's place may call functions again, and so on.
     if deepens {
         all.frames = MOST_FRAMES;
     }
     Ok(all)
+}
+
+/// A program's rows with its table; none if no leaf saves anything, or its rows do not become the engine's.
+fn with_table(image: &Image, number: usize, plain: &Compiled, target: &Target, stored: &Stored) -> Option<XdpCode> {
+    let warped = warp_beside(image, number, plain, target, stored).ok()?;
+    if warped.table.leaves.is_empty() {
+        return None;
+    }
+    let table = encode(&warped.table);
+    let code = code(&warped.compiled(plain), &image.maps).ok()?;
+    Some(XdpCode { warp: Some(table), ..code })
 }
 
 /// Bit of an operation: of the first lane's the row leaves its flow's section, of the last one's it is of that.

@@ -20,3 +20,4 @@ mod visits;
 mod warp;
 mod warp_random;
 mod warp_room;
+mod warp_target;

@@ -4,6 +4,7 @@ use crate::support::{Replay, Twins, fill, image, objects, scripts, steps, target
 use sluice_ebpf::Image;
 use sluice_ebpf::vm::Ingress;
 use sluice_formats::random::{Rng, test_is_long, test_seed};
+use sluice_hxdp::Stored;
 use sluice_hxdp::warp::tree::Tree;
 use sluice_hxdp::warp::walk::{End, Why};
 use sluice_hxdp::warp::witness::witness;
@@ -174,7 +175,7 @@ type Played = (usize, usize, usize);
 fn play(object: &Path, image: &Image, rounds: usize, rng: &mut Rng) -> Result<Played, String> {
     let (mut packets, mut hit, mut leaves) = (0, 0, 0);
     for program in 0..image.programs.len() {
-        let tree = Tree::of(image, &image.programs[program]);
+        let tree = Tree::of(image, &image.programs[program], &Stored::default());
         let mut twins = Twins::warped(image.clone(), &target(2)).map_err(|e| e.to_string())?;
         fill(&mut twins, rng);
         for (_, tests) in tree.leaves() {

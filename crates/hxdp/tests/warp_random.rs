@@ -4,6 +4,7 @@ use crate::support::{Twins, fill, packets, programs, target};
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, MapType};
 use sluice_formats::random::{Rng, test_is_long, test_seed};
+use sluice_hxdp::Stored;
 use sluice_hxdp::warp::tree::Tree;
 use sluice_hxdp::warp::witness::witness;
 use std::fmt::Write;
@@ -271,7 +272,7 @@ fn random_parsers_do_the_same_by_their_tables() {
     let (mut packets, mut leaves, mut hit, mut resumed, mut verdicts) = (0, 0, 0, 0u64, 0u64);
     while packets < most {
         let (image, text) = parser(&mut rng);
-        let tree = Tree::of(&image, &image.programs[0]);
+        let tree = Tree::of(&image, &image.programs[0], &Stored::default());
         let mut twins = Twins::warped(image, &target(2)).unwrap_or_else(|e| panic!("{text}\n{e}"));
         twins.record();
         fill(&mut twins, &mut rng);
@@ -313,7 +314,7 @@ fn random_programs_do_the_same_by_their_tables() {
     for _ in 0..rounds {
         let image = programs::random(&mut rng, 12);
         let listing = sluice_ebpf::insn::listing(&image.programs[0], &image.maps);
-        let tree = Tree::of(&image, &image.programs[0]);
+        let tree = Tree::of(&image, &image.programs[0], &Stored::default());
         let mut twins = Twins::warped(image, &target(2)).unwrap_or_else(|e| panic!("{listing}\n{e}"));
         fill(&mut twins, &mut rng);
         for (_, tests) in tree.leaves() {

@@ -48,4 +48,5 @@ pub use part::Parts;
 pub use rmt::{Outer, OuterTag, RmtExact, RmtGroup, RmtPart, RmtStage, RmtTernary};
 pub use xdp::{
     PlacedXdp, Xdp, XdpBound, XdpCode, XdpCompiler, XdpEntry, XdpInitial, XdpMap, XdpMemory, XdpProgram, XdpRefusal,
+    XdpWarpRoom,
 };

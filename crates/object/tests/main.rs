@@ -18,3 +18,4 @@ mod xdp;
 mod xdp_far;
 mod xdp_given;
 mod xdp_hardware;
+mod xdp_warp;

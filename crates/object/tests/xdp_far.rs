@@ -6,11 +6,11 @@ use sluice_formats::xdp::rows::{XdpMapRow, XdpOutsideRow, XdpProgramRow, XdpRegi
 use sluice_formats::{EngineId, Node, Row, Table};
 use sluice_object::{
     Action, Destination, KeySpec, LinkError, Linker, Load, Object, Step, Xdp, XdpCode, XdpEntry, XdpMap, XdpMemory,
-    XdpProgram, XdpRefusal,
+    XdpProgram, XdpRefusal, XdpWarpRoom,
 };
 use std::collections::BTreeMap;
 
-fn compiler(_: &Xdp) -> Result<XdpCode, XdpRefusal> {
+fn compiler(_: &Xdp, _: Option<XdpWarpRoom>) -> Result<XdpCode, XdpRefusal> {
     Ok(XdpCode { rows: vec![Default::default()], starts: vec![0], ..XdpCode::default() })
 }
 

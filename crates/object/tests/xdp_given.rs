@@ -8,11 +8,11 @@ use sluice_formats::{EngineId, Node, Row, Table};
 use sluice_object::linker::rmt::Quota;
 use sluice_object::{
     Action, Destination, Install, KeySpec, LinkError, Linker, Load, Object, Step, TenantSpec, Xdp, XdpCode, XdpProgram,
-    XdpRefusal, XdpShare,
+    XdpRefusal, XdpShare, XdpWarpRoom,
 };
 use std::collections::BTreeMap;
 
-fn compiler(_: &Xdp) -> Result<XdpCode, XdpRefusal> {
+fn compiler(_: &Xdp, _: Option<XdpWarpRoom>) -> Result<XdpCode, XdpRefusal> {
     Ok(XdpCode { starts: vec![0], rows: vec![XdpCodeRow::default()], ..XdpCode::default() })
 }
 
@@ -227,7 +227,7 @@ fn contexts_that_cannot_be_given_are_refused() {
 
 #[test]
 fn a_program_whose_packets_fit_into_no_bay_is_refused() {
-    let grows = |xdp: &Xdp| compiler(xdp).map(|code| XdpCode { grows: true, ..code });
+    let grows = |xdp: &Xdp, room: Option<XdpWarpRoom>| compiler(xdp, room).map(|code| XdpCode { grows: true, ..code });
     let mut linker = Linker::of(&DEFAULT, &[EngineId::XDP], Some(grows));
     linker.admit(owner(1, 2, 4, None)).unwrap();
     let error = linker.load(1, &object()).unwrap_err();

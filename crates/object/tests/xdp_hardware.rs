@@ -10,14 +10,14 @@ use sluice_formats::{EngineId, Node, Row, Table};
 use sluice_object::xdp::{XdpFix, XdpPut};
 use sluice_object::{
     Action, Destination, KeySpec, LinkError, Linker, Load, Object, Secrets, Step, Xdp, XdpCode, XdpEntry, XdpMap,
-    XdpProgram, XdpRefusal,
+    XdpProgram, XdpRefusal, XdpWarpRoom,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 const RDONLY_PROG: u32 = 1 << 7;
 
 /// A row for each slot: one that names itself, and one that names map 0, if there is one; a slot of 7 is refused.
-fn compiler(xdp: &Xdp) -> Result<XdpCode, XdpRefusal> {
+fn compiler(xdp: &Xdp, _: Option<XdpWarpRoom>) -> Result<XdpCode, XdpRefusal> {
     let slots = &xdp.programs[xdp.main as usize].slots;
     if let Some(slot) = slots.iter().position(|slot| *slot == 7) {
         let what = format!("program `main`, instruction {slot}: no such helper");

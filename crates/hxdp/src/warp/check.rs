@@ -172,7 +172,8 @@ impl<'a> Side<'a> {
 
     fn begins_with(&mut self, entry: &Entry, terms: &mut Terms) -> Result<(), String> {
         for (r, extract) in &entry.registers {
-            let free = usize::from(*r) < CORE && !matches!(*r, 1 | 10 | START) && (*r != 0 || entry.lookup.is_none());
+            let free =
+                usize::from(*r) < CORE && !matches!(*r, 1 | 5 | 10 | START) && (*r != 0 || entry.lookup.is_none());
             if !free {
                 return Err(format!("r{r} is set"));
             }

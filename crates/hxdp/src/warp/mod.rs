@@ -22,4 +22,4 @@ pub mod value;
 pub mod walk;
 pub mod witness;
 
-pub use table::{Action, Leaf, Rule, Table, Warped, warp};
+pub use table::{Action, Leaf, Rule, Table, Warped, warp, warp_beside};

@@ -480,9 +480,10 @@ fn candidates(
     all
 }
 
-/// Registers that the engine may set: r1 has the context, r10 the stack's end, r15 the frame's start.
+/// Registers that the engine may set: r1 has the context, r10 the stack's end, r15 the frame's start. Of r5 cores keep a copy for helpers, which only
+/// their own instructions change.
 fn is_set(register: u8) -> bool {
-    usize::from(register) < CORE && !matches!(register, 1 | 10 | START)
+    usize::from(register) < CORE && !matches!(register, 1 | 5 | 10 | START)
 }
 
 /// An address that is the same for every packet.

@@ -15,10 +15,9 @@ use super::witness::{Witness, witness};
 use crate::compile::{CompiledLeaf, compile_leaf};
 use crate::pass;
 use crate::sections::Serial;
-use crate::{Bundles, CompileError, Compiled, Target};
+use crate::{Bundles, CompileError, Compiled, Stored, Target, compile};
 use sluice_ebpf::{Image, Program};
 use sluice_formats::random::Rng;
-use sluice_object::xdp::warp::STEPS;
 use std::collections::BTreeMap;
 
 /// What becomes of a frame.
@@ -234,10 +233,26 @@ fn is_right([before, after, renamed]: &[pass::Code; 3], entry: &Entry, image: &I
     check(before, after, entry, image).and_then(|()| first(before, renamed, entry, image)).is_ok()
 }
 
-/// A program with its table; `plain` is the program without.
+/// A program with its table; `plain` is the program without. All programs of the image may run beside it.
 pub fn warp(image: &Image, number: usize, plain: &Compiled, target: &Target) -> Result<Warped, CompileError> {
+    let mut stored = plain.stored.clone();
+    for other in (0..image.programs.len()).filter(|other| *other != number) {
+        let other = compile(image, &image.programs[other], target);
+        stored.add(&other.map_or_else(|_| Stored::any(), |other| other.stored));
+    }
+    warp_beside(image, number, plain, target, &stored)
+}
+
+/// The same where cores store to these maps: the program, and those that run beside it.
+pub fn warp_beside(
+    image: &Image,
+    number: usize,
+    plain: &Compiled,
+    target: &Target,
+    stored: &Stored,
+) -> Result<Warped, CompileError> {
     let program = &image.programs[number];
-    let mut tree = Tree::of(image, program);
+    let mut tree = Tree::of(image, program, stored);
     let mut rows = Rows::new(plain.clone());
     let trial = Trial::new(image, number);
     let (mut rng, mut tries) = (Rng::new(1), 0);
@@ -267,6 +282,10 @@ pub fn warp(image: &Image, number: usize, plain: &Compiled, target: &Target) -> 
                 while again && steps >= FEWEST {
                     again = false;
                     for code in Code::new(image, program, state, (target, steps))? {
+                        // Compiled anew it may store where the program adds.
+                        if !code.compiled.iter().all(|(leaf, _)| leaf.stored.is_within(stored)) {
+                            continue;
+                        }
                         let Some(gain) = gain(&trial, &rows, &code, &packets) else { continue };
                         again |= gain.worse;
                         steps = steps.min(code.entry.steps());
@@ -279,8 +298,21 @@ pub fn warp(image: &Image, number: usize, plain: &Compiled, target: &Target) -> 
             }
         }
     }
-    // Those that save most have room first.
+    // Those that save most have room first: rules, and then rows and steps.
     let saved = |code: &Code| code.gain.issues.0 - code.gain.issues.1;
+    let mut saves: BTreeMap<usize, f64> =
+        actions.iter().map(|(at, (_, issues))| (*at, issues.map_or(0.0, |i| i.0))).collect();
+    for (at, code) in &codes {
+        let most = saves.entry(*at).or_default();
+        *most = most.max(saved(code));
+    }
+    while tree.rules(&|at| !saves.contains_key(&at)) > target.rules {
+        let least = saves.iter().min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(at, _)| *at);
+        let Some(least) = least else { break };
+        saves.remove(&least);
+    }
+    actions.retain(|at, _| saves.contains_key(at));
+    codes.retain(|(at, _)| saves.contains_key(at));
     codes.sort_by(|(a, one), (b, other)| saved(other).total_cmp(&saved(one)).then(a.cmp(b)));
     let most = rows.bundles.rows.len() * 3 / 2 + FREE;
     let (mut kept, mut steps): (Vec<(usize, Code)>, usize) = (Vec::new(), 0);
@@ -290,7 +322,7 @@ pub fn warp(image: &Image, number: usize, plain: &Compiled, target: &Target) -> 
         }
         let mut more = rows.clone();
         code.append(&mut more);
-        if more.bundles.rows.len() <= most && steps + code.entry.steps() <= STEPS {
+        if more.bundles.rows.len() <= most && steps + code.entry.steps() <= target.steps {
             steps += code.entry.steps();
             rows = more;
             kept.push((at, code));

@@ -6,6 +6,7 @@
 use super::key::{Key, asks};
 use super::test::Test;
 use super::walk::{End, Next, State, Why};
+use crate::Stored;
 use sluice_ebpf::{Image, Program};
 use sluice_object::xdp::warp::RULES;
 use std::cmp::Reverse;
@@ -39,10 +40,10 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Of a program that was validated. What lies near its beginning is followed first, and loops last.
-    pub fn of(image: &Image, program: &Program) -> Self {
+    /// Of a program that was validated; cores store to these maps. What lies near its beginning is followed first, and loops last.
+    pub fn of(image: &Image, program: &Program, stored: &Stored) -> Self {
         let placeholder = Node::Leaf(End::Cut { slot: 0, why: Why::Room });
-        let mut tree = Self { nodes: vec![(placeholder.clone(), State::start())], key: Key::default() };
+        let mut tree = Self { nodes: vec![(placeholder.clone(), State::start(stored))], key: Key::default() };
         // By ways back, tests before it, and number.
         let (mut open, mut leaves) = (BinaryHeap::from([Reverse((0, 0, 0))]), 1);
         while let Some(Reverse((_, depth, at))) = open.pop() {
@@ -102,6 +103,30 @@ impl Tree {
             }
         }
         leaves
+    }
+
+    /// Rules that it takes if these leaves are plain.
+    pub fn rules(&self, is_plain: &dyn Fn(usize) -> bool) -> usize {
+        let mut plain = vec![false; self.nodes.len()];
+        // Ways on have higher numbers.
+        for at in (0..self.nodes.len()).rev() {
+            plain[at] = match &self.nodes[at].0 {
+                Node::Leaf(_) => is_plain(at),
+                Node::Test { ways, .. } => ways.iter().all(|way| plain[*way]),
+            };
+        }
+        // What no rule matches is plain.
+        let (mut rules, mut last, mut open) = (0, 0, vec![0]);
+        while let Some(at) = open.pop() {
+            match &self.nodes[at].0 {
+                Node::Test { ways, .. } if !plain[at] => open.extend([ways[1], ways[0]]),
+                _ => {
+                    rules += 1;
+                    last = if plain[at] { last } else { rules };
+                }
+            }
+        }
+        last
     }
 
     /// Makes one leaf of what is plain whatever its tests say, and forgets what nobody asks.

@@ -9,9 +9,11 @@ use super::facts::Facts;
 use super::stack::Stack;
 use super::test::{Asked, Test, asked};
 use super::value::{Base, Cell, More, Value};
+use crate::Stored;
 use crate::op::LOOKUP;
 use sluice_ebpf::insn::{AluOp, AtomicOp, Kind, Operand, Order, WideValue};
 use sluice_ebpf::{Image, MapType, Program};
+use std::rc::Rc;
 
 /// Why a path was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -112,6 +114,8 @@ pub struct State {
     pub slot: u32,
     /// Where it was before it came to the first count.
     uncounted: Option<Box<State>>,
+    /// Maps that cores store to, in whose values nobody else may count.
+    stored: Rc<Stored>,
 }
 
 /// What a path comes to next.
@@ -143,8 +147,8 @@ const LONGEST: usize = 256;
 const BACKS: u64 = 8;
 
 impl State {
-    /// At a program's first instruction.
-    pub fn start() -> Self {
+    /// At a program's first instruction; cores store to these maps.
+    pub fn start(stored: &Stored) -> Self {
         let mut registers = [Value::Opaque; 11];
         registers[1] = Value::place(Base::Context, 0);
         registers[10] = Value::place(Base::Stack, 0);
@@ -157,6 +161,7 @@ impl State {
             work: 0,
             slot: 0,
             uncounted: None,
+            stored: Rc::new(stored.clone()),
         }
     }
 
@@ -365,7 +370,7 @@ impl State {
                 splits => Err(Stop::Split(splits)),
             },
             Value::Element { map, index, offset } => {
-                let cell = cell((map, index), offset + off, bytes, image, false)?;
+                let cell = self.cell((map, index), offset + off, bytes, image, false)?;
                 self.keep();
                 Ok(Value::Cell { cell, more: More::Number(0) })
             }
@@ -400,7 +405,7 @@ impl State {
 
     fn atomic(&mut self, (base, off, bytes): (u8, i16, u8), src: u8, image: &Image) -> Result<(), Stop> {
         let Value::Element { map, index, offset } = self.reg(base) else { return Err(Why::Value.into()) };
-        let cell = cell((map, index), offset + i64::from(off), bytes, image, true)?;
+        let cell = self.cell((map, index), offset + i64::from(off), bytes, image, true)?;
         let more = match self.reg(src) {
             Value::Length(0) => More::Length,
             value => More::Number(value.as_constant().ok_or(Why::Value)?),
@@ -425,6 +430,19 @@ impl State {
         Ok(())
     }
 
+    /// A cell that the engine may add to: aligned, in the value, and nobody else's meanwhile unless the program says so by an atomic operation. A core that
+    /// loads, adds and stores at the same time would lose what the engine adds.
+    fn cell(&self, (map, index): (u32, u32), offset: i64, bytes: u8, image: &Image, atomic: bool) -> Result<Cell, Why> {
+        let spec = image.maps.get(map as usize).ok_or(Why::Value)?;
+        let offset = u32::try_from(offset).map_err(|_| Why::Value)?;
+        let fits = matches!(bytes, 4 | 8)
+            && offset.is_multiple_of(bytes.into())
+            && offset + u32::from(bytes) <= spec.value_size;
+        let own = spec.kind == MapType::PercpuArray || atomic;
+        let plain = !spec.frozen && spec.spin_lock.is_none() && !self.stored.has(map);
+        if fits && own && plain { Ok(Cell { map, index, offset, bytes }) } else { Err(Why::Value) }
+    }
+
     /// The value of an array that a lookup finds in any case.
     fn element(&self, helper: i32, image: &Image) -> Option<Value> {
         let (Value::Map(map), LOOKUP) = (self.reg(1), helper) else { return None };
@@ -447,15 +465,4 @@ pub fn is_searched(kind: MapType) -> bool {
 fn own(offset: i64, bytes: u8) -> Result<i64, Why> {
     let frame = -i64::from(sluice_ebpf::address::STACK_BYTES)..=-i64::from(bytes);
     if frame.contains(&offset) { Ok(offset) } else { Err(Why::Address) }
-}
-
-/// A cell that the engine may add to: aligned, in the value, and nobody else's meanwhile unless the program says so by an atomic operation.
-fn cell((map, index): (u32, u32), offset: i64, bytes: u8, image: &Image, atomic: bool) -> Result<Cell, Why> {
-    let spec = image.maps.get(map as usize).ok_or(Why::Value)?;
-    let offset = u32::try_from(offset).map_err(|_| Why::Value)?;
-    let fits =
-        matches!(bytes, 4 | 8) && offset.is_multiple_of(bytes.into()) && offset + u32::from(bytes) <= spec.value_size;
-    let own = spec.kind == MapType::PercpuArray || atomic;
-    let plain = !spec.frozen && spec.spin_lock.is_none();
-    if fits && own && plain { Ok(Cell { map, index, offset, bytes }) } else { Err(Why::Value) }
 }

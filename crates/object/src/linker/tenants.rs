@@ -56,6 +56,8 @@ pub struct TenantSpec {
     pub xdp_growth: Option<u16>,
     /// His part of the queues in front of an XDP engine in hardware; without it the usual weight and no rows of his own.
     pub xdp_share: Option<XdpShare>,
+    /// Whether packets of his XDP programs pass the programs' tables before a core has them, where the device has a warp engine.
+    pub xdp_warp: bool,
     /// His part of the l7 engine; without it he runs no rules.
     pub l7: Option<L7Given>,
 }
@@ -113,6 +115,7 @@ impl TenantSpec {
             xdp_work: None,
             xdp_growth: None,
             xdp_share: None,
+            xdp_warp: true,
             l7: None,
         }
     }

@@ -2,13 +2,23 @@
 //!
 //! Who makes a linker for a device with such an engine hands it the compiler: docs/decisions/xdp-on-rtl.md.
 
-use super::{Xdp, entry};
+use super::{Xdp, XdpWarp, entry};
 use sluice_formats::xdp::codes::XdpOp;
 use sluice_formats::xdp::rows::{XdpCodeRow, XdpLanePart};
 use sluice_formats::xdp::target::PAGE_ROWS;
+use std::collections::BTreeSet;
 
-/// Makes rows of the programs of a part.
-pub type XdpCompiler = fn(&Xdp) -> Result<XdpCode, XdpRefusal>;
+/// Makes rows of the programs of a part, and the main program's table if there is room for one.
+pub type XdpCompiler = fn(&Xdp, Option<XdpWarpRoom>) -> Result<XdpCode, XdpRefusal>;
+
+/// What a program may have of a warp engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct XdpWarpRoom {
+    /// Rules.
+    pub rules: usize,
+    /// Steps.
+    pub steps: usize,
+}
 
 /// Says by how many bytes the programs of a part make a frame longer at most, where that is known.
 pub type XdpBound = fn(&Xdp) -> Option<u16>;
@@ -32,6 +42,10 @@ pub struct XdpCode {
     pub frames: u8,
     /// Room for a record, in 512 bytes.
     pub records: u8,
+    /// The main program's table, if it has one.
+    pub warp: Option<XdpWarp>,
+    /// Maps whose values programs store to other than by atomic operations, by their position.
+    pub stored: BTreeSet<u32>,
 }
 
 /// A lane that depends on where things lie.
@@ -130,6 +144,8 @@ impl XdpCode {
         self.waits |= other.waits;
         self.frames = self.frames.max(other.frames);
         self.records = self.records.max(other.records);
+        self.stored.extend(other.stored);
+        self.warp = self.warp.take().or_else(|| other.warp?.behind(behind));
     }
 
     /// First row of a program in these pages; none if there is no such program.

@@ -12,7 +12,7 @@ mod show;
 pub mod trie;
 pub mod warp;
 
-pub use code::{XdpBound, XdpCode, XdpCompiler, XdpFix, XdpMapPlace, XdpPut, XdpRefusal};
+pub use code::{XdpBound, XdpCode, XdpCompiler, XdpFix, XdpMapPlace, XdpPut, XdpRefusal, XdpWarpRoom};
 pub use layout::{LaidMap, Layout};
 pub use part::{Difference, MAX_BYTES, Xdp, XdpEntry, XdpInitial, XdpMap, XdpMemory, XdpProgram};
 pub use placed::PlacedXdp;

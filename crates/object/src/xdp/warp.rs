@@ -53,6 +53,17 @@ pub struct XdpWarpCount {
 }
 
 impl XdpWarp {
+    /// The table of a program that lies behind so many rows. None if a row's number has no room.
+    pub(super) fn behind(mut self, rows: u32) -> Option<Self> {
+        for leaf in self.leaves.iter_mut().filter(|leaf| leaf.kind == XdpWarpKind::Resume.code()) {
+            leaf.start = u16::try_from(u32::from(leaf.start) + rows).ok()?;
+            if leaf.counts[0].valid {
+                leaf.counts[0].address += rows;
+            }
+        }
+        Some(self)
+    }
+
     /// The leaves for these pages of the program's rows, and maps. None if one names a row or map that is not there.
     pub fn placed(&self, pages: &[u32], map: impl Fn(u32) -> Option<XdpMapPlace>) -> Option<Vec<XdpWarpLeafRow>> {
         let mut leaves = self.leaves.clone();

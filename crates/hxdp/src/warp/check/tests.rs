@@ -7,7 +7,7 @@ use crate::warp::path::{Path as Leaf, path};
 use crate::warp::peel;
 use crate::warp::tree::{Node as Branch, Tree};
 use crate::warp::walk::{End, State};
-use crate::{Compiled, Target};
+use crate::{Compiled, Stored, Target};
 use sluice_ebpf::load;
 use std::path::{Path, PathBuf};
 
@@ -106,7 +106,7 @@ pub fn groups(names: &[&str]) -> Vec<Codes> {
     for file in names.iter().map(object) {
         let image = image(&file);
         for program in &image.programs {
-            let tree = Tree::of(&image, program);
+            let tree = Tree::of(&image, program, &Stored::default());
             for (at, _) in tree.leaves() {
                 let (Branch::Leaf(End::Cut { slot, .. }), state) = &tree.nodes[at] else { continue };
                 let of = |state: &State, slot: u32, given: &Entry| {

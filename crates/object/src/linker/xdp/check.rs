@@ -3,6 +3,7 @@
 use super::hardware::Hardware;
 use super::maps::PAGE_VALUE_ROWS;
 use super::values::search_unit;
+use super::warp;
 use crate::linker::check::{Refusal, no_module, unpack};
 use crate::linker::engine::CheckedRow;
 use crate::linker::tenants::Tenant;
@@ -33,7 +34,12 @@ pub(super) fn check(
         Table::XdpOutside => return own.outside(live, row.index, &unpack(row.words)?),
         Table::XdpPool => own.pool(&unpack(row.words)?)?,
         Table::XdpMap => own.map(Engine::by_name(target.name).processors() as u64, &unpack(row.words)?)?,
+        Table::XdpWarpLeaf => warp::check_leaf(hardware, (tenant.module, &tenant.spec.name), row)?,
         _ => {}
+    }
+    if let Some((module, generation)) = warp::owner(target, row.table, row.index) {
+        own.module(true, module)?;
+        return Ok(Some(generation));
     }
     match row.table {
         Table::XdpProgram | Table::XdpInterfaces => {

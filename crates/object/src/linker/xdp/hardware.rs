@@ -3,6 +3,7 @@
 //! A program lies beside the one that it replaces, and shares the values of the maps that it keeps: such a map has a row of
 //! its own in each generation, over the same memory. What only the old generation had is free when that has drained.
 
+mod compiled;
 mod take;
 
 use super::bays::Bays;
@@ -10,6 +11,7 @@ use super::error::XdpError;
 use super::maps::{self, Referents, write};
 use super::places::MapPlace;
 use super::values::{self, Place, Values, search_unit};
+use super::warp;
 use crate::destination::Destination;
 use crate::linker::LinkError;
 use crate::linker::engine::At;
@@ -59,6 +61,8 @@ struct Held {
     values: BTreeMap<u32, Place>,
     /// Search memory, by position of the map; of a kept one the same as in the other generation.
     search: BTreeMap<u32, Searched>,
+    /// Maps that its code stores to other than by atomic operations, by position.
+    stored: BTreeSet<u32>,
 }
 
 /// A map's part of search memory.
@@ -169,9 +173,10 @@ impl Hardware {
             let (tenant, object) = (tenant.clone(), object.name.clone());
             LinkError::from(XdpError::Refused { tenant, object, refusal })
         };
-        let code = (self.compile)(xdp).map_err(refused)?;
+        let code = self.compiled(at, xdp, |index| Some((old.as_ref()?, *kept.get(&index)?))).map_err(refused)?;
 
-        let mut held = Held { interfaces: xdp.interfaces.clone(), layout: layout.clone(), ..Held::default() };
+        let (interfaces_of, stored) = (xdp.interfaces.clone(), code.stored.clone());
+        let mut held = Held { interfaces: interfaces_of, layout: layout.clone(), stored, ..Held::default() };
         let mut rows = HardwareRows::default();
         held.pages = self.take_pages(at, object, code.pages() as u32, code.rows.len())?;
         held.regions = self.take_regions(at, object, xdp, &layout)?;
@@ -295,6 +300,9 @@ impl Hardware {
         };
         self.bays.check(at.tenant, object, &program)?;
         rows.rows.push(write(Table::XdpProgram, bank, &program));
+        let of = (module, at.generation);
+        let leaves = code.warp.as_ref().and_then(|table| table.placed(&held.pages, |map| places.get(&map).copied()));
+        rows.rows.extend(warp::rows((at.target, &self.engine), of, code.warp.as_ref().zip(leaves.as_deref())));
         rows.starts = starts;
         self.held.entry(module).or_default()[usize::from(at.generation & 1)] = Some(held);
         Ok(rows)
@@ -309,10 +317,9 @@ impl Hardware {
             self.held.remove(&module);
         }
         let bank = 2 * u32::from(module) + u32::from(generation);
-        let mut rows = vec![
-            write(Table::XdpProgram, bank, &XdpProgramRow::default()),
-            write(Table::XdpInterfaces, bank, &XdpInterfacesRow::default()),
-        ];
+        let mut rows = warp::none(&self.engine, (module, generation));
+        rows.push(write(Table::XdpProgram, bank, &XdpProgramRow::default()));
+        rows.push(write(Table::XdpInterfaces, bank, &XdpInterfacesRow::default()));
         rows.extend(held.pages.iter().map(|page| write(Table::XdpPage, *page, &XdpPageRow::default())));
         rows.extend(held.maps.iter().map(|map| write(Table::XdpMap, *map, &XdpMapRow::default())));
         let regions = held.regions.0..held.regions.0 + held.regions.1;

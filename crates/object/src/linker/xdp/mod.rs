@@ -9,6 +9,7 @@ mod hardware;
 mod maps;
 mod places;
 mod values;
+mod warp;
 
 pub use error::{Fit, XdpError};
 pub use given::{WEIGHT, XdpShare};
