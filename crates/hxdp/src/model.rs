@@ -113,7 +113,10 @@ impl Machine for Cores {
         let mut row = loaded.bundles.functions.get(&slot).copied().unwrap_or(u32::MAX);
         if let Some(warp) = loaded.warp.as_ref().filter(|_| slot == 0 && base == 0) {
             let leaf = warp.leaf(cpu);
-            let (begin, start) = self.passing(cpu, warp.shares(leaf), |cpu| warp.begin(cpu, leaf, row));
+            for at in 0..warp.counts(leaf) {
+                self.passing(cpu, true, |cpu| warp.count(cpu, leaf, at));
+            }
+            let (begin, start) = self.passing(cpu, warp.looks_up(leaf), |cpu| warp.begin(cpu, leaf, row));
             self.recorder.starts(start);
             match begin {
                 Begin::Done => return Ok(()),

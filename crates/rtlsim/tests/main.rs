@@ -14,6 +14,8 @@ mod host;
 mod l7;
 #[path = "../../ebpf/tests/analysis_support/packets.rs"]
 mod packets;
+#[path = "../../hxdp/tests/support/parsers.rs"]
+mod parsers;
 #[path = "support/pipeline.rs"]
 mod pipeline;
 #[path = "../../ebpf/tests/analysis_support/programs.rs"]
@@ -93,3 +95,4 @@ mod xdp_tenants;
 mod xdp_told;
 mod xdp_tries;
 mod xdp_unanswered;
+mod xdp_warp;

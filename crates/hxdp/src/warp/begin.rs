@@ -47,21 +47,37 @@ impl Bound {
         Some(leaf).filter(|leaf| self.table.leaves[*leaf].work <= cpu.work_left())
     }
 
-    /// Whether a leaf reaches what packets share.
-    pub fn shares(&self, leaf: Option<usize>) -> bool {
-        leaf.is_some_and(|leaf| !self.maps[leaf].is_empty())
+    /// Whether a leaf looks up.
+    pub fn looks_up(&self, leaf: Option<usize>) -> bool {
+        let action = leaf.map(|leaf| &self.table.leaves[leaf].action);
+        matches!(action, Some(Action::Resume { entry, .. }) if entry.lookup.is_some())
     }
 
-    /// Sets registers as the leaf says, and looks up.
+    /// How often a leaf counts.
+    pub fn counts(&self, leaf: Option<usize>) -> usize {
+        match leaf.map(|leaf| &self.table.leaves[leaf].action) {
+            Some(Action::Verdict { counts, .. }) => counts.len(),
+            _ => 0,
+        }
+    }
+
+    /// Counts, the first time or a further one.
+    pub fn count(&self, cpu: &mut Cpu<'_>, leaf: Option<usize>, at: usize) {
+        let Some(leaf) = leaf else { return };
+        if let Action::Verdict { counts, .. } = &self.table.leaves[leaf].action
+            && let (Some(count), Some(map)) = (counts.get(at), self.maps[leaf].get(at))
+        {
+            add(cpu, count, *map);
+        }
+    }
+
+    /// Sets registers as the leaf says, and looks up; what a verdict counts has been counted.
     pub fn begin(&self, cpu: &mut Cpu<'_>, leaf: Option<usize>, plain: u32) -> (Begin, Start) {
         let Some(at) = leaf else { return (Begin::Row(plain), Start::Plain) };
         cpu.work_done(self.table.leaves[at].work);
         match &self.table.leaves[at].action {
             Action::Plain => (Begin::Row(plain), Start::Plain),
-            Action::Verdict { r0, counts } => {
-                for (count, map) in counts.iter().zip(&self.maps[at]) {
-                    add(cpu, count, *map);
-                }
+            Action::Verdict { r0, .. } => {
                 cpu.registers[0] = *r0;
                 (Begin::Done, Start::Verdict)
             }

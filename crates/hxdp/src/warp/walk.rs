@@ -455,10 +455,9 @@ impl State {
     }
 }
 
-/// Whether the map engine searches a key in maps of this kind.
+/// Whether the map engine searches a key in maps of this kind, with the same answer on every processor: before a packet has one.
 pub fn is_searched(kind: MapType) -> bool {
-    use MapType::{Hash, LpmTrie, LruHash, LruPercpuHash, PercpuHash};
-    matches!(kind, Hash | LruHash | PercpuHash | LruPercpuHash | LpmTrie)
+    matches!(kind, MapType::Hash | MapType::LruHash | MapType::LpmTrie)
 }
 
 /// An offset in the own stack frame.

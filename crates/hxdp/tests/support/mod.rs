@@ -4,6 +4,7 @@
 pub mod packets;
 #[path = "../../../ebpf/tests/analysis_support/programs.rs"]
 pub mod programs;
+pub mod parsers;
 #[path = "../../../rtlsim/tests/support/xdp/showing.rs"]
 #[allow(dead_code)]
 pub mod showing;

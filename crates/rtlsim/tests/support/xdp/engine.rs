@@ -8,12 +8,16 @@ use sluice_formats::xdp::codes::{XdpMapOp, XdpStep};
 use sluice_formats::xdp::map::{MapPlacement, MapShape};
 use sluice_formats::xdp::rows::{
     XdpCodeRow, XdpHostRow, XdpInterfacesRow, XdpPageRow, XdpProgramRow, XdpSearchRow, XdpStepTraceRow, XdpValueRow,
+    XdpWarpKeyRow, XdpWarpLeafRow,
 };
-use sluice_formats::xdp::target::{KEY_BYTES, PAGE_ROWS, Target as XdpTarget};
+use sluice_formats::xdp::target::{
+    KEY_BYTES, PAGE_ROWS, Target as XdpTarget, WARP_CHUNK_VALUES, WARP_RULES, WARP_STEPS,
+};
 use sluice_formats::{Message, Node, Op, Status, Table, Target, target};
 use sluice_hxdp::rows::{FLAG, Unsupported, code};
 use sluice_hxdp::{Compiled, Target as LaneTarget, compile};
 use sluice_object::xdp::XdpMapPlace;
+use sluice_object::xdp::warp::XdpWarp;
 use sluice_rtlsim::plugin::boundary::{Instance, Until};
 use sluice_rtlsim::plugin::event::{What, decode};
 use sluice_rtlsim::plugin::options::Ready;
@@ -43,6 +47,8 @@ pub struct Rows {
     pub serial: bool,
     pub frames: u8,
     pub records: u8,
+    /// Its table in front of the cores, with the leaves as they are placed.
+    pub warp: Option<(XdpWarp, Vec<XdpWarpLeafRow>)>,
 }
 
 impl Rows {
@@ -61,14 +67,15 @@ impl Rows {
         maps: &[MapSpec],
         map: impl Fn(u32) -> Option<XdpMapPlace>,
     ) -> Result<Self, Unsupported> {
-        let mut rows = Self::marked(compiled, start, maps, map)?;
+        let mut rows = Self::marked(compiled, None, start, maps, map)?;
         rows.code.iter_mut().flat_map(|row| &mut row.lanes).for_each(|lane| lane.op &= !FLAG);
         Ok(Self { serial: false, ..rows })
     }
 
-    /// The rows of a program whose first one is `start`, the first of a page.
+    /// The rows of a program whose first one is `start`, the first of a page; and of its table.
     pub fn marked(
         compiled: &Compiled,
+        table: Option<&XdpWarp>,
         start: u16,
         maps: &[MapSpec],
         map: impl Fn(u32) -> Option<XdpMapPlace>,
@@ -81,7 +88,12 @@ impl Rows {
             XdpPageRow { valid: true, module_id: 0, next }
         });
         let pages = pages.collect();
+        let warp = table.map(|table| {
+            let leaves = table.placed(&numbers, &map).expect("every map has its place");
+            (table.clone(), leaves)
+        });
         Ok(Self {
+            warp,
             code: code.placed(&numbers, map).expect("every map has its place"),
             pages,
             grows: code.grows,
@@ -321,6 +333,31 @@ impl Engine {
         let index = 2 * u32::from(module) + u32::from(generation);
         self.write(Table::XdpInterfaces, index, &XdpInterfacesRow { ifindex: INTERFACES });
         self.write(Table::XdpProgram, index, &Self::program(rows, start));
+        self.load_table(index, rows.warp.as_ref());
+    }
+
+    /// A table in front of the cores, or none.
+    fn load_table(&mut self, bank: u32, table: Option<&(XdpWarp, Vec<XdpWarpLeafRow>)>) {
+        self.write(Table::XdpWarpKey, bank, &XdpWarpKeyRow::default());
+        let Some((table, leaves)) = table else { return };
+        let xdp = XdpTarget::by_name(self.target.name);
+        for (half, row) in (2 * bank..).zip(&table.predicates) {
+            self.write(Table::XdpWarpPredicates, half, row);
+        }
+        for (place, row) in (0..).zip(&table.chunks) {
+            let (chunk, value) = (place / WARP_CHUNK_VALUES as u32, place % WARP_CHUNK_VALUES as u32);
+            let index = (2 * self.target.modules * chunk + bank) * WARP_CHUNK_VALUES as u32 + value;
+            self.write(Table::XdpWarpChunk, index, row);
+        }
+        let plain = XdpWarpLeafRow::default();
+        for rule in 0..xdp.warp_rules {
+            let index = bank * WARP_RULES as u32 + rule as u32;
+            self.write(Table::XdpWarpLeaf, index, leaves.get(rule).unwrap_or(&plain));
+        }
+        for (step, row) in (bank * WARP_STEPS as u32..).zip(&table.steps) {
+            self.write(Table::XdpWarpStep, step, row);
+        }
+        self.write(Table::XdpWarpKey, bank, &table.key);
     }
 
     /// The row of such a program.

@@ -15,14 +15,27 @@ use sluice_formats::xdp::map::{MapPlacement, MapShape};
 use sluice_formats::xdp::rows::{XdpMapRow, XdpOutsideRow, XdpRegionRow};
 use sluice_formats::xdp::target::{OUTSIDE_SEARCH, PAGE_ROWS, Target as XdpTarget};
 use sluice_formats::{Reason, Table};
+use sluice_hxdp::warp::encode::encode;
+use sluice_hxdp::warp::{Table as WarpTable, warp};
 use sluice_hxdp::{Bundles, Target, compile};
 use sluice_object::xdp::layout::{OUTSIDE_UNIT_BYTES, shape};
-use sluice_object::xdp::{XdpMapPlace, routes};
+use sluice_object::xdp::{XdpMapPlace, XdpWarpRoom, routes};
 use sluice_rtlsim::xdp::trie::Trie;
 use std::collections::BTreeMap;
 
 /// Number of the first map: handles are the interpreter's.
 const FIRST_MAP: u16 = 0;
+
+/// What of a program is put on the engine.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Packets of a flow do not wait for each other.
+    Plain,
+    /// With its sections.
+    Marked,
+    /// With its sections and its table.
+    Warped,
+}
 
 /// What becomes of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +48,8 @@ pub enum Fate {
 pub struct Pair {
     pub image: Image,
     pub bundles: Bundles,
+    /// Its table in front of the cores.
+    pub table: Option<WarpTable>,
     pub runtime: Runtime,
     installed: Installed,
     /// Its maps.
@@ -60,22 +75,36 @@ impl Pair {
 
     /// The same with bundles of so many lanes.
     pub fn with_lanes(engine: &mut Engine, image: Image, lanes: usize) -> Option<Self> {
-        Self::placed(engine, image, lanes, false)
+        Self::placed(engine, image, lanes, Kind::Plain)
     }
 
     /// The same with its sections, which packets of a flow pass one after the other.
     pub fn marked(engine: &mut Engine, image: Image) -> Option<Self> {
-        Self::placed(engine, image, 2, true)
+        Self::placed(engine, image, 2, Kind::Marked)
     }
 
-    fn placed(engine: &mut Engine, mut image: Image, lanes: usize, marked: bool) -> Option<Self> {
+    /// The same with its sections and its table in front of the cores.
+    pub fn warped(engine: &mut Engine, image: Image) -> Option<Self> {
+        Self::placed(engine, image, 2, Kind::Warped)
+    }
+
+    fn placed(engine: &mut Engine, mut image: Image, lanes: usize, kind: Kind) -> Option<Self> {
         let asks = |insn: &Insn| (insn.op, insn.src) == (CALL, pseudo::HELPER) && routes::CALLS.contains(&insn.imm);
         if image.programs[0].insns.iter().any(asks) {
             image.maps.push(map_spec(&routes::map(XdpTarget::by_name(engine.target.name))).unwrap());
         }
         let target = Target::new(lanes).unwrap();
-        let compiled = compile(&image, &image.programs[0], &target).unwrap_or_else(|e| panic!("{e}"));
         let hardware = XdpTarget::by_name(engine.target.name);
+        let room = XdpWarpRoom { rules: hardware.warp_rules, steps: hardware.warp_steps };
+        let target = target.with_warp(room);
+        let mut compiled = compile(&image, &image.programs[0], &target).unwrap_or_else(|e| panic!("{e}"));
+        let (mut table, mut encoded) = (None, None);
+        if kind == Kind::Warped {
+            let warped = warp(&image, 0, &compiled, &target).unwrap_or_else(|e| panic!("{e}"));
+            encoded = Some(encode(&warped.table, &warped.serial));
+            table = Some(warped.table.clone());
+            compiled = warped.compiled(&compiled);
+        }
         let contexts = hardware.processors() as u32;
         let mut runtime = Runtime::new(contexts, 0);
         runtime.work_limit = WORK.into();
@@ -108,7 +137,8 @@ impl Pair {
             maps.push((shape, placement));
         }
         let (bundles, packet) = (compiled.bundles.clone(), Packet::new(&[]));
-        let pair = Self { image, bundles, runtime, installed, maps, tries: BTreeMap::new(), packet, sent: Vec::new() };
+        let (tries, sent) = (BTreeMap::new(), Vec::new());
+        let pair = Self { image, bundles, table, runtime, installed, maps, tries, packet, sent };
         let start = PAGE_ROWS as u16;
         let known = |index: u32| {
             let (shape, placement) = pair.maps.get(index as usize)?;
@@ -116,9 +146,9 @@ impl Pair {
             Some(XdpMapPlace { number: index as u16 + FIRST_MAP, first: placement.first, shift: shape.shift(), copies })
         };
         let maps = &pair.image.maps;
-        let rows = match marked {
-            true => Rows::marked(&compiled, start, maps, known).ok()?,
-            false => Rows::new(&compiled, start, maps, known).ok()?,
+        let rows = match kind {
+            Kind::Plain => Rows::new(&compiled, start, maps, known).ok()?,
+            Kind::Marked | Kind::Warped => Rows::marked(&compiled, encoded.as_ref(), start, maps, known).ok()?,
         };
         if rows.code.len() > 512 {
             return None;

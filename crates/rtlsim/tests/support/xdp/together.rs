@@ -34,9 +34,8 @@ impl Gate for Turns {
     }
 }
 
-/// A packet on a context.
+/// A packet that is in the engine.
 struct Running {
-    id: u32,
     go: Sender<MapSpace>,
     done: Receiver<MapSpace>,
     thread: JoinHandle<Fate>,
@@ -72,34 +71,37 @@ fn follow(
     sent: &BTreeMap<u32, (u8, Vec<u8>)>,
     steps: &[(XdpStep, XdpStepTraceRow)],
 ) -> BTreeMap<u32, Fate> {
-    let (mut slots, mut fates) = (BTreeMap::new(), BTreeMap::new());
-    let mut running: BTreeMap<u8, Running> = BTreeMap::new();
+    // A packet's lookup may come before it has a processor.
+    let (mut slots, mut processors) = (BTreeMap::new(), BTreeMap::new());
+    for (step, row) in steps {
+        match step {
+            XdpStep::Packet => drop(slots.insert(row.slot, row.value as u32)),
+            XdpStep::Start => drop(processors.insert(slots[&row.slot], row.processor)),
+            _ => {}
+        }
+    }
+    let (mut slots, mut on) = (BTreeMap::new(), BTreeMap::new());
+    let mut running: BTreeMap<u32, Running> = BTreeMap::new();
     let contexts = pair.contexts();
     // The engine's own functions look at these, which only the host changes; the model's helpers look elsewhere.
     let only_routes = pair.image.maps.iter().all(|map| map.name == NAME);
     let mut maps = Some(std::mem::replace(&mut pair.runtime.maps, MapSpace::new(contexts)));
-    let mut ended = |Running { id, go, done, thread }: Running| {
-        drop((go, done));
-        fates.insert(id, thread.join().unwrap_or_else(|_| panic!("packet {id:#x} wants more than the engine gave it")));
-    };
     for (step, row) in steps {
         match step {
             XdpStep::Packet => {
-                slots.insert(row.slot, row.value as u32);
-            }
-            XdpStep::Start => {
-                running.remove(&row.processor).into_iter().for_each(&mut ended);
-                let id = slots[&row.slot];
+                let id = row.value as u32;
+                slots.insert(row.slot, id);
                 let (port, frame) = sent[&id].clone();
-                running.insert(row.processor, start(pair, id, port, frame, row.processor));
+                running.insert(id, start(pair, port, frame, processors.get(&id).copied().unwrap_or(0)));
             }
+            XdpStep::Start => drop(on.insert(row.processor, slots[&row.slot])),
             XdpStep::Value | XdpStep::Map if only_routes => {}
             XdpStep::Value | XdpStep::Map => {
-                let packet = &running[&row.processor];
+                let id = if row.early { slots[&row.slot] } else { on[&row.processor] };
+                let packet = &running[&id];
                 let wrong = || -> MapSpace {
                     panic!(
-                        "the engine reached a map where the model does not: {step:?} {row:?} of {:#x}\n{}",
-                        packet.id,
+                        "the engine reached a map where the model does not: {step:?} {row:?} of {id:#x}\n{}",
                         pair.listing()
                     )
                 };
@@ -109,17 +111,21 @@ fn follow(
             XdpStep::Number => {}
         }
     }
-    running.into_values().for_each(ended);
+    let ended = |(id, Running { go, done, thread }): (u32, Running)| {
+        drop((go, done));
+        (id, thread.join().unwrap_or_else(|_| panic!("packet {id:#x} wants more than the engine gave it")))
+    };
+    let fates = running.into_iter().map(ended).collect();
     pair.runtime.maps = maps.expect("the maps are here");
     fates
 }
 
-fn start(pair: &Pair, id: u32, port: u8, frame: Vec<u8>, processor: u8) -> Running {
+fn start(pair: &Pair, port: u8, frame: Vec<u8>, processor: u8) -> Running {
     let (go, turn) = channel();
     let (back, done) = sync_channel(1);
     let (image, bundles, limit, contexts) =
         (pair.image.clone(), pair.bundles.clone(), pair.runtime.work_limit, pair.contexts());
-    let routes = pair.runtime.world.routes.clone();
+    let (routes, table) = (pair.runtime.world.routes.clone(), pair.table.clone());
     let thread = std::thread::spawn(move || {
         let mut runtime = Runtime::new(contexts, 0);
         runtime.work_limit = limit;
@@ -129,11 +135,14 @@ fn start(pair: &Pair, id: u32, port: u8, frame: Vec<u8>, processor: u8) -> Runni
         let mut cores = Cores::new();
         let number = runtime.program_number(installed, 0).expect("the first program");
         cores.bind(bundles, number, &runtime, installed);
+        if let Some(table) = table {
+            cores.warp(number, table, &runtime, installed);
+        }
         cores.gate(Box::new(Turns { go: turn, done: back, own: RefCell::new(None) }));
         let mut packet = Packet::new(&frame);
         let ingress = Ingress { ifindex: super::engine::INTERFACES[usize::from(port)], queue: 0 };
         let outcome = runtime.run_on(&cores, installed, 0, &mut packet, ingress);
         fate(&outcome, packet.frame(), port)
     });
-    Running { id, go, done, thread }
+    Running { go, done, thread }
 }
