@@ -16,6 +16,7 @@ module sluice_xdp
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_begin_pkg::*;
   import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
   import sluice_xdp_outside_pkg::*;
@@ -73,9 +74,7 @@ module sluice_xdp
   localparam int unsigned Modules = Cfg.modules;
   localparam int unsigned Cores = Cfg.cores;
   localparam int unsigned ContextBits = $clog2(Cfg.contexts);
-  localparam int unsigned SlotBits = $clog2(Cfg.packets);
   localparam int unsigned AllSlotBits = $clog2(Cores * Cfg.packets);
-  localparam int unsigned IdBits = xdp_id_bits(Cfg);
   localparam int unsigned CoreBits = (Cores > 1) ? $clog2(Cores) : 1;
   localparam int unsigned LookBits = $clog2(2 * Modules);
   localparam int unsigned EarnBits = 10;  // of beats that a packet may become
@@ -170,22 +169,16 @@ module sluice_xdp
   // ---------------------------------------------------------------------------------------------------------------
   // Warp.
 
-  logic arrival_valid, early_valid, early_ready, early_answer, warp_waiting, warp_cfg_valid;
+  logic arrival_valid, warp_waiting, warp_cfg_valid;
   logic [LookBits-1:0] arrival_index;
   warp_leaf_t leaf;
   logic [31:0] ifindex;
   logic [AllSlotBits-1:0] in_slot;
   logic [Cores*Cfg.packets-1:0] flow_waits;
-  logic [Cores-1:0] word_valid, word_ready, answer_valid, request_count, count_done;
+  logic [Cores-1:0] word_valid, word_ready;
   xdp_word_t word;
-  xdp_early_answer_t answer;
-  // "Bits of signal are not used": whether a lookup that is done was early is told beside.
-  // verilator lint_off UNUSEDSIGNAL
-  logic [IdBits-1:0] early_id, early_key_id, map_done_id;
-  // verilator lint_on UNUSEDSIGNAL
-  xdp_early_t early_next, early;
-  logic [2:0] early_word;
-  logic [63:0] early_data;
+  xdp_early_take_t early_take;
+  xdp_early_ask_t early_ask;
   cfg_rsp_t warp_cfg_rsp;
 
   sluice_xdp_warp #(
@@ -209,34 +202,14 @@ module sluice_xdp
       .word_valid_o   (word_valid),
       .word_ready_i   (word_ready),
       .word_o         (word),
-      .early_valid_o  (early_valid),
-      .early_ready_i  (early_ready),
-      .early_id_o     (early_id),
-      .early_next_o   (early_next),
-      .early_o        (early),
-      .early_key_id_i (early_key_id),
-      .early_word_i   (early_word),
-      .early_data_o   (early_data),
+      .early_o        (early_ask),
+      .early_i        (early_take),
       .cfg_valid_i,
       .cfg_req_i,
       .cfg_valid_o    (warp_cfg_valid),
       .cfg_rsp_o      (warp_cfg_rsp),
       .waiting_o      (warp_waiting)
   );
-
-  // Answers of early lookups, to the slot's core.
-  always_comb begin
-    answer_valid = '0;
-    for (int unsigned c = 0; c < Cores; c++) begin
-      answer_valid[c] = early_answer && 32'(map_done_id[AllSlotBits-1:0] >> SlotBits) == c;
-    end
-    answer = '{
-        slot: 8'(map_done_id[SlotBits-1:0]),
-        fault: map_answer.fault,
-        value: map_answer.value,
-        steps: map_answer.steps
-    };
-  end
 
   // ---------------------------------------------------------------------------------------------------------------
   // Cores.
@@ -250,27 +223,6 @@ module sluice_xdp
   xdp_page_row_t [Cores-1:0] page_row;
   xdp_interfaces_row_t [Cores-1:0] interfaces_row;
 
-  logic [Cores-1:0] request_valid, request_ready, done_valid;
-  xdp_request_t [Cores-1:0] request;
-  xdp_request_t helper_request;
-  logic [Cores-1:0][ContextBits-1:0] request_context;
-  logic [Cores-1:0][63:0] late;
-  logic helper_valid, helper_ready, done_helper, done_fault;
-  logic [ContextBits-1:0] done_context;
-  logic [63:0] done_value;
-
-  logic [Cores-1:0] lock_valid, lock_ready, lock_free;
-  logic [Cores-1:0][ContextBits-1:0] lock_context, lock_free_context;
-  xdp_lock_answer_t [Cores-1:0] lock_answer;
-
-  logic [Cores-1:0] map_call_valid, map_answer_valid, map_answer_ready, map_read_valid, map_read_ready;
-  xdp_map_call_t [Cores-1:0] map_call;
-  logic [Cores-1:0][ContextBits-1:0] map_context;
-  logic [ContextBits-1:0] map_answer_context;
-  xdp_map_answer_t map_answer;
-  xdp_place_t [Cores-1:0] map_read_place;
-  logic [Cores-1:0][1:0][63:0] map_read_data;
-
   logic [Cores-1:0] verdict_valid, verdict_ready, abandon_valid;
   token_t [Cores-1:0] verdict_token;
   verdict_trace_t [Cores-1:0] verdict;
@@ -282,163 +234,67 @@ module sluice_xdp
   xdp_event_t told;
   xdp_event_t [Cores-1:0] abandon;
 
-  // What they share is done.
-  logic value_taken, map_done, map_done_host, cores_waiting;
-  logic [CoreBits-1:0] value_core;
+  logic cores_waiting;
 
-  sluice_xdp_cores #(
+  sluice_xdp_processing #(
       .Cfg(Cfg)
-  ) u_cores (
+  ) u_processing (
       .clk_i,
       .rst_ni,
       .now_i               (now_q),
       .in_valid_i          (in_valid),
       .in_ready_o          (in_ready),
       .in_i                (in),
-      .in_leaf_i           (leaf),
-      .in_ifindex_i        (ifindex),
+      .leaf_i              (leaf),
+      .ifindex_i           (ifindex),
       .in_slot_o           (in_slot),
       .flow_waits_o        (flow_waits),
       .word_valid_i        (word_valid),
       .word_ready_o        (word_ready),
       .word_i              (word),
-      .answer_valid_i      (answer_valid),
-      .answer_i            (answer),
       .back_o              (back),
       .shared_contexts_i   (shared_contexts),
       .out_valid_o         (out_valid),
       .out_ready_i         (out_ready),
       .out_o               (out),
-      .program_i           (program_row),
+      .program_row_i       (program_row),
       .fetch_valid_o       (fetch_valid),
       .fetch_row_o         (fetch_row),
-      .code_i              (code_row),
-      .page_i              (page_row),
-      .interfaces_valid_o  (look_valid),
-      .interfaces_index_o  (look_index),
-      .interfaces_i        (interfaces_row),
-      .request_valid_o     (request_valid),
-      .request_ready_i     (request_ready),
-      .request_o           (request),
-      .request_context_o   (request_context),
-      .request_count_o     (request_count),
-      .count_done_i        (count_done),
-      .late_o              (late),
-      .helper_valid_o      (helper_valid),
-      .helper_ready_i      (helper_ready),
-      .helper_o            (helper_request),
-      .done_valid_i        (done_valid),
-      .done_helper_i       (done_helper),
-      .done_context_i      (done_context),
-      .done_fault_i        (done_fault),
-      .done_value_i        (done_value),
-      .lock_valid_i        (lock_valid),
-      .lock_ready_o        (lock_ready),
-      .lock_context_i      (lock_context),
-      .lock_i              (lock_answer),
-      .lock_free_o         (lock_free),
-      .lock_free_context_o (lock_free_context),
-      .map_call_valid_o    (map_call_valid),
-      .map_call_o          (map_call),
-      .map_context_o       (map_context),
-      .map_answer_valid_i  (map_answer_valid),
-      .map_answer_ready_o  (map_answer_ready),
-      .map_answer_context_i(map_answer_context),
-      .map_answer_i        (map_answer),
-      .map_read_valid_i    (map_read_valid),
-      .map_read_ready_o    (map_read_ready),
-      .map_read_place_i    (map_read_place),
-      .map_read_data_o     (map_read_data),
+      .code_row_i          (code_row),
+      .page_row_i          (page_row),
+      .look_valid_o        (look_valid),
+      .look_index_o        (look_index),
+      .interfaces_row_i    (interfaces_row),
       .verdict_valid_o     (verdict_valid),
       .verdict_ready_i     (verdict_ready),
-      .leave_o             (verdict_token),
+      .verdict_token_o     (verdict_token),
       .verdict_o           (verdict),
       .cost_o              (cost),
       .length_o            (length),
       .charge_valid_i      (charge_valid),
       .charge_core_i       (charge_core),
       .charge_drops_i      (charge_drops),
-      .event_valid_o       (told_valid),
-      .event_ready_i       (told_ready),
-      .event_o             (told),
-      .event_room_i        (told_room),
+      .told_valid_o        (told_valid),
+      .told_ready_i        (told_ready),
+      .told_o              (told),
+      .told_room_i         (told_room),
       .abandon_valid_o     (abandon_valid),
       .abandon_o           (abandon),
-      .cfg_valid_i,
-      .cfg_req_i,
-      .cfg_valid_o         (accounts_cfg_valid),
-      .cfg_rsp_o           (accounts_cfg_rsp),
-      .value_taken_i       (value_taken),
-      .value_core_i        (value_core),
-      .map_done_i          (map_done),
-      .map_done_host_i     (map_done_host),
-      .map_done_id_i       (map_done_id),
-      .step_valid_o,
-      .step_o,
-      .waiting_o           (cores_waiting)
-  );
-
-  // What they share.
-  sluice_xdp_shared #(
-      .Cfg(Cfg)
-  ) u_shared (
-      .clk_i,
-      .rst_ni,
-      .now_i               (now_q),
-      .request_valid_i     (request_valid),
-      .request_ready_o     (request_ready),
-      .request_i           (request),
-      .request_context_i   (request_context),
-      .request_count_i     (request_count),
-      .count_done_o        (count_done),
-      .late_i              (late),
-      .helper_valid_i      (helper_valid),
-      .helper_ready_o      (helper_ready),
-      .helper_i            (helper_request),
-      .taken_valid_o       (value_taken),
-      .taken_core_o        (value_core),
-      .done_valid_o        (done_valid),
-      .done_helper_o       (done_helper),
-      .done_context_o      (done_context),
-      .done_fault_o        (done_fault),
-      .done_value_o        (done_value),
-      .lock_valid_o        (lock_valid),
-      .lock_ready_i        (lock_ready),
-      .lock_context_o      (lock_context),
-      .lock_o              (lock_answer),
-      .lock_free_i         (lock_free),
-      .lock_free_context_i (lock_free_context),
-      .map_call_valid_i    (map_call_valid),
-      .map_call_i          (map_call),
-      .map_context_i       (map_context),
-      .map_answer_valid_o  (map_answer_valid),
-      .map_answer_ready_i  (map_answer_ready),
-      .map_answer_context_o(map_answer_context),
-      .map_answer_o        (map_answer),
-      .map_read_valid_o    (map_read_valid),
-      .map_read_ready_i    (map_read_ready),
-      .map_read_place_o    (map_read_place),
-      .map_read_data_i     (map_read_data),
-      .map_done_o          (map_done),
-      .map_done_host_o     (map_done_host),
-      .map_done_id_o       (map_done_id),
-      .early_valid_i       (early_valid),
-      .early_ready_o       (early_ready),
-      .early_id_i          (early_id),
-      .early_next_i        (early_next),
-      .early_i             (early),
-      .early_key_id_o      (early_key_id),
-      .early_word_o        (early_word),
-      .early_data_i        (early_data),
-      .early_answer_o      (early_answer),
-      .cfg_valid_i,
-      .cfg_req_i,
+      .accounts_cfg_valid_o(accounts_cfg_valid),
+      .accounts_cfg_rsp_o  (accounts_cfg_rsp),
+      .cores_waiting_o     (cores_waiting),
+      .early_ask_i         (early_ask),
+      .early_take_o        (early_take),
       .values_cfg_valid_o  (values_cfg_valid),
       .values_cfg_rsp_o    (values_cfg_rsp),
       .maps_cfg_valid_o    (maps_cfg_valid),
       .maps_cfg_rsp_o      (maps_cfg_rsp),
+      .cfg_valid_i,
+      .cfg_req_i,
       .outside_o,
-      .outside_i
+      .outside_i,
+      .step_valid_o,
+      .step_o
   );
 
   // ---------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ module sluice_xdp_cluster
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_begin_pkg::*;
   import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
   import sluice_warp_pkg::*;
@@ -172,10 +173,8 @@ module sluice_xdp_cluster
   xdp_place_t core_read_place, unload_read_place, read_place;
   xdp_place_t core_write_place, load_write_place, word_place, write_place;
   logic [63:0] word_data;
-  logic set_valid, set_ready;
-  logic [SlotBits-1:0] set_slot;
-  logic [3:0] set_register;
-  logic [63:0] set_data;
+  logic set_ready;
+  xdp_set_t set;
   logic [1:0][63:0] read_data;
   logic [7:0][63:0] columns, load_write_data, write_data;
   logic [7:0][7:0] core_write_enable, write_enable;
@@ -190,14 +189,7 @@ module sluice_xdp_cluster
   xdp_start_t start;
   // verilator lint_on UNUSEDSIGNAL
   xdp_end_t finished, settled, ended;
-  logic core_end_valid, settled_valid, settle_valid, slot_waits;
-  xdp_settled_t settle;
-
-  logic base_valid, words_done, answered, begin_fault, begin_found, count_valid, count_ready;
-  logic [SlotBits-1:0] base_slot, words_slot, answered_slot, begin_slot;
-  logic [RowBits-1:0] base;
-  xdp_given_t begin_given;
-  steps_t begin_steps;
+  logic core_end_valid, settled_valid, slot_waits, count_valid, count_ready;
   xdp_request_t count;
   logic [7:0] count_slot;
 
@@ -213,13 +205,12 @@ module sluice_xdp_cluster
     write_enable = '1;
     two = helper_write_data_i;
     if (word_write) begin
-      write_place  = word_place;
-      write_enable = '0;
-      write_enable[0] = '1;
+      write_place = word_place;
+      write_enable = 64'hff;
       two = {2{word_data}};
     end
     if (helper_write_valid_i) begin
-      write_place  = helper_write_place_i;
+      write_place = helper_write_place_i;
       write_enable = helper_write_enable_i;
       two = helper_write_data_i;
     end
@@ -254,7 +245,7 @@ module sluice_xdp_cluster
     end else begin
       read_wait_q <= (core_read && (helper_read_valid_i || map_read_valid_i || unload_read) && !hold) ? read_wait_q + 4'd1 : '0;
       write_wait_q <= (core_write && (helper_write_valid_i || word_write || load_write) && !hold) ? write_wait_q + 4'd1 : '0;
-      set_wait_q <= (set_valid && !set_ready && !hold) ? set_wait_q + 4'd1 : '0;
+      set_wait_q <= (set.valid && !set_ready && !hold) ? set_wait_q + 4'd1 : '0;
     end
   end
 
@@ -278,14 +269,15 @@ module sluice_xdp_cluster
 
   // ---------------------------------------------------------------------------------------------------------------
 
-  sluice_xdp_load #(
+  sluice_xdp_arrivals #(
       .Slots   (Slots),
       .Contexts(Contexts),
       .Modules (Modules),
       .Outside (Outside)
-  ) u_load (
+  ) u_arrivals (
       .clk_i,
       .rst_ni,
+      .now_i,
       .s_axis_tvalid,
       .s_axis_tready,
       .s_axis_tdata,
@@ -299,96 +291,46 @@ module sluice_xdp_cluster
       .s_axis_room,
       .s_axis_need,
       .s_axis_leaf,
-      .look_valid_o (enter_valid_o),
+      .look_valid_o    (enter_valid_o),
       .enter_slot_o,
       .program_i,
       .ifindex_i,
-      .write_valid_o(load_write),
-      .write_ready_i(!core_write && !helper_write_valid_i && !word_write),
-      .write_place_o(load_write_place),
-      .write_data_o (load_write_data),
-      .slot_valid_o,
-      .slot_o,
-      .slot_data_o  (slot_data),
-      .slot_waits_o (slot_waits),
-      .base_valid_o (base_valid),
-      .base_slot_o  (base_slot),
-      .base_o       (base),
-      .words_valid_i(words_done),
-      .words_slot_i (words_slot),
-      .answer_valid_i(answered),
-      .answer_slot_i(answered_slot),
-      .begin_slot_o (begin_slot),
-      .begin_given_i(begin_given),
-      .begin_fault_i(begin_fault),
-      .begin_found_i(begin_found),
-      .begin_steps_i(begin_steps),
-      .settle_valid_o(settle_valid),
-      .settle_o     (settle),
-      .start_valid_o(start_valid),
-      .start_ready_i(start_ready),
-      .start_o      (start),
-      .flow_waits_i,
-      .shared_contexts_i,
-      .end_valid_i  (core_end_valid),
-      .end_slot_i   (finished.slot[SlotBits-1:0]),
-      .left_valid_i (back_o.left_valid),
-      .left_slot_i  (left_slot),
-      .waiting_o    (load_waiting)
-  );
-
-  // ---------------------------------------------------------------------------------------------------------------
-  // What packets begin with, and those that end without a context.
-
-  sluice_xdp_words #(
-      .Slots(Slots)
-  ) u_words (
-      .clk_i,
-      .rst_ni,
-      .base_valid_i    (base_valid),
-      .base_slot_i     (base_slot),
-      .base_i          (base),
       .word_valid_i,
       .word_ready_o,
       .word_i,
       .answer_valid_i,
       .answer_i,
-      .set_valid_o     (set_valid),
+      .set_o           (set),
       .set_ready_i     (set_ready),
-      .set_slot_o      (set_slot),
-      .set_register_o  (set_register),
-      .set_data_o      (set_data),
-      .write_valid_o   (word_write),
-      .write_ready_i   (!core_write && !helper_write_valid_i),
-      .write_place_o   (word_place),
-      .write_data_o    (word_data),
-      .done_valid_o    (words_done),
-      .done_slot_o     (words_slot),
-      .answered_valid_o(answered),
-      .answered_slot_o (answered_slot),
-      .begin_slot_i    (begin_slot),
-      .begin_given_o   (begin_given),
-      .begin_fault_o   (begin_fault),
-      .begin_found_o   (begin_found),
-      .begin_steps_o   (begin_steps)
-  );
-
-  sluice_xdp_settled #(
-      .Slots(Slots)
-  ) u_settled (
-      .clk_i,
-      .rst_ni,
-      .now_i,
-      .put_valid_i  (settle_valid),
-      .put_i        (settle),
-      .count_valid_o(count_valid),
-      .count_ready_i(count_ready),
-      .count_o      (count),
-      .count_slot_o (count_slot),
+      .word_write_o    (word_write),
+      .word_taken_i    (!core_write && !helper_write_valid_i),
+      .word_place_o    (word_place),
+      .word_data_o     (word_data),
+      .write_valid_o   (load_write),
+      .write_ready_i   (!core_write && !helper_write_valid_i && !word_write),
+      .write_place_o   (load_write_place),
+      .write_data_o    (load_write_data),
+      .slot_valid_o,
+      .slot_o,
+      .slot_data_o     (slot_data),
+      .slot_waits_o    (slot_waits),
+      .start_valid_o   (start_valid),
+      .start_ready_i   (start_ready),
+      .start_o         (start),
+      .flow_waits_i,
+      .shared_contexts_i,
+      .core_end_valid_i(core_end_valid),
+      .core_end_slot_i (finished.slot[SlotBits-1:0]),
+      .left_valid_i    (back_o.left_valid),
+      .left_slot_i     (left_slot),
+      .count_valid_o   (count_valid),
+      .count_ready_i   (count_ready),
+      .count_o         (count),
+      .count_slot_o    (count_slot),
       .count_done_i,
-      .end_valid_o  (settled_valid),
-      .end_ready_i  (!core_end_valid),
-      .end_o        (settled)
+      .settled_valid_o (settled_valid),
+      .settled_o       (settled),
+      .waiting_o       (load_waiting)
   );
   assign end_valid = core_end_valid || settled_valid;
   assign ended = core_end_valid ? finished : settled;
@@ -426,11 +368,8 @@ module sluice_xdp_cluster
       .start_valid_i    (start_valid),
       .start_ready_o    (start_ready),
       .start_i          (start),
-      .set_valid_i      (set_valid),
+      .set_i            (set),
       .set_ready_o      (set_ready),
-      .set_slot_i       (set_slot),
-      .set_register_i   (set_register),
-      .set_data_i       (set_data),
       .flow_waits_i,
       .left_valid_o     (core_left_valid),
       .left_slot_o      (core_left_slot),
@@ -490,22 +429,22 @@ module sluice_xdp_cluster
   ) u_requests (
       .clk_i,
       .rst_ni,
-      .valid_i  (asks),
-      .ready_o  (asks_ready),
-      .request_i(asked),
-      .context_i(asked_context),
-      .row_i    (asked_row),
-      .late_i   (asked_late),
+      .valid_i      (asks),
+      .ready_o      (asks_ready),
+      .request_i    (asked),
+      .context_i    (asked_context),
+      .row_i        (asked_row),
+      .late_i       (asked_late),
       .count_valid_i(count_valid),
       .count_ready_o(count_ready),
-      .count_i  (count),
-      .count_slot_i(count_slot),
-      .valid_o  (request_valid_o),
-      .ready_i  (request_ready_i),
-      .count_o  (request_count_o),
+      .count_i      (count),
+      .count_slot_i (count_slot),
+      .valid_o      (request_valid_o),
+      .ready_i      (request_ready_i),
+      .count_o      (request_count_o),
       .request_o,
-      .context_o(request_context_o),
-      .row_o    (request_row_o),
+      .context_o    (request_context_o),
+      .row_o        (request_row_o),
       .late_o
   );
 

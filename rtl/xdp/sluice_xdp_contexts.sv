@@ -25,12 +25,12 @@ module sluice_xdp_contexts
     output logic       [ ModuleBits-1:0] module_o,
     output xdp_turn_t                    turn_o,
 
-    input  logic      [ContextBits-1:0] read_context_i,
-    input  depth_t                      read_depth_i,
-    output xdp_kept_t                   kept_o,
+    input  logic       [ContextBits-1:0] read_context_i,
+    input  depth_t                       read_depth_i,
+    output xdp_kept_t                    kept_o,
     // What its packet began with, and the slot that has the registers of that.
-    output xdp_given_t                  given_o,
-    output logic      [            7:0] slot_o,
+    output xdp_given_t                   given_o,
+    output logic       [            7:0] slot_o,
 
     input  logic        [ContextBits-1:0] first_context_i,
     output xdp_fixed_t                    first_fixed_o,
@@ -41,7 +41,7 @@ module sluice_xdp_contexts
     input  depth_t                       memory_depth_i,
     output xdp_fixed_t                   memory_fixed_o,
     output logic       [  StampBits-1:0] stamp_o,
-    output steps_t                 steps_o,
+    output steps_t                       steps_o,
     input  xdp_keep_t                    keep_i,
 
     // A late reference has said where a packet goes; never beside a kept part that is written.

@@ -41,11 +41,8 @@ module sluice_xdp_core
     output logic                   start_ready_o,
     input  xdp_start_t             start_i,
     // A register of a packet that waits in a slot, in a cycle in which nobody else has its port.
-    input  logic                        set_valid_i,
-    output logic                        set_ready_o,
-    input  logic [$clog2(Slots)-1:0]    set_slot_i,
-    input  logic [              3:0]    set_register_i,
-    input  logic [             63:0]    set_data_i,
+    input  xdp_set_t               set_i,
+    output logic                   set_ready_o,
     // Slots whose flow's section is another packet's; one that has left it with its end, and one that leaves it with a bundle.
     input  logic       [Slots-1:0] flow_waits_i,
     output logic                   left_valid_o,
@@ -221,7 +218,6 @@ module sluice_xdp_core
   // verilator lint_off UNUSEDSIGNAL
   logic [7:0] slot;
   // verilator lint_on UNUSEDSIGNAL
-  assign set_ready_o = !write.valid[XdpLanes-1] && !write.late;
 
   sluice_xdp_stage_read #(
       .Contexts(Contexts),
@@ -239,10 +235,8 @@ module sluice_xdp_core
       .write_i        (write),
       .write_context_i(done_context),
       .late_context_i (written_context),
-      .set_valid_i    (set_valid_i && set_ready_o),
-      .set_slot_i,
-      .set_register_i,
-      .set_data_i,
+      .set_i,
+      .set_ready_o,
       .bundle_o       (read),
       .context_o      (read_context),
       .a_o            (a),
@@ -435,26 +429,8 @@ module sluice_xdp_core
   // ---------------------------------------------------------------------------------------------------------------
   // What a packet has cost, and its end.
 
-  logic  lock_answered;
-  cost_t cost;
+  logic lock_answered;
   assign lock_answered = lock_valid_i && lock_ready_o;
-
-  sluice_xdp_cost #(
-      .Contexts(Contexts)
-  ) u_cost (
-      .clk_i,
-      .rst_ni,
-      .valid_i        (second.valid),
-      .start_i        (second.start),
-      .retries_i      (decided.retries),
-      .late_i         (decided.commits && second.launch),
-      .context_i      (second_context),
-      .before_i       (early_steps),
-      .cost_o         (cost),
-      .steps_valid_i  ((map_answer_valid_i && map_answer_ready_o) || lock_answered),
-      .steps_i        (lock_answered ? lock_i.steps : map_answer_i.steps),
-      .steps_context_i(lock_answered ? lock_context_i : map_answer_context_i)
-  );
 
   sluice_xdp_finish #(
       .Contexts(Contexts)
@@ -462,16 +438,19 @@ module sluice_xdp_core
       .clk_i,
       .rst_ni,
       .now_i,
-      .bundle_i (second),
-      .decided_i(decided),
-      .fixed_i  (second_fixed),
-      .context_i(second_context),
-      .cost_i   (cost),
-      .redirect_i(keep.kept.redirect),
-      .record_i (helper_return.record),
-      .busy_o   (finish_busy),
-      .late_i   (late),
-      .late_context_i(late_context),
+      .bundle_i       (second),
+      .decided_i      (decided),
+      .fixed_i        (second_fixed),
+      .context_i      (second_context),
+      .before_i       (early_steps),
+      .steps_valid_i  ((map_answer_valid_i && map_answer_ready_o) || lock_answered),
+      .steps_i        (lock_answered ? lock_i.steps : map_answer_i.steps),
+      .steps_context_i(lock_answered ? lock_context_i : map_answer_context_i),
+      .redirect_i     (keep.kept.redirect),
+      .record_i       (helper_return.record),
+      .busy_o         (finish_busy),
+      .late_i         (late),
+      .late_context_i (late_context),
       .late_redirect_o(late_redirect),
       .end_valid_o,
       .end_o,

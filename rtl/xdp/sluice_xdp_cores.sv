@@ -9,6 +9,7 @@ module sluice_xdp_cores
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_begin_pkg::*;
   import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
   import sluice_warp_pkg::*;
@@ -28,20 +29,20 @@ module sluice_xdp_cores
 
     input logic [ClockBits-1:0] now_i,
 
-    input  logic    in_valid_i,
-    output logic    in_ready_o,
-    input  xdp_in_t in_i,
+    input  logic                                in_valid_i,
+    output logic                                in_ready_o,
+    input  xdp_in_t                             in_i,
     // What the warp engine says of a packet, and its port's interface, with each beat; the slot that it gets, of all cores.
-    input  warp_leaf_t                   in_leaf_i,
-    input  logic       [           31:0] in_ifindex_i,
-    output logic       [AllSlotBits-1:0] in_slot_o,
-    output logic       [Cores*Slots-1:0] flow_waits_o,
+    input  warp_leaf_t                          in_leaf_i,
+    input  logic              [           31:0] in_ifindex_i,
+    output logic              [AllSlotBits-1:0] in_slot_o,
+    output logic              [Cores*Slots-1:0] flow_waits_o,
     // What packets begin with.
-    input  logic              [Cores-1:0] word_valid_i,
-    output logic              [Cores-1:0] word_ready_o,
-    input  xdp_word_t                     word_i,
-    input  logic              [Cores-1:0] answer_valid_i,
-    input  xdp_early_answer_t             answer_i,
+    input  logic              [      Cores-1:0] word_valid_i,
+    output logic              [      Cores-1:0] word_ready_o,
+    input  xdp_word_t                           word_i,
+    input  logic              [      Cores-1:0] answer_valid_i,
+    input  xdp_early_answer_t                   answer_i,
 
     // Slots and memory that come back; contexts of each core that nobody owns.
     output xdp_back_t [                 Cores-1:0] back_o,
@@ -122,13 +123,13 @@ module sluice_xdp_cores
     output cfg_rsp_t cfg_rsp_o,
 
     // Trace; beside what cores do: whose request values have taken, and that the map engine is done.
-    input  logic                                    value_taken_i,
-    input  logic                [     CoreBits-1:0] value_core_i,
-    input  logic                                    map_done_i,
-    input  logic                                    map_done_host_i,
-    input  logic                [       IdBits-1:0] map_done_id_i,
-    output logic                [     XdpSteps-1:0] step_valid_o,
-    output xdp_step_trace_row_t [     XdpSteps-1:0] step_o,
+    input  logic                               value_taken_i,
+    input  logic                [CoreBits-1:0] value_core_i,
+    input  logic                               map_done_i,
+    input  logic                               map_done_host_i,
+    input  logic                [  IdBits-1:0] map_done_id_i,
+    output logic                [XdpSteps-1:0] step_valid_o,
+    output xdp_step_trace_row_t [XdpSteps-1:0] step_o,
 
     output logic waiting_o
 );

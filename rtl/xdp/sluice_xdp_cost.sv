@@ -11,13 +11,13 @@ module sluice_xdp_cost
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                    valid_i,
-    input  logic                    start_i,
-    input  logic                    retries_i,
-    input  logic                    late_i,     // it has launched what comes late
-    input  logic  [ContextBits-1:0] context_i,
-    input  steps_t                  before_i,   // what its packet has cost before its start
-    output cost_t                   cost_o,     // with this pass
+    input  logic                     valid_i,
+    input  logic                     start_i,
+    input  logic                     retries_i,
+    input  logic                     late_i,     // it has launched what comes late
+    input  logic   [ContextBits-1:0] context_i,
+    input  steps_t                   before_i,   // what its packet has cost before its start
+    output cost_t                    cost_o,     // with this pass
 
     // Steps of a unit that has answered.
     input logic                     steps_valid_i,

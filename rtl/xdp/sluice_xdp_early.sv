@@ -10,6 +10,7 @@ module sluice_xdp_early
   import sluice_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_begin_pkg::*;
   import sluice_warp_pkg::*;
 #(
     parameter int unsigned Cores = 2,
@@ -21,12 +22,12 @@ module sluice_xdp_early
     input logic clk_i,
     input logic rst_ni,
 
-    input logic                                enter_valid_i,
-    input logic             [ AllSlotBits-1:0] enter_slot_i,
-    input logic                                enter_looks_i,
-    input logic                                enter_turn_i,
-    input xdp_early_t                          enter_asks_i,
-    input logic             [Cores*Slots-1:0]  flow_waits_i,
+    input logic                         enter_valid_i,
+    input logic       [AllSlotBits-1:0] enter_slot_i,
+    input logic                         enter_looks_i,
+    input logic                         enter_turn_i,
+    input xdp_early_t                   enter_asks_i,
+    input logic       [Cores*Slots-1:0] flow_waits_i,
 
     input  logic                      set_valid_i,
     output logic                      set_ready_o,
@@ -39,17 +40,11 @@ module sluice_xdp_early
     output xdp_word_t             word_o,
 
     // A lookup, as sluice_xdp_maps takes it.
-    output logic                    early_valid_o,
-    input  logic                    early_ready_i,
-    output logic       [IdBits-1:0] early_id_o,
-    output xdp_early_t              early_next_o,
-    output xdp_early_t              early_o,
+    output xdp_early_ask_t  ask_o,
     // "Bits of signal are not used": that it is a packet's is known.
     // verilator lint_off UNUSEDSIGNAL
-    input  logic       [IdBits-1:0] early_key_id_i,
+    input  xdp_early_take_t take_i
     // verilator lint_on UNUSEDSIGNAL
-    input  logic       [       2:0] early_word_i,
-    output logic       [      63:0] early_data_o
 );
 
   // Packets whose words are to come: those that wait for theirs in the warp engine, and those whose words are under way.
@@ -135,7 +130,9 @@ module sluice_xdp_early
   // Lookups.
 
   logic [AllSlots-1:0] pending_q, turn_q, unused_grant;
-  logic chooses, chosen, offered_q;
+  logic chooses, chosen, offered_q, made_there_q;
+  logic [63:0] key_word;
+  xdp_early_t taken_q;
   logic [AllSlotBits-1:0] chosen_slot, offered_slot_q, key_slot;
   asked_t asked;
   // "Bits of signal are not used": which words were made is asked with the key, and the rest before.
@@ -157,7 +154,7 @@ module sluice_xdp_early
       .rdata_o({key_asked, offered})
   );
 
-  assign chooses = !offered_q || early_ready_i;
+  assign chooses = !offered_q || take_i.ready;
   sluice_arb_rr #(
       .Requests(AllSlots)
   ) u_next (
@@ -180,16 +177,18 @@ module sluice_xdp_early
     end
     if (chooses) offered_slot_q <= chosen_slot;
     if (last) turn_q[whose.slot] <= whose.turn;
-    if (early_valid_o && early_ready_i) early_o <= offered.asks;
+    if (offered_q && take_i.ready) taken_q <= offered.asks;
   end
-  assign early_valid_o = offered_q;
-  assign early_id_o = {1'b1, (IdBits - 1)'(offered_slot_q)};
-  assign early_next_o = offered.asks;
+  assign ask_o = '{
+          valid: offered_q,
+          id: MostIdBits'({1'b1, (IdBits - 1)'(offered_slot_q)}),
+          next: offered.asks,
+          taken: taken_q,
+          data: made_there_q ? key_word : '0
+      };
 
   // Its key.
-  logic made_there_q;
-  logic [63:0] key_word;
-  assign key_slot = AllSlotBits'(early_key_id_i);
+  assign key_slot = AllSlotBits'(take_i.key_id);
   sluice_ram_1r1w #(
       .Width   (64),
       .Depth   (KeyWords * AllSlots),
@@ -201,11 +200,10 @@ module sluice_xdp_early
       .wr_addr_i({whose.slot, set_target_i[2:0]}),
       .wr_data_i(set_data_i),
       .rd_en_i  (1'b1),
-      .rd_addr_i({key_slot, early_word_i}),
+      .rd_addr_i({key_slot, take_i.word}),
       .rd_data_o(key_word)
   );
-  always_ff @(posedge clk_i) made_there_q <= key_asked.made[early_word_i];
-  assign early_data_o = made_there_q ? key_word : '0;
+  always_ff @(posedge clk_i) made_there_q <= key_asked.made[take_i.word];
 
 `ifndef SYNTHESIS
   PacketsHaveRoom_A :

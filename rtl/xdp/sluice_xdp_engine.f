@@ -8,11 +8,13 @@ sluice_xdp_stages_pkg.sv
 sluice_xdp_streams_pkg.sv
 sluice_xdp_walk_pkg.sv
 sluice_xdp_outside_pkg.sv
+sluice_xdp_begin_pkg.sv
 -F ../warp/sluice_warp.f
 sluice_xdp.sv
 sluice_xdp_access.sv
 sluice_xdp_accounts.sv
 sluice_xdp_alu.sv
+sluice_xdp_arrivals.sv
 sluice_xdp_atomic.sv
 sluice_xdp_bounds.sv
 sluice_xdp_bytes.sv
@@ -42,6 +44,7 @@ sluice_xdp_load.sv
 sluice_xdp_locks.sv
 sluice_xdp_maps.sv
 sluice_xdp_maps_answer.sv
+sluice_xdp_maps_asks.sv
 sluice_xdp_maps_back.sv
 sluice_xdp_maps_calls.sv
 sluice_xdp_maps_beside.sv
@@ -81,6 +84,7 @@ sluice_xdp_outside_turns.sv
 sluice_xdp_outside_writes.sv
 sluice_xdp_passes.sv
 sluice_xdp_places.sv
+sluice_xdp_processing.sv
 sluice_xdp_queues.sv
 sluice_xdp_reader.sv
 sluice_xdp_region.sv

@@ -28,7 +28,11 @@ module sluice_xdp_finish
     input xdp_redirect_t                   redirect_i,
     // verilator lint_on UNUSEDSIGNAL
     input logic          [ContextBits-1:0] context_i,
-    input cost_t                           cost_i,
+    // What its packet has cost before its start, and steps of a unit that has answered.
+    input steps_t                          before_i,
+    input logic                            steps_valid_i,
+    input steps_t                          steps_i,
+    input logic          [ContextBits-1:0] steps_context_i,
     // What its helper has left of a record.
     input xdp_record_t                     record_i,
 
@@ -57,6 +61,24 @@ module sluice_xdp_finish
     output xdp_event_t abandon_o
 );
 
+  cost_t cost;
+  sluice_xdp_cost #(
+      .Contexts(Contexts)
+  ) u_cost (
+      .clk_i,
+      .rst_ni,
+      .valid_i  (bundle_i.valid),
+      .start_i  (bundle_i.start),
+      .retries_i(decided_i.retries),
+      .late_i   (decided_i.commits && bundle_i.launch),
+      .context_i,
+      .before_i,
+      .cost_o   (cost),
+      .steps_valid_i,
+      .steps_i,
+      .steps_context_i
+  );
+
   // What a packet has said whose end is a late result's.
   logic late_ends;
   xdp_ending_t ending, ends;
@@ -68,7 +90,7 @@ module sluice_xdp_finish
           bounds: bundle_i.kept.bounds,
           redirect: bundle_i.kept.redirect,
           index: bundle_i.address[31:0],
-          cost: cost_i
+          cost: cost
       };
   sluice_ram_lut #(
       .Width($bits(xdp_ending_t)),
@@ -161,7 +183,7 @@ module sluice_xdp_finish
         redirected: redirect_i.redirected,
         to_host: redirect_i.to_host,
         ifindex: redirect_i.to,
-        cost: cost_i,
+        cost: cost,
         outcome: outcome,
         ended: now_i
     };

@@ -19,6 +19,7 @@ module sluice_xdp_load
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_begin_pkg::*;
   import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
   import sluice_warp_pkg::*;
@@ -64,19 +65,19 @@ module sluice_xdp_load
     output logic                     slot_waits_o,  // without a program: for words that are still to come
 
     // Its stack's first row, once it has entered.
-    output logic                base_valid_o,
-    output logic [SlotBits-1:0] base_slot_o,
-    output logic [ RowBits-1:0] base_o,
+    output logic                      base_valid_o,
+    output logic       [SlotBits-1:0] base_slot_o,
+    output logic       [ RowBits-1:0] base_o,
     // What comes for it has come.
-    input  logic                words_valid_i,
-    input  logic [SlotBits-1:0] words_slot_i,
-    input  logic                answer_valid_i,
-    input  logic [SlotBits-1:0] answer_slot_i,
-    output logic [SlotBits-1:0] begin_slot_o,
-    input  xdp_given_t          begin_given_i,
-    input  logic                begin_fault_i,
-    input  logic                begin_found_i,
-    input  steps_t              begin_steps_i,
+    input  logic                      words_valid_i,
+    input  logic       [SlotBits-1:0] words_slot_i,
+    input  logic                      answer_valid_i,
+    input  logic       [SlotBits-1:0] answer_slot_i,
+    output logic       [SlotBits-1:0] begin_slot_o,
+    input  xdp_given_t                begin_given_i,
+    input  logic                      begin_fault_i,
+    input  logic                      begin_found_i,
+    input  steps_t                    begin_steps_i,
 
     output logic         settle_valid_o,
     output xdp_settled_t settle_o,
@@ -125,8 +126,8 @@ module sluice_xdp_load
   xdp_program_row_t program_row, program_q;
   logic [31:0] ifindex, ifindex_q;
 
-  xdp_room_t room_q;
-  xdp_need_t need_q;
+  xdp_room_t  room_q;
+  xdp_need_t  need_q;
   warp_leaf_t leaf_q;
   logic [8:0] front_rows, row_q, row;
   logic [RowBits-1:0] base;
@@ -339,7 +340,7 @@ module sluice_xdp_load
     start_o = begins.start;
     if (resumed) begin
       start_o.start = (begins.looks_up && begins.misses && !begin_found_i) ? begins.missed_row : begins.found_row;
-      start_o.made = begins.work;
+      start_o.made  = begins.work;
       if (begins.has_words) start_o.given = begin_given_i;
     end
     if (begins.looks_up) start_o.steps = begin_steps_i;

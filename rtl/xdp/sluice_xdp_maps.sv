@@ -22,6 +22,7 @@ module sluice_xdp_maps
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_begin_pkg::*;
   import sluice_xdp_walk_pkg::*;
   import sluice_xdp_outside_pkg::*;
 #(
@@ -32,32 +33,27 @@ module sluice_xdp_maps
     parameter bit Outside = 1'b0,
     // Of who asks: a processor, or a packet that no context has yet. Then the highest bit is set; with no bit more than processors have nobody asks so.
     parameter int unsigned IdBits = $clog2(Processors),
-    localparam int unsigned ProcessorBits = $clog2(Processors),
-    localparam int unsigned MapNumberBits = $clog2(Maps)
+    localparam int unsigned ProcessorBits = $clog2(Processors)
 ) (
     input logic clk_i,
     input logic rst_ni,
 
     // Of each core.
-    input  logic            [        Cores-1:0]                    call_valid_i,
-    input  logic            [        Cores-1:0][ProcessorBits-1:0] call_context_i,
-    input  xdp_map_call_t   [        Cores-1:0]                    call_i,
-    output logic            [        Cores-1:0]                    answer_valid_o,
-    input  logic            [        Cores-1:0]                    answer_ready_i,
-    output logic            [       IdBits-1:0]                    answer_context_o,
-    output xdp_map_answer_t                                        answer_o,
+    input  logic            [ Cores-1:0]                    call_valid_i,
+    input  logic            [ Cores-1:0][ProcessorBits-1:0] call_context_i,
+    input  xdp_map_call_t   [ Cores-1:0]                    call_i,
+    output logic            [ Cores-1:0]                    answer_valid_o,
+    input  logic            [ Cores-1:0]                    answer_ready_i,
+    output logic            [IdBits-1:0]                    answer_context_o,
+    output xdp_map_answer_t                                 answer_o,
 
     // Lookups of packets that no context has: the one that is taken asks `early_i` from the next cycle on. Words of its key come in the cycle behind their number. Its answer
     // is there for one cycle.
-    input  logic                             early_valid_i,
-    output logic                             early_ready_o,
-    input  logic         [       IdBits-1:0] early_id_i,
-    input  logic         [MapNumberBits-1:0] early_map_i,
-    input  xdp_early_t                       early_i,
-    output logic         [       IdBits-1:0] early_key_id_o,
-    output logic         [              2:0] early_word_o,
-    input  logic         [             63:0] early_data_i,
-    output logic                             early_answer_o,
+    // "Bits of signal are not used": numbers have room for the largest target.
+    // verilator lint_off UNUSEDSIGNAL
+    input  xdp_early_ask_t  early_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output xdp_early_take_t early_o,
 
     // Packet memory of each core.
     output logic       [Cores-1:0]            read_valid_o,
@@ -66,12 +62,12 @@ module sluice_xdp_maps
     input  logic       [Cores-1:0][1:0][63:0] read_data_i,
 
     // The order of operations on maps: one has ended, of a context or of the host.
-    output logic                     done_o,
-    output logic                     done_host_o,
-    output logic [       IdBits-1:0] done_context_o,
+    output logic                  done_o,
+    output logic                  done_host_o,
+    output logic [    IdBits-1:0] done_context_o,
     // Nobody else reaches values.
-    output logic                     locks_o,
-    output logic [   ModuleBits-1:0] locks_module_o,
+    output logic                  locks_o,
+    output logic [ModuleBits-1:0] locks_module_o,
 
     output logic                request_valid_o,
     input  logic                request_ready_i,
@@ -133,25 +129,16 @@ module sluice_xdp_maps
     return Early && id[IdBits-1];
   endfunction
 
-  logic [Cores-1:0] queue_valid;
-  logic [Cores-1:0][ContextBits-1:0] queued_context;
-  logic [Cores-1:0][MapBits-1:0] queued_map;
-  xdp_map_call_t [Cores-1:0] asked;
+  logic [Cores-1:0][ContextBits-1:0] call_context;
   xdp_map_call_t call;
-  // "Bits of signal are not used": the host's operation has no number of its own.
-  // verilator lint_off UNUSEDSIGNAL
-  logic [$clog2(Cores+2)-1:0] next_number;
-  // verilator lint_on UNUSEDSIGNAL
-  logic [Cores+1:0] next;
-  logic next_any, next_ready, asks_host, map_looks;
+  logic next_any, next_ready, next_host, host_taken, asks_host, map_looks, early_ready, early_answers;
+  logic [IdBits-1:0] early_key;
+  logic [2:0] early_word;
   logic [IdBits-1:0] next_context, asks_context;
   logic [MapBits-1:0] next_map, map_index;
   xdp_map_row_t map, unused_map;
   logic host_pending, host_waits, host_search;
-  // "Bits of signal are not used": the host asks for no packet, and without an index.
-  // verilator lint_off UNUSEDSIGNAL
   xdp_map_call_t host_call;
-  // verilator lint_on UNUSEDSIGNAL
 
   logic [Cores-1:0] front_read;
   logic front_request, front_host_read;
@@ -191,65 +178,39 @@ module sluice_xdp_maps
   logic [3:0][31:0] search_data, search_written;
   logic search_free, host_outside, host_looks;
 
-  for (genvar c = 0; c < int'(Cores); c++) begin : gen_core
-    sluice_xdp_maps_calls #(
-        .Contexts(Contexts),
-        .MapBits (MapBits)
-    ) u_calls (
-        .clk_i,
-        .rst_ni,
-        .valid_i     (call_valid_i[c]),
-        .from_i      (call_context_i[c][ContextBits-1:0]),
-        .call_i      (call_i[c]),
-        .next_valid_o(queue_valid[c]),
-        .next_ready_i(next_ready && next[c]),
-        .next_o      (queued_context[c]),
-        .map_o       (queued_map[c]),
-        .context_i   (asks_context[ContextBits-1:0]),
-        .asked_o     (asked[c])
-    );
-    assign read_valid_o[c] = front_read[c] || (back_read && back_core == core_t'(c));
-    assign read_place_o[c] = (back_read && back_core == core_t'(c)) ? back_place : front_place;
-  end
-
-  sluice_arb_rr #(
-      .Requests(Cores + 2)
-  ) u_next (
+  sluice_xdp_maps_asks #(
+      .Cores   (Cores),
+      .Contexts(Contexts),
+      .MapBits (MapBits),
+      .IdBits  (IdBits)
+  ) u_asks (
       .clk_i,
       .rst_ni,
-      .req_i    ({early_valid_i, host_pending, queue_valid}),
-      .advance_i(next_ready),
-      .grant_o  (next),
-      .index_o  (next_number),
-      .valid_o  (next_any)
+      .call_valid_i,
+      .call_context_i(call_context),
+      .call_i,
+      .early_i,
+      .early_ready_o (early_ready),
+      .host_valid_i  (host_pending),
+      .host_i        (host_call),
+      .host_taken_o  (host_taken),
+      .next_valid_o  (next_any),
+      .next_ready_i  (next_ready),
+      .next_host_o   (next_host),
+      .next_id_o     (next_context),
+      .next_map_o    (next_map),
+      .asks_host_i   (asks_host),
+      .asks_id_i     (asks_context),
+      .asked_o       (call)
   );
   always_comb begin
-    next_context = '0;
-    next_map = next[Cores] ? host_call.map[MapBits-1:0] : '0;
     for (int unsigned c = 0; c < Cores; c++) begin
-      if (next[c]) begin
-        next_context = IdBits'(Contexts * c) | IdBits'(queued_context[c]);
-        next_map = queued_map[c];
-      end
-    end
-    if (next[Cores+1]) begin
-      next_context = early_id_i;
-      next_map = early_map_i;
-    end
-    call = asked[core_of(asks_context)];
-    if (is_early(asks_context)) begin
-      call.op = XdpMapOpLookup;
-      call.map = early_i.map;
-      call.module_id = early_i.module_id;
-    end
-    if (asks_host) begin
-      call.op = host_call.op;
-      call.map = host_call.map;
-      call.key = '0;
-      call.value = host_call.value;
-      call.flags = host_call.flags;
+      call_context[c] = call_context_i[c][ContextBits-1:0];
+      read_valid_o[c] = front_read[c] || (back_read && back_core == core_t'(c));
+      read_place_o[c] = (back_read && back_core == core_t'(c)) ? back_place : front_place;
     end
   end
+  assign early_o = '{ready: early_ready, key_id: MostIdBits'(early_key), word: early_word, answers: early_answers};
 
   sluice_xdp_maps_front #(
       .Maps      (Maps),
@@ -264,7 +225,7 @@ module sluice_xdp_maps
       .call_ready_o   (next_ready),
       .call_map_i     (next_map),
       .call_context_i (next_context),
-      .call_host_i    (next[Cores]),
+      .call_host_i    (next_host),
       .asks_context_o (asks_context),
       .asks_host_o    (asks_host),
       .call_i         (call),
@@ -285,9 +246,9 @@ module sluice_xdp_maps
       .host_valid_o   (front_host_read),
       .host_word_o    (front_host_word),
       .host_data_i    (host_word),
-      .early_id_o     (early_key_id_o),
-      .early_word_o,
-      .early_data_i,
+      .early_id_o     (early_key),
+      .early_word_o   (early_word),
+      .early_data_i   (early_i.data),
       .found_valid_o  (found_valid),
       .found_ready_i  (found_take),
       .found_o        (found_call),
@@ -416,30 +377,30 @@ module sluice_xdp_maps
   ) u_beside (
       .clk_i,
       .rst_ni,
-      .take_i          (found_take && may_seek),
-      .idle_o          (seek_idle),
-      .context_i       (found_context),
-      .map_i           (found_map),
-      .key_i           (found_key),
-      .whole_i         (found_whole),
-      .chain_i         (found_chain),
-      .copy_i          (found_copy),
-      .key_slot_o      (seek_slot),
-      .key_rest_o      (seek_rest),
-      .rest_key_i      (seek_row),
-      .whose_i         (found_map.state),
-      .among_o         (among),
-      .read_i          (search_read || (host_search && !cfg_req_i.write)),
-      .read_row_i      (host_search ? cfg_req_i.index : search_row),
-      .looks_i         (search_looks || host_looks),
-      .row_o           (search_data),
-      .bad_o           (search_bad),
-      .write_i         (host_search ? {4{cfg_req_i.write}} : search_write),
-      .write_row_i     (host_search ? cfg_req_i.index : search_write_row),
+      .take_i(found_take && may_seek),
+      .idle_o(seek_idle),
+      .context_i(found_context),
+      .map_i(found_map),
+      .key_i(found_key),
+      .whole_i(found_whole),
+      .chain_i(found_chain),
+      .copy_i(found_copy),
+      .key_slot_o(seek_slot),
+      .key_rest_o(seek_rest),
+      .rest_key_i(seek_row),
+      .whose_i(found_map.state),
+      .among_o(among),
+      .read_i(search_read || (host_search && !cfg_req_i.write)),
+      .read_row_i(host_search ? cfg_req_i.index : search_row),
+      .looks_i(search_looks || host_looks),
+      .row_o(search_data),
+      .bad_o(search_bad),
+      .write_i(host_search ? {4{cfg_req_i.write}} : search_write),
+      .write_row_i(host_search ? cfg_req_i.index : search_write_row),
       .write_row_data_i(host_search ? cfg_req_i.data[127:0] : search_written),
-      .hold_o          (search_hold),
-      .written_o       (search_idle),
-      .clear_i         (clears || (cfg_valid_i && cfg_req_i.tab == TableXdpOutside && cfg_req_i.write)),
+      .hold_o(search_hold),
+      .written_o(search_idle),
+      .clear_i(clears || (cfg_valid_i && cfg_req_i.tab == TableXdpOutside && cfg_req_i.write)),
       .load_valid_o,
       .load_ready_i,
       .load_place_o,
@@ -448,30 +409,30 @@ module sluice_xdp_maps
       .load_module_o,
       .load_touch_o,
       .load_bit_o,
-      .own_module_i    (locks_module_o),
-      .loaded_i        (row_i),
+      .own_module_i(locks_module_o),
+      .loaded_i(row_i),
       .store_valid_o,
       .store_ready_i,
       .store_o,
-      .answer_valid_o  (seek_answers),
-      .answer_ready_i  ((answer_ready_i[core_of(seek_context)] || is_early(seek_context)) && !back_answers && !host_done),
+      .answer_valid_o(seek_answers),
+      .answer_ready_i((answer_ready_i[core_of(seek_context)] || is_early(seek_context)) && !back_answers && !host_done),
       .answer_context_o(seek_context),
-      .answer_o        (seek_answer)
+      .answer_o(seek_answer)
   );
 
   // The second half answers first.
   always_comb begin
     for (int unsigned c = 0; c < Cores; c++) begin
       answer_valid_o[c] = (back_answers && back_core == core_t'(c) && !is_early(back_context)) ||
-          (seek_answers && !back_answers && !host_done && core_of(seek_context) == core_t'(c) && !is_early(seek_context));
+          (seek_answers && !back_answers && !host_done && core_of(seek_context) == core_t'(c) &&
+           !is_early(seek_context));
     end
   end
-  assign early_answer_o = back_answers ? is_early(back_context) : seek_answers && !host_done && is_early(seek_context);
-  assign early_ready_o = next_ready && next[Cores+1];
+  assign early_answers = back_answers ? is_early(back_context) : seek_answers && !host_done && is_early(seek_context);
   assign answer_context_o = back_answers ? back_context : seek_context;
   assign answer_o = back_answers ? back_answer : seek_answer;
 
-  assign done_o = (answer_valid_o & answer_ready_i) != '0 || early_answer_o || host_done;
+  assign done_o = (answer_valid_o & answer_ready_i) != '0 || early_answers || host_done;
   assign done_host_o = host_done;
   assign done_context_o = answer_context_o;
   assign back_core = core_of(back_context);
@@ -503,7 +464,7 @@ module sluice_xdp_maps
       .search_free_i(search_free),
       .search_i     (search_data),
       .call_valid_o (host_pending),
-      .call_taken_i (next_ready && next[Cores]),
+      .call_taken_i (host_taken),
       .call_o       (host_call),
       .done_i       (host_done),
       .error_i      (host_error),

@@ -27,7 +27,7 @@ module sluice_xdp_maps_back
     input  logic                               host_waits_i,
     output logic                               quiet_o,
     input  xdp_map_call_t                      found_i,
-    input  logic          [IdBits-1:0] found_context_i,
+    input  logic          [        IdBits-1:0] found_context_i,
     input  logic                               found_host_i,
     input  logic                               found_fault_i,
     input  xdp_map_row_t                       found_map_i,
@@ -38,13 +38,13 @@ module sluice_xdp_maps_back
     output logic          [               1:0] key_rest_o,
     input  logic          [             127:0] rest_key_i,
 
-    output logic                                answer_valid_o,
-    input  logic                                answer_ready_i,
-    output logic            [IdBits-1:0] answer_context_o,
-    output xdp_map_answer_t                     answer_o,
+    output logic                             answer_valid_o,
+    input  logic                             answer_ready_i,
+    output logic            [    IdBits-1:0] answer_context_o,
+    output xdp_map_answer_t                  answer_o,
     // A value is being written: nobody else reaches values until the answer is taken.
-    output logic                                locks_o,
-    output logic            [   ModuleBits-1:0] locks_module_o,
+    output logic                             locks_o,
+    output logic            [ModuleBits-1:0] locks_module_o,
 
     output logic                              host_done_o,
     output logic       [           7:0]       host_error_o,

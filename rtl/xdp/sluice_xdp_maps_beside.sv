@@ -19,17 +19,17 @@ module sluice_xdp_maps_beside
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                                   take_i,
-    output logic                                   idle_o,
-    input  logic         [IdBits-1:0]       context_i,
-    input  xdp_map_row_t                           map_i,
+    input  logic                              take_i,
+    output logic                              idle_o,
+    input  logic         [  IdBits-1:0]       context_i,
+    input  xdp_map_row_t                      map_i,
     // "Bits of signal are not used": with external memory the whole key goes on, without it what its rows have not.
     // verilator lint_off UNUSEDSIGNAL
-    input  walk_key_t                              key_i,
-    input  logic         [     KeyWords-1:0][63:0] whole_i,
+    input  walk_key_t                         key_i,
+    input  logic         [KeyWords-1:0][63:0] whole_i,
     // verilator lint_on UNUSEDSIGNAL
-    input  chain_t                                 chain_i,
-    input  slot_t                                  copy_i,
+    input  chain_t                            chain_i,
+    input  slot_t                             copy_i,
 
     // Rows of its key: which one is needed, in its cycle.
     output key_slot_t         key_slot_o,
@@ -70,10 +70,10 @@ module sluice_xdp_maps_beside
     input  logic                    store_ready_i,
     output outside_request_t        store_o,
 
-    output logic                                answer_valid_o,
-    input  logic                                answer_ready_i,
+    output logic                         answer_valid_o,
+    input  logic                         answer_ready_i,
     output logic            [IdBits-1:0] answer_context_o,
-    output xdp_map_answer_t                     answer_o
+    output xdp_map_answer_t              answer_o
 );
 
   logic busy, waits, read, own_valid, mark_valid, mark_ready, far_touch, written;

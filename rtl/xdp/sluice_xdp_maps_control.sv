@@ -20,22 +20,22 @@ module sluice_xdp_maps_control
     input logic hold_i,  // a row of search memory is waited for, or room for one
     input logic bad_i,   // one that is looked at could not be read
 
-    input  logic                              found_valid_i,
-    output logic                              found_ready_o,
-    input  logic                              host_waits_i,
-    input  xdp_map_call_t                     found_i,
+    input  logic                       found_valid_i,
+    output logic                       found_ready_o,
+    input  logic                       host_waits_i,
+    input  xdp_map_call_t              found_i,
     input  logic          [IdBits-1:0] found_context_i,
-    input  logic                              found_host_i,
-    input  logic                              found_fault_i,
-    input  xdp_map_row_t                      found_map_i,
-    input  walk_key_t                         found_key_i,
-    input  chain_t                            found_chain_i,
-    input  slot_t                             found_copy_i,
+    input  logic                       found_host_i,
+    input  logic                       found_fault_i,
+    input  xdp_map_row_t               found_map_i,
+    input  walk_key_t                  found_key_i,
+    input  chain_t                     found_chain_i,
+    input  slot_t                      found_copy_i,
 
-    input  logic                     answer_ready_i,
-    output logic                     answer_valid_o,
+    input  logic              answer_ready_i,
+    output logic              answer_valid_o,
     output logic [IdBits-1:0] answer_context_o,
-    output logic                     host_done_o,
+    output logic              host_done_o,
 
     input  walk_go_e said_i,
     input  logic     drained_i,    // the rest of an update's value has gone

@@ -15,20 +15,20 @@ module sluice_xdp_maps_seek
     input logic clk_i,
     input logic rst_ni,
 
-    input  logic                             take_i,
-    output logic                             idle_o,
+    input  logic                      take_i,
+    output logic                      idle_o,
     input  logic         [IdBits-1:0] context_i,
     // "Bits of signal are not used": of a map where its rows and values lie.
     // verilator lint_off UNUSEDSIGNAL
-    input  xdp_map_row_t                     map_i,
+    input  xdp_map_row_t              map_i,
     // verilator lint_on UNUSEDSIGNAL
-    input  walk_key_t                        key_i,
-    input  chain_t                           chain_i,
-    input  slot_t                            copy_i,
+    input  walk_key_t                 key_i,
+    input  chain_t                    chain_i,
+    input  slot_t                     copy_i,
     // Rows of its key: which one is needed, in its cycle.
-    output key_slot_t                        key_slot_o,
-    output logic         [              1:0] key_rest_o,
-    input  logic         [            127:0] rest_key_i,
+    output key_slot_t                 key_slot_o,
+    output logic         [       1:0] key_rest_o,
+    input  logic         [     127:0] rest_key_i,
 
     output logic busy_o,
     output logic [15:0] state_o,
@@ -39,10 +39,10 @@ module sluice_xdp_maps_seek
     output row_t             search_row_o,
     input  logic [3:0][31:0] search_i,
 
-    output logic                                answer_valid_o,
-    input  logic                                answer_ready_i,
+    output logic                         answer_valid_o,
+    input  logic                         answer_ready_i,
     output logic            [IdBits-1:0] answer_context_o,
-    output xdp_map_answer_t                     answer_o
+    output xdp_map_answer_t              answer_o
 );
 
   typedef enum logic [1:0] {

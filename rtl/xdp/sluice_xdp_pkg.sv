@@ -86,19 +86,6 @@ package sluice_xdp_pkg;
     return rows;
   endfunction
 
-  // Of who asks the map engine: a processor, or with the highest bit set a slot of all cores whose packet no context has. With external memory only processors ask.
-  // "Bits of function variable are not used": the function takes some sizes.
-  // verilator lint_off UNUSEDSIGNAL
-  function automatic int unsigned xdp_id_bits(xdp_cfg_t cfg);
-    // verilator lint_on UNUSEDSIGNAL
-    int unsigned processors;
-    int unsigned slots;
-    processors = $clog2(cfg.cores * cfg.contexts);
-    slots = $clog2(cfg.cores * cfg.packets);
-    if (cfg.outside != 0) return processors;
-    return 1 + ((slots > processors) ? slots : processors);
-  endfunction
-
   // An answer of which only the first words are anything.
   function automatic cfg_rsp_t narrow_rsp(cfg_rsp_t rsp, int unsigned words);
     cfg_rsp_t narrow;
@@ -249,6 +236,14 @@ package sluice_xdp_pkg;
     logic [StackGiven-1:0] words;
   } xdp_given_t;
 
+  // A register that a packet of a slot begins with.
+  typedef struct packed {
+    logic        valid;
+    logic [7:0]  slot;
+    logic [3:0]  register;
+    logic [63:0] data;
+  } xdp_set_t;
+
   // A packet for a context.
   typedef struct packed {
     logic [7:0]            slot;
@@ -270,40 +265,6 @@ package sluice_xdp_pkg;
     logic [7:0]            made;        // work that is behind it
     steps_t                steps;       // of the map engine, for its early lookup
   } xdp_start_t;
-
-  // A word that a packet begins with, as the warp engine makes it: a register, from 16 on a word of the stack, from 32 on one of the key. With the last one all that
-  // it begins with.
-  typedef struct packed {
-    logic [7:0]  slot;
-    logic [5:0]  target;
-    logic [63:0] data;
-    logic        last;
-    xdp_given_t  given;
-  } xdp_word_t;
-
-  // A lookup of a packet that no context has yet: what it asks.
-  typedef struct packed {
-    logic [15:0]           map;
-    logic [ModuleBits-1:0] module_id;
-  } xdp_early_t;
-
-  // What came of it.
-  typedef struct packed {
-    logic [7:0]  slot;
-    logic        fault;
-    logic [63:0] value;
-    steps_t      steps;
-  } xdp_early_answer_t;
-
-  // A packet whose verdict is known without a context: what is said of it, and what it counts.
-  typedef struct packed {
-    logic [7:0]            slot;
-    logic [2:0]            verdict;
-    logic [OffsetBits-1:0] past;
-    logic [ModuleBits-1:0] module_id;
-    xdp_regions_t          regions;
-    xdp_warp_count_t [1:0] counts;
-  } xdp_settled_t;
 
   // What a program said of its packet.
   typedef struct packed {

@@ -8,7 +8,7 @@
 /// A register may be written *late*: `late_mark_i` says with the bundle's other results that it will be, and `late_valid_i`
 /// writes it in a later cycle in which the last lane writes nothing, by that lane's register and data.
 ///
-/// A packet may begin with registers that the warp engine has made (`read_given_i`): they were written for its slot (`set_*`, by the last lane's port, in a cycle in which nobody else
+/// A packet may begin with registers that the warp engine has made (`read_given_i`): they were written for its slot (`set_i`, by the last lane's port, in a cycle in which nobody else
 /// writes there) and are read from there until they are written.
 ///
 /// r10 is the frame's address, by depth; r1 that was not written is the address of the program's context; another register that
@@ -51,10 +51,11 @@ module sluice_xdp_registers
     input logic                   late_valid_i,
     input logic [ContextBits-1:0] late_context_i,
 
-    input logic                set_valid_i,
-    input logic [SlotBits-1:0] set_slot_i,
-    input logic [         3:0] set_register_i,
-    input logic [        63:0] set_data_i
+    // "Bits of signal are not used": slots are numbered as for the largest memory.
+    // verilator lint_off UNUSEDSIGNAL
+    input  xdp_set_t set_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output logic     set_ready_o
 );
 
   localparam int unsigned Registers = 16;
@@ -75,6 +76,9 @@ module sluice_xdp_registers
   } state_t;
 
   state_t read_state, write_state, new_state;
+  logic sets;
+  assign set_ready_o = !write_valid_i[Lanes-1] && !late_valid_i;
+  assign sets = set_i.valid && set_ready_o;
   logic [2*Lanes-1:0][Lanes-1:0][63:0] banks;
 
   for (genvar p = 0; p < int'(2 * Lanes); p++) begin : gen_read
@@ -112,7 +116,7 @@ module sluice_xdp_registers
     for (genvar l = 0; l < int'(Lanes); l++) begin : gen_bank
       if (l == int'(Lanes) - 1) begin : gen_last
         logic [PlaceBits-1:0] write_place, read_place;
-        assign write_place = set_valid_i ? PlaceBits'(set_slot_i) : PlaceBits'(late_valid_i ? late_context_i : write_context_i);
+        assign write_place = sets ? PlaceBits'(set_i.slot[SlotBits-1:0]) : PlaceBits'(late_valid_i ? late_context_i : write_context_i);
         assign read_place = given ? PlaceBits'(read_slot_i) : PlaceBits'(read_context_i);
         sluice_ram_1r1w #(
             .Width   (64),
@@ -121,9 +125,9 @@ module sluice_xdp_registers
             .Style   ("block")
         ) u_bank (
             .clk_i,
-            .wr_en_i  (write_valid_i[l] || late_valid_i || set_valid_i),
-            .wr_addr_i({set_valid_i, write_place, set_valid_i ? set_register_i : write_register_i[l]}),
-            .wr_data_i(set_valid_i ? set_data_i : write_data_i[l]),
+            .wr_en_i  (write_valid_i[l] || late_valid_i || sets),
+            .wr_addr_i({sets, write_place, sets ? set_i.register : write_register_i[l]}),
+            .wr_data_i(sets ? set_i.data : write_data_i[l]),
             .rd_en_i  (1'b1),
             .rd_addr_i({given, read_place, register}),
             .rd_data_o(banks[p][l])
@@ -174,10 +178,5 @@ module sluice_xdp_registers
       new_state.bank[late_marked_i]  = BankBits'(Lanes - 1);
     end
   end
-
-`ifndef SYNTHESIS
-  WhatIsGivenHasThePort_A :
-  assert property (@(posedge clk_i) !set_valid_i || !(write_valid_i[Lanes-1] || late_valid_i));
-`endif
 
 endmodule

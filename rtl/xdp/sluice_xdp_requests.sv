@@ -29,12 +29,12 @@ module sluice_xdp_requests
     input  logic         [   CodeBits-1:0] row_i,
     input  logic         [           63:0] late_i,
 
-    input  logic                           count_valid_i,
-    output logic                           count_ready_o,
-    input  xdp_request_t                   count_i,
+    input  logic               count_valid_i,
+    output logic               count_ready_o,
+    input  xdp_request_t       count_i,
     // "Bits of signal are not used": slots are numbered as for the largest memory.
     // verilator lint_off UNUSEDSIGNAL
-    input  logic         [            7:0] count_slot_i,
+    input  logic         [7:0] count_slot_i,
     // verilator lint_on UNUSEDSIGNAL
 
     output logic                           valid_o,
@@ -94,14 +94,14 @@ module sluice_xdp_requests
     assert property (@(posedge clk_i) disable iff (!rst_ni) !valid_i || ready_o);
 `endif
   end else begin : gen_through
-    assign valid_o   = valid_i;
-    assign ready_o   = ready_i;
-    assign request_o = request_i;
-    assign context_o = context_i;
-    assign row_o     = row_i;
-    assign late_o    = late_i;
+    assign valid_o       = valid_i;
+    assign ready_o       = ready_i;
+    assign request_o     = request_i;
+    assign context_o     = context_i;
+    assign row_o         = row_i;
+    assign late_o        = late_i;
     assign count_ready_o = 1'b0;
-    assign count_o = 1'b0;
+    assign count_o       = 1'b0;
     // verilator lint_off UNUSEDSIGNAL
     logic [1+$bits(xdp_request_t)+7:0] unused_count;
     // verilator lint_on UNUSEDSIGNAL

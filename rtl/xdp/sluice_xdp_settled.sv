@@ -9,6 +9,7 @@ module sluice_xdp_settled
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_begin_pkg::*;
 #(
     parameter int unsigned Slots = 16
 ) (
@@ -46,7 +47,7 @@ module sluice_xdp_settled
   xdp_settled_t head;
   xdp_warp_count_t count;
   ending_t ending_in, ending;
-  logic [$clog2(Slots+1)-1:0] unused_level;
+  logic [ $clog2(Slots+1)-1:0] unused_level;
   logic [$clog2(Ending+1)-1:0] unused_ending_level;
 
   sluice_fifo #(

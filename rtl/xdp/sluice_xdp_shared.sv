@@ -13,6 +13,7 @@ module sluice_xdp_shared
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_begin_pkg::*;
   import sluice_xdp_outside_pkg::*;
 #(
     parameter xdp_cfg_t Cfg = XdpCfgDefault,
@@ -57,31 +58,24 @@ module sluice_xdp_shared
     input  logic             [Cores-1:0]                  lock_free_i,
     input  logic             [Cores-1:0][ContextBits-1:0] lock_free_context_i,
 
-    input  logic            [        Cores-1:0]                        map_call_valid_i,
-    input  xdp_map_call_t   [        Cores-1:0]                        map_call_i,
-    input  logic            [        Cores-1:0][ContextBits-1:0]       map_context_i,
-    output logic            [        Cores-1:0]                        map_answer_valid_o,
-    input  logic            [        Cores-1:0]                        map_answer_ready_i,
-    output logic            [  ContextBits-1:0]                        map_answer_context_o,
-    output xdp_map_answer_t                                            map_answer_o,
-    output logic            [        Cores-1:0]                        map_read_valid_o,
-    input  logic            [        Cores-1:0]                        map_read_ready_i,
-    output xdp_place_t      [        Cores-1:0]                        map_read_place_o,
-    input  logic            [        Cores-1:0][            1:0][63:0] map_read_data_i,
+    input  logic            [      Cores-1:0]                        map_call_valid_i,
+    input  xdp_map_call_t   [      Cores-1:0]                        map_call_i,
+    input  logic            [      Cores-1:0][ContextBits-1:0]       map_context_i,
+    output logic            [      Cores-1:0]                        map_answer_valid_o,
+    input  logic            [      Cores-1:0]                        map_answer_ready_i,
+    output logic            [ContextBits-1:0]                        map_answer_context_o,
+    output xdp_map_answer_t                                          map_answer_o,
+    output logic            [      Cores-1:0]                        map_read_valid_o,
+    input  logic            [      Cores-1:0]                        map_read_ready_i,
+    output xdp_place_t      [      Cores-1:0]                        map_read_place_o,
+    input  logic            [      Cores-1:0][            1:0][63:0] map_read_data_i,
     // Early lookups, as sluice_xdp_maps takes them.
-    input  logic                                                       early_valid_i,
-    output logic                                                       early_ready_o,
-    input  logic            [       IdBits-1:0]                        early_id_i,
-    input  xdp_early_t                                                 early_next_i,
-    input  xdp_early_t                                                 early_i,
-    output logic            [       IdBits-1:0]                        early_key_id_o,
-    output logic            [              2:0]                        early_word_o,
-    input  logic            [             63:0]                        early_data_i,
-    output logic                                                       early_answer_o,
+    input  xdp_early_ask_t                                           early_i,
+    output xdp_early_take_t                                          early_o,
     // An operation is done: whose.
-    output logic                                                       map_done_o,
-    output logic                                                       map_done_host_o,
-    output logic            [       IdBits-1:0]                        map_done_id_o,
+    output logic                                                     map_done_o,
+    output logic                                                     map_done_host_o,
+    output logic            [     IdBits-1:0]                        map_done_id_o,
 
     input  logic     cfg_valid_i,
     input  cfg_req_t cfg_req_i,
@@ -422,11 +416,6 @@ module sluice_xdp_shared
   // Maps.
 
   processor_t [Cores-1:0] map_processor;
-  // "Bits of signal are not used": of the next lookup its map.
-  // verilator lint_off UNUSEDSIGNAL
-  xdp_early_t early_next;
-  // verilator lint_on UNUSEDSIGNAL
-  assign early_next = early_next_i;
   // "Bits of signal are not used": whose core it is is known before.
   // verilator lint_off UNUSEDSIGNAL
   logic [IdBits-1:0] answer_processor;
@@ -451,15 +440,8 @@ module sluice_xdp_shared
       .answer_ready_i  (map_answer_ready_i),
       .answer_context_o(answer_processor),
       .answer_o        (map_answer_o),
-      .early_valid_i,
-      .early_ready_o,
-      .early_id_i,
-      .early_map_i     (early_next.map[$clog2(Cfg.maps)-1:0]),
       .early_i,
-      .early_key_id_o,
-      .early_word_o,
-      .early_data_i,
-      .early_answer_o,
+      .early_o,
       .read_valid_o    (map_read_valid_o),
       .read_ready_i    (map_read_ready_i),
       .read_place_o    (map_read_place_o),

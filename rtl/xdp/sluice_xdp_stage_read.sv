@@ -21,19 +21,17 @@ module sluice_xdp_stage_read
     input logic          [ContextBits-1:0] context_i,
     input xdp_code_row_t                   code_i,
     input xdp_page_row_t                   page_i,
-    input xdp_kept_t                   kept_i,
-    input xdp_given_t                  given_i,
-    input logic          [SlotBits-1:0] slot_i,
+    input xdp_kept_t                       kept_i,
+    input xdp_given_t                      given_i,
+    input logic          [   SlotBits-1:0] slot_i,
 
     input xdp_write_t                   write_i,
     input logic       [ContextBits-1:0] write_context_i,
     input logic       [ContextBits-1:0] late_context_i,
 
     // A register of a packet that waits in a slot.
-    input logic                set_valid_i,
-    input logic [SlotBits-1:0] set_slot_i,
-    input logic [         3:0] set_register_i,
-    input logic [        63:0] set_data_i,
+    input  xdp_set_t set_i,
+    output logic     set_ready_o,
 
     output xdp_read_t                         bundle_o,
     output logic      [ContextBits-1:0]       context_o,
@@ -101,10 +99,8 @@ module sluice_xdp_stage_read
       .late_marked_i   (write_i.marked),
       .late_valid_i    (write_i.late),
       .late_context_i,
-      .set_valid_i,
-      .set_slot_i,
-      .set_register_i,
-      .set_data_i
+      .set_i,
+      .set_ready_o
   );
 
   xdp_kept_t fresh;

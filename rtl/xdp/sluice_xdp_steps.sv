@@ -35,9 +35,9 @@ module sluice_xdp_steps
     input logic                   value_early_i,
 
     // The map engine is done with an operation.
-    input logic                     map_valid_i,
-    input logic                     map_host_i,
-    input logic [       IdBits-1:0] map_id_i,
+    input logic              map_valid_i,
+    input logic              map_host_i,
+    input logic [IdBits-1:0] map_id_i,
 
     output logic                [XdpSteps-1:0] step_valid_o,
     output xdp_step_trace_row_t [XdpSteps-1:0] step_o

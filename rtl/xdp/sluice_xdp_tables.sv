@@ -37,12 +37,12 @@ module sluice_xdp_tables
     output xdp_program_row_t                program_o,
 
     // Interfaces for a packet that comes, of which one port's is wanted, and for those that leave.
-    input  logic                                          arrival_valid_i,
-    input  logic                            [LookBits-1:0] arrival_index_i,
-    output xdp_interfaces_row_t                           arrival_o,
-    input  logic                [Cores-1:0]               interfaces_valid_i,
-    input  logic                [Cores-1:0][LookBits-1:0] interfaces_index_i,
-    output xdp_interfaces_row_t [Cores-1:0]               interfaces_o,
+    input  logic                                             arrival_valid_i,
+    input  logic                [LookBits-1:0]               arrival_index_i,
+    output xdp_interfaces_row_t                              arrival_o,
+    input  logic                [   Cores-1:0]               interfaces_valid_i,
+    input  logic                [   Cores-1:0][LookBits-1:0] interfaces_index_i,
+    output xdp_interfaces_row_t [   Cores-1:0]               interfaces_o,
 
     input  logic          [Cores-1:0]               fetch_valid_i,
     // "Bits of signal are not used": rows are numbered as for the largest memory.

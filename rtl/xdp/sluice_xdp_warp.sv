@@ -11,6 +11,7 @@ module sluice_xdp_warp
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
+  import sluice_xdp_begin_pkg::*;
   import sluice_xdp_streams_pkg::*;
   import sluice_warp_pkg::*;
 #(
@@ -32,27 +33,21 @@ module sluice_xdp_warp
     output logic                [LookBits-1:0] arrival_index_o,
     input  xdp_interfaces_row_t                arrival_i,
 
-    output logic              out_valid_o,
-    input  logic              out_ready_i,
-    output xdp_in_t           out_o,
-    output warp_leaf_t        leaf_o,
-    output logic       [31:0] ifindex_o,
+    output logic                               out_valid_o,
+    input  logic                               out_ready_i,
+    output xdp_in_t                            out_o,
+    output warp_leaf_t                         leaf_o,
+    output logic       [                 31:0] ifindex_o,
     // The slot of all cores that it gets with its first beat; slots whose flow's section is another packet's.
-    input  logic [       AllSlotBits-1:0] slot_i,
-    input  logic [Cores*Cfg.packets-1:0]  flow_waits_i,
+    input  logic       [      AllSlotBits-1:0] slot_i,
+    input  logic       [Cores*Cfg.packets-1:0] flow_waits_i,
 
-    output logic              [Cores-1:0] word_valid_o,
-    input  logic              [Cores-1:0] word_ready_i,
-    output xdp_word_t                     word_o,
+    output logic      [Cores-1:0] word_valid_o,
+    input  logic      [Cores-1:0] word_ready_i,
+    output xdp_word_t             word_o,
 
-    output logic                    early_valid_o,
-    input  logic                    early_ready_i,
-    output logic       [IdBits-1:0] early_id_o,
-    output xdp_early_t              early_next_o,
-    output xdp_early_t              early_o,
-    input  logic       [IdBits-1:0] early_key_id_i,
-    input  logic       [       2:0] early_word_i,
-    output logic       [      63:0] early_data_o,
+    output xdp_early_ask_t  early_o,
+    input  xdp_early_take_t early_i,
 
     input  logic     cfg_valid_i,
     // "Bits of signal are not used": rows have fewer words than a message may.
@@ -90,9 +85,8 @@ module sluice_xdp_warp
       end
       TableXdpWarpChunk: begin
         tab = WarpTableChunk;
-        status = cfg_check(
-            cfg_req_i, 1'b1, 1'b1, 24'(WarpChunks * 2 ** WarpChunkBits * Looks), 4'(XdpWarpChunkRowWords)
-        );
+        status =
+            cfg_check(cfg_req_i, 1'b1, 1'b1, 24'(WarpChunks * 2 ** WarpChunkBits * Looks), 4'(XdpWarpChunkRowWords));
       end
       TableXdpWarpLeaf: begin
         tab = WarpTableLeaf;
@@ -221,14 +215,8 @@ module sluice_xdp_warp
       .word_valid_o,
       .word_ready_i,
       .word_o,
-      .early_valid_o,
-      .early_ready_i,
-      .early_id_o,
-      .early_next_o,
-      .early_o,
-      .early_key_id_i,
-      .early_word_i,
-      .early_data_o
+      .ask_o        (early_o),
+      .take_i       (early_i)
   );
 
   // Beats that are here: a packet whose first one has left waits in the cores.

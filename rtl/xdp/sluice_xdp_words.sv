@@ -7,6 +7,7 @@
 /// Latency: 1 cycle from a word to its port. Throughput: a word a cycle. Stall behaviour: a word waits for its port, and those behind it; an answer has room always.
 module sluice_xdp_words
   import sluice_xdp_pkg::*;
+  import sluice_xdp_begin_pkg::*;
   import sluice_xdp_stages_pkg::*;
 #(
     parameter int unsigned Slots = 16,
@@ -26,11 +27,8 @@ module sluice_xdp_words
     input  xdp_early_answer_t answer_i,
 
     // A register of a slot.
-    output logic                set_valid_o,
-    input  logic                set_ready_i,
-    output logic [SlotBits-1:0] set_slot_o,
-    output logic [         3:0] set_register_o,
-    output logic [        63:0] set_data_o,
+    output xdp_set_t set_o,
+    input  logic     set_ready_i,
 
     // A word of the stack.
     output logic              write_valid_o,
@@ -53,7 +51,7 @@ module sluice_xdp_words
 
   localparam int unsigned Words = 8;
   localparam int unsigned Stack = 16;  // first target on the stack
-  localparam int unsigned Key = 32;    // in the key
+  localparam int unsigned Key = 32;  // in the key
   // The highest words of the stack.
   localparam int unsigned FirstWord = StackWords - StackGiven;
 
@@ -101,10 +99,9 @@ module sluice_xdp_words
   assign word_takes = word_valid && (is_register ? set_ready_i && !answer_valid : !is_stack || write_ready_i);
 
   // Answers go first.
-  assign set_valid_o = answer_valid || (word_valid && is_register);
-  assign set_slot_o = answer_valid ? answer.slot[SlotBits-1:0] : word.slot[SlotBits-1:0];
-  assign set_register_o = answer_valid ? 4'd0 : word.target[3:0];
-  assign set_data_o = answer_valid ? answer.value : word.data;
+  assign set_o = answer_valid ?
+      '{valid: 1'b1, slot: answer.slot, register: 4'd0, data: answer.value} :
+      '{valid: word_valid && is_register, slot: word.slot, register: word.target[3:0], data: word.data};
 
   logic [RowBits-1:0] base;
   logic [5:0] stack_word;
