@@ -64,7 +64,7 @@ module core
   logic unused_abandon_valid;
   xdp_event_t unused_abandon;
 
-  logic unused_left_valid;
+  logic unused_left_valid, unused_set_ready;
   logic [7:0] unused_left_slot;
 
   sluice_xdp_core #(
@@ -78,6 +78,8 @@ module core
       .start_valid_i,
       .start_ready_o     (start_ready),
       .start_i,
+      .set_i             ('0),
+      .set_ready_o       (unused_set_ready),
       .flow_waits_i,
       .left_valid_o      (unused_left_valid),
       .left_slot_o       (unused_left_slot),

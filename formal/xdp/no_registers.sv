@@ -5,7 +5,9 @@ module sluice_xdp_registers
 #(
     parameter int unsigned Contexts = 8,
     parameter int unsigned Lanes = XdpLanes,
-    localparam int unsigned ContextBits = $clog2(Contexts)
+    parameter int unsigned Slots = 16,
+    localparam int unsigned ContextBits = $clog2(Contexts),
+    localparam int unsigned SlotBits = $clog2(Slots)
 ) (
     input logic clk_i,
 
@@ -15,6 +17,8 @@ module sluice_xdp_registers
     input  logic   [    2*Lanes-1:0][ 3:0] read_register_i,
     input  logic   [    2*Lanes-1:0]       read_none_i,
     input  logic   [    2*Lanes-1:0]       read_narrow_i,
+    input  logic   [           15:0]       read_given_i,
+    input  logic   [   SlotBits-1:0]       read_slot_i,
     output logic   [    2*Lanes-1:0][63:0] read_o,
 
     input logic [ContextBits-1:0]       write_context_i,
@@ -26,6 +30,9 @@ module sluice_xdp_registers
     input logic                   late_mark_i,
     input logic [            3:0] late_marked_i,
     input logic                   late_valid_i,
-    input logic [ContextBits-1:0] late_context_i
+    input logic [ContextBits-1:0] late_context_i,
+
+    input  xdp_set_t set_i,
+    output logic     set_ready_o
 );
 endmodule

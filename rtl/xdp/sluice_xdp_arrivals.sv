@@ -1,6 +1,6 @@
 /// Packets that come into a core: put into its memory, with what they begin with, until a context takes them or their verdict is known without one.
 ///
-/// What each part does: sluice_xdp_load, sluice_xdp_words, sluice_xdp_settled. Words go to registers (`set_*`) and to packet memory (`word_*`), which they have before the packets' beats (`write_*`).
+/// What each part does: sluice_xdp_load, sluice_xdp_words, sluice_xdp_settled. Words go to registers (`set_o`) and to packet memory, which they have before beats.
 /// Packets whose verdict is known end in cycles in which the core ends none (`settled_*`).
 ///
 /// Latency and stalls: those of its parts.
@@ -53,14 +53,11 @@ module sluice_xdp_arrivals
 
     output xdp_set_t          set_o,
     input  logic              set_ready_i,
-    output logic              word_write_o,
-    input  logic              word_taken_i,
-    output xdp_place_t        word_place_o,
-    output logic       [63:0] word_data_o,
 
     output logic                   write_valid_o,
     input  logic                   write_ready_i,
     output xdp_place_t             write_place_o,
+    output logic       [7:0][ 7:0] write_enable_o,
     output logic       [7:0][63:0] write_data_o,
 
     output logic                     slot_valid_o,
@@ -88,6 +85,15 @@ module sluice_xdp_arrivals
 
     output logic waiting_o
 );
+
+  logic word_valid, beat_valid;
+  xdp_place_t word_place, beat_place;
+  logic [63:0] word_data;
+  logic [7:0][63:0] beat_data;
+  assign write_valid_o = word_valid || beat_valid;
+  assign write_place_o = word_valid ? word_place : beat_place;
+  assign write_enable_o = word_valid ? 64'hff : '1;
+  assign write_data_o = word_valid ? {8{word_data}} : beat_data;
 
   logic base_valid, words_done, answered, begin_fault, begin_found, settle_valid;
   logic [SlotBits-1:0] base_slot, words_slot, answered_slot, begin_slot;
@@ -121,10 +127,10 @@ module sluice_xdp_arrivals
       .enter_slot_o,
       .program_i,
       .ifindex_i,
-      .write_valid_o,
-      .write_ready_i,
-      .write_place_o,
-      .write_data_o,
+      .write_valid_o(beat_valid),
+      .write_ready_i(write_ready_i && !word_valid),
+      .write_place_o(beat_place),
+      .write_data_o (beat_data),
       .slot_valid_o,
       .slot_o,
       .slot_data_o,
@@ -170,10 +176,10 @@ module sluice_xdp_arrivals
       .answer_i,
       .set_o,
       .set_ready_i,
-      .write_valid_o   (word_write_o),
-      .write_ready_i   (word_taken_i),
-      .write_place_o   (word_place_o),
-      .write_data_o    (word_data_o),
+      .write_valid_o   (word_valid),
+      .write_ready_i   (write_ready_i),
+      .write_place_o   (word_place),
+      .write_data_o    (word_data),
       .done_valid_o    (words_done),
       .done_slot_o     (words_slot),
       .answered_valid_o(answered),

@@ -169,15 +169,14 @@ module sluice_xdp_cluster
   // Cycles that the others wait for the memory before the core leaves one out.
   localparam int unsigned Patience = 15;
 
-  logic core_read, unload_read, core_write, load_write, word_write, hold;
+  logic core_read, unload_read, core_write, load_write, hold;
   xdp_place_t core_read_place, unload_read_place, read_place;
-  xdp_place_t core_write_place, load_write_place, word_place, write_place;
-  logic [63:0] word_data;
+  xdp_place_t core_write_place, load_write_place, write_place;
   logic set_ready;
   xdp_set_t set;
   logic [1:0][63:0] read_data;
   logic [7:0][63:0] columns, load_write_data, write_data;
-  logic [7:0][7:0] core_write_enable, write_enable;
+  logic [7:0][7:0] core_write_enable, load_write_enable, write_enable;
   logic [1:0][63:0] core_write_data, two;
   logic [3:0] read_wait_q, write_wait_q, set_wait_q;
 
@@ -202,25 +201,19 @@ module sluice_xdp_cluster
     if (helper_read_valid_i) read_place = helper_read_place_i;
     if (core_read) read_place = core_read_place;
     write_place = load_write_place;
-    write_enable = '1;
+    write_enable = load_write_enable;
     two = helper_write_data_i;
-    if (word_write) begin
-      write_place = word_place;
-      write_enable = 64'hff;
-      two = {2{word_data}};
-    end
     if (helper_write_valid_i) begin
       write_place = helper_write_place_i;
       write_enable = helper_write_enable_i;
-      two = helper_write_data_i;
     end
     if (core_write) begin
       write_place = core_write_place;
       write_enable = core_write_enable;
       two = core_write_data;
     end
-    // Load writes whole rows from their first word on, the others two words, which repeat themselves: no column chooses from eight.
-    write_data = (core_write || helper_write_valid_i || word_write) ? {4{write_place.word[0] ? {two[0], two[1]} : two}} : load_write_data;
+    // What comes in is whole rows from their first word on, or a word in all columns; the others write two words, which repeat themselves: no column chooses from eight.
+    write_data = (core_write || helper_write_valid_i) ? {4{write_place.word[0] ? {two[0], two[1]} : two}} : load_write_data;
   end
 
   // Written a cycle later: whoever reads what he has written, or what was written for him, does so later still.
@@ -229,7 +222,7 @@ module sluice_xdp_cluster
   logic [7:0][7:0] write_enable_q;
   logic [7:0][63:0] write_data_q;
   always_ff @(posedge clk_i) begin
-    write_valid_q  <= core_write || helper_write_valid_i || word_write || load_write;
+    write_valid_q  <= core_write || helper_write_valid_i || load_write;
     write_place_q  <= write_place;
     write_enable_q <= write_enable;
     write_data_q   <= write_data;
@@ -244,7 +237,7 @@ module sluice_xdp_cluster
       set_wait_q   <= '0;
     end else begin
       read_wait_q <= (core_read && (helper_read_valid_i || map_read_valid_i || unload_read) && !hold) ? read_wait_q + 4'd1 : '0;
-      write_wait_q <= (core_write && (helper_write_valid_i || word_write || load_write) && !hold) ? write_wait_q + 4'd1 : '0;
+      write_wait_q <= (core_write && (helper_write_valid_i || load_write) && !hold) ? write_wait_q + 4'd1 : '0;
       set_wait_q <= (set.valid && !set_ready && !hold) ? set_wait_q + 4'd1 : '0;
     end
   end
@@ -302,13 +295,10 @@ module sluice_xdp_cluster
       .answer_i,
       .set_o           (set),
       .set_ready_i     (set_ready),
-      .word_write_o    (word_write),
-      .word_taken_i    (!core_write && !helper_write_valid_i),
-      .word_place_o    (word_place),
-      .word_data_o     (word_data),
       .write_valid_o   (load_write),
-      .write_ready_i   (!core_write && !helper_write_valid_i && !word_write),
+      .write_ready_i   (!core_write && !helper_write_valid_i),
       .write_place_o   (load_write_place),
+      .write_enable_o  (load_write_enable),
       .write_data_o    (load_write_data),
       .slot_valid_o,
       .slot_o,
@@ -496,10 +486,5 @@ module sluice_xdp_cluster
   assign start_valid_o = start_valid && start_ready;
   assign start_slot_o = start.slot[SlotBits-1:0];
   assign waiting_o = load_waiting || unload_waiting || !idle;
-
-`ifndef SYNTHESIS
-  LoadWritesWholeRows_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !load_write || load_write_place.word == '0);
-`endif
 
 endmodule

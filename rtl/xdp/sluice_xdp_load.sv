@@ -417,6 +417,8 @@ module sluice_xdp_load
   assign waiting_o = taken_q != '0;
 
 `ifndef SYNTHESIS
+  LoadWritesWholeRows_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !write_valid_o || write_place_o.word == '0);
   SlotsComeBackOnce_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !left_valid_i || taken_q[left_slot_i]);
 `endif

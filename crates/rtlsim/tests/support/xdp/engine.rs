@@ -131,6 +131,8 @@ pub struct Engine {
     pub verdict_ticks: Vec<u64>,
     /// Steps towards what packets share, that nobody has taken.
     pub steps: Vec<(XdpStep, XdpStepTraceRow)>,
+    /// Lookups and counts among those that were followed, of packets that no context had.
+    pub early: usize,
     /// Tick of the last beat that came in, and of the first beat of the last packet that left.
     pub last_in: u64,
     pub first_out: u64,
@@ -162,6 +164,7 @@ impl Engine {
             verdicts,
             verdict_ticks,
             steps,
+            early: 0,
             last_in,
             first_out,
             generations,

@@ -62,6 +62,7 @@ pub fn together(engine: &mut Engine, pair: &mut Pair, frames: &[(u8, Vec<u8>)], 
     }
     engine.order.clear();
     pair.compare_maps(engine);
+    engine.early += steps.iter().filter(|(_, row)| row.early).count();
     let accesses = |(step, _): &&(XdpStep, XdpStepTraceRow)| matches!(step, XdpStep::Value | XdpStep::Map);
     steps.iter().filter(accesses).count()
 }
