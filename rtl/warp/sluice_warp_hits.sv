@@ -101,7 +101,8 @@ module sluice_warp_hits
       .Style((2 * Modules * Rules >= 256) ? "block" : "auto")
   ) u_numbers (
       .clk_i,
-      .wr_en_i  (counts_q || sets_q),
+      // Before the first reset nothing is known of either.
+      .wr_en_i  ((counts_q || sets_q) && rst_ni),
       .wr_addr_i(write_row),
       .wr_data_i(written),
       .rd_en_i  (1'b1),

@@ -323,10 +323,10 @@ async def each_leafs_packets_are_counted_while_the_host_asks_and_sets(dut):
     owners = [(module, generation) for module in rng.sample(range(traffic.modules), 2) for generation in range(2)]
     for owner in owners:
         await traffic.load(*owner, traffic.random_table([traffic.random_packet(*owner, 64) for _ in range(8)]))
-    # Every leaf that a packet may have, some that none has, and what is not there.
+    # Every leaf that a packet may have, and what is not there but would be in its place.
     near = [counter(*owner, rule) for owner in owners for rule in range(traffic.rules)]
-    nowhere = [LEAVES * 2 * traffic.modules + rng.randrange(LEAVES), (1 << 17) - 1]
-    nowhere += [counter(0, 0, traffic.rules)] * (traffic.rules < LEAVES)
+    nowhere = [at + LEAVES * 2 * traffic.modules for at in near]
+    nowhere += [at + traffic.rules for at in near] * (traffic.rules < LEAVES)
     stop = False
 
     async def host():
@@ -470,6 +470,7 @@ async def behind_a_reset_every_packet_is_plain(dut):
         traffic.send(traffic.random_packet(*owner))
     await traffic.done()
     assert set(traffic.kinds) == {RESUME}
+    await ClockCycles(dut.clk_i, 2)
     dut.rst_ni.value = 0
     await ClockCycles(dut.clk_i, 3)
     dut.rst_ni.value = 1
