@@ -156,7 +156,7 @@ module sluice_warp_match
     };
     // Of a resume the first one says where the lookup finds nothing.
     found_o.leaf.counts[0].valid = (verdict || resumes) && row.counts[0].valid;
-    found_o.leaf.counts[1].valid = (verdict || resumes) && row.counts[1].valid;
+    found_o.leaf.counts[1].valid = verdict && row.counts[1].valid;
   end
 
 `ifndef SYNTHESIS

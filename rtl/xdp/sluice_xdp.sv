@@ -174,7 +174,6 @@ module sluice_xdp
   warp_leaf_t leaf;
   logic [31:0] ifindex;
   logic [AllSlotBits-1:0] in_slot;
-  logic [Cores*Cfg.packets-1:0] flow_waits;
   logic [Cores-1:0] word_valid, word_ready;
   xdp_word_t word;
   xdp_early_take_t early_take;
@@ -198,7 +197,6 @@ module sluice_xdp
       .leaf_o         (leaf),
       .ifindex_o      (ifindex),
       .slot_i         (in_slot),
-      .flow_waits_i   (flow_waits),
       .word_valid_o   (word_valid),
       .word_ready_i   (word_ready),
       .word_o         (word),
@@ -248,7 +246,6 @@ module sluice_xdp
       .leaf_i              (leaf),
       .ifindex_i           (ifindex),
       .in_slot_o           (in_slot),
-      .flow_waits_o        (flow_waits),
       .word_valid_i        (word_valid),
       .word_ready_o        (word_ready),
       .word_i              (word),

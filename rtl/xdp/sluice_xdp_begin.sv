@@ -4,6 +4,9 @@
 /// three what comes last makes it begin: it goes to those that wait for a context (`start_*`), or, without a context, to those whose verdict is known (`settle_*`). One for
 /// which nothing comes goes on with `put_*`, in the same cycle; the others a cycle later or when nobody else goes on.
 ///
+/// Packets of programs in which they may wait for each other go on in the order in which they were put: one that waits with a context waits for others that have had their turn for one before, of
+/// either core, so that they end.
+///
 /// A packet without a program whose words are still to come is put as one to be settled, so that its slot is nobody else's meanwhile.
 ///
 /// Latency: none, or 1 cycle. Throughput: a packet a cycle. Never stalls.
@@ -55,10 +58,11 @@ module sluice_xdp_begin
     xdp_room_t             room;
   } put_t;
 
-  // By slot: words are to come, an answer is; it is whole.
-  logic [Slots-1:0] words_q, looks_q, whole_q, ready, unused_onehot;
-  logic at_once, later;
-  logic [SlotBits-1:0] later_slot;
+  // By slot: words are to come, an answer is; it is whole, and goes on in order.
+  logic [Slots-1:0] words_q, looks_q, whole_q, ordered_q, ready, unused_onehot;
+  logic at_once, any, later, ordered, orders, order_valid, order_goes, unused_order_ready;
+  logic [SlotBits-1:0] any_slot, later_slot, order_slot;
+  logic [$clog2(Slots+1)-1:0] unused_order_level;
   put_t put, kept, goes;
 
   assign put = '{
@@ -80,16 +84,38 @@ module sluice_xdp_begin
       .rdata_o(kept)
   );
 
-  assign at_once = put_valid_i && !words_q[put_slot_i] && !looks_q[put_slot_i];
-  assign ready   = whole_q & ~words_q & ~looks_q;
+  // Who goes on in order, and not at once.
+  assign ordered = put_waits_i && !put_settles_i;
+  assign orders  = put_valid_i && ordered && !at_once;
+  sluice_fifo #(
+      .Width(SlotBits),
+      .Depth(Slots)
+  ) u_order (
+      .clk_i,
+      .rst_ni,
+      .valid_i(orders),
+      .ready_o(unused_order_ready),
+      .data_i (put_slot_i),
+      .valid_o(order_valid),
+      .ready_i(order_goes && !at_once),
+      .data_o (order_slot),
+      .level_o(unused_order_level)
+  );
+  assign order_goes = order_valid && !words_q[order_slot] && !looks_q[order_slot];
+
+  assign at_once = put_valid_i && !words_q[put_slot_i] && !looks_q[put_slot_i] && !(ordered && order_valid);
+  assign ready   = whole_q & ~words_q & ~looks_q & ~ordered_q;
   sluice_prio_enc #(
       .Width(Slots)
   ) u_later (
       .req_i   (ready),
-      .valid_o (later),
-      .index_o (later_slot),
+      .valid_o (any),
+      .index_o (any_slot),
       .onehot_o(unused_onehot)
   );
+
+  assign later = order_goes || any;
+  assign later_slot = order_goes ? order_slot : any_slot;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -106,6 +132,7 @@ module sluice_xdp_begin
       if (put_valid_i && !at_once) whole_q[put_slot_i] <= 1'b1;
       if (later && !at_once) whole_q[later_slot] <= 1'b0;
     end
+    if (put_valid_i) ordered_q[put_slot_i] <= ordered;
   end
 
   assign goes = at_once ? put : kept;

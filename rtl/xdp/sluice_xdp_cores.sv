@@ -36,7 +36,6 @@ module sluice_xdp_cores
     input  warp_leaf_t                          in_leaf_i,
     input  logic              [           31:0] in_ifindex_i,
     output logic              [AllSlotBits-1:0] in_slot_o,
-    output logic              [Cores*Slots-1:0] flow_waits_o,
     // What packets begin with.
     input  logic              [      Cores-1:0] word_valid_i,
     output logic              [      Cores-1:0] word_ready_o,
@@ -175,7 +174,6 @@ module sluice_xdp_cores
   // The port's interface, of a packet that has come.
   always_ff @(posedge clk_i) if (enters) ifindex_q <= in_ifindex_i;
   assign in_slot_o = AllSlotBits'((32'(in_i.core) << SlotBits) | 32'(enter_slot[CoreBits'(in_i.core)]));
-  assign flow_waits_o = flow_waits;
 
   sluice_xdp_spread #(
       .Cores  (Cores),

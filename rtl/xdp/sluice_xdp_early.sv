@@ -1,8 +1,7 @@
 /// What the warp engine makes for packets on their way into a core: words go to their packet's core and slot, and those of a key to its lookup, which is asked of the map engine.
 ///
-/// `enter_*` names the slot of each packet for which words come, in their order (`set_*`, as the warp engine gives them). A packet's lookup is asked when its last word has come; one
-/// that is of its flow's section (`enter_turn_i`) when that is the packet's (`flow_waits_i`, by slot of all cores). Lookups that wait hold up nobody else's words or lookups. Words of a key
-/// that no step has made are zero.
+/// `enter_*` names the slot of each packet for which words come, in their order (`set_*`, as the warp engine gives them). A packet's lookup is asked when its last word has come. Words of a
+/// key that no step has made are zero.
 ///
 /// Latency: a word in its cycle; 2 cycles from a last word to its lookup. Throughput: a word and a lookup a cycle. Stall behaviour: a word waits for its core, and all behind it; a core takes
 /// each after some cycles, whatever comes behind it.
@@ -25,9 +24,7 @@ module sluice_xdp_early
     input logic                         enter_valid_i,
     input logic       [AllSlotBits-1:0] enter_slot_i,
     input logic                         enter_looks_i,
-    input logic                         enter_turn_i,
     input xdp_early_t                   enter_asks_i,
-    input logic       [Cores*Slots-1:0] flow_waits_i,
 
     input  logic                      set_valid_i,
     output logic                      set_ready_o,
@@ -55,7 +52,6 @@ module sluice_xdp_early
   typedef struct packed {
     logic [AllSlotBits-1:0] slot;
     logic                   looks_up;
-    logic                   turn;
     xdp_early_t             asks;
   } whose_t;
 
@@ -72,7 +68,7 @@ module sluice_xdp_early
   logic [$clog2(Whose+1)-1:0] unused_whose_level;
   logic [CoreBits-1:0] core;
 
-  assign entered = '{slot: enter_slot_i, looks_up: enter_looks_i, turn: enter_turn_i, asks: enter_asks_i};
+  assign entered = '{slot: enter_slot_i, looks_up: enter_looks_i, asks: enter_asks_i};
   sluice_fifo #(
       .Width($bits(whose_t)),
       .Depth(Whose)
@@ -129,7 +125,7 @@ module sluice_xdp_early
   // ---------------------------------------------------------------------------------------------------------------
   // Lookups.
 
-  logic [AllSlots-1:0] pending_q, turn_q, unused_grant;
+  logic [AllSlots-1:0] pending_q, unused_grant;
   logic chooses, chosen, offered_q, made_there_q;
   logic [63:0] key_word;
   xdp_early_t taken_q;
@@ -160,7 +156,7 @@ module sluice_xdp_early
   ) u_next (
       .clk_i,
       .rst_ni,
-      .req_i    (pending_q & ~(turn_q & flow_waits_i)),
+      .req_i    (pending_q),
       .advance_i(chooses),
       .grant_o  (unused_grant),
       .index_o  (chosen_slot),
@@ -176,7 +172,6 @@ module sluice_xdp_early
       if (last && whose.looks_up) pending_q[whose.slot] <= 1'b1;
     end
     if (chooses) offered_slot_q <= chosen_slot;
-    if (last) turn_q[whose.slot] <= whose.turn;
     if (offered_q && take_i.ready) taken_q <= offered.asks;
   end
   assign ask_o = '{

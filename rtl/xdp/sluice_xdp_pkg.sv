@@ -240,7 +240,7 @@ package sluice_xdp_pkg;
   typedef struct packed {
     logic        valid;
     logic [7:0]  slot;
-    logic [3:0]  register;
+    logic [3:0]  number;
     logic [63:0] data;
   } xdp_set_t;
 

@@ -126,7 +126,7 @@ module sluice_xdp_registers
         ) u_bank (
             .clk_i,
             .wr_en_i  (write_valid_i[l] || late_valid_i || sets),
-            .wr_addr_i({sets, write_place, sets ? set_i.register : write_register_i[l]}),
+            .wr_addr_i({sets, write_place, sets ? set_i.number : write_register_i[l]}),
             .wr_data_i(sets ? set_i.data : write_data_i[l]),
             .rd_en_i  (1'b1),
             .rd_addr_i({given, read_place, register}),

@@ -38,9 +38,8 @@ module sluice_xdp_warp
     output xdp_in_t                            out_o,
     output warp_leaf_t                         leaf_o,
     output logic       [                 31:0] ifindex_o,
-    // The slot of all cores that it gets with its first beat; slots whose flow's section is another packet's.
+    // The slot of all cores that it gets with its first beat.
     input  logic       [      AllSlotBits-1:0] slot_i,
-    input  logic       [Cores*Cfg.packets-1:0] flow_waits_i,
 
     output logic      [Cores-1:0] word_valid_o,
     input  logic      [Cores-1:0] word_ready_i,
@@ -191,7 +190,6 @@ module sluice_xdp_warp
     end
   end
 
-  // A packet that resumes has one count, of which it is said where it goes on; the other one says whether its lookup is of its flow's section.
   xdp_early_t asks;
   assign asks = '{map: leaf.map, module_id: out_o.side.module_id};
   sluice_xdp_early #(
@@ -204,9 +202,7 @@ module sluice_xdp_warp
       .enter_valid_i(enters && leaf_o.has_steps),
       .enter_slot_i (slot_i),
       .enter_looks_i(leaf_o.looks_up),
-      .enter_turn_i (leaf.counts[1].valid),
       .enter_asks_i (asks),
-      .flow_waits_i,
       .set_valid_i  (set_valid),
       .set_ready_o  (set_ready),
       .set_target_i (set_target),

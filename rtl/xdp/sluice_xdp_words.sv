@@ -100,8 +100,8 @@ module sluice_xdp_words
 
   // Answers go first.
   assign set_o = answer_valid ?
-      '{valid: 1'b1, slot: answer.slot, register: 4'd0, data: answer.value} :
-      '{valid: word_valid && is_register, slot: word.slot, register: word.target[3:0], data: word.data};
+      '{valid: 1'b1, slot: answer.slot, number: 4'd0, data: answer.value} :
+      '{valid: word_valid && is_register, slot: word.slot, number: word.target[3:0], data: word.data};
 
   logic [RowBits-1:0] base;
   logic [5:0] stack_word;

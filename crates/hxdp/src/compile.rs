@@ -306,7 +306,7 @@ fn attempt(
         stages.push(changed(pass.name(), &mut code));
     }
     if let Some((path, image, given)) = leaf {
-        code.entry = warp::peel::peel(&mut code, (image, path.least), given);
+        code.entry = warp::peel::peel(&mut code, (image, path), given);
         stages.push(changed(PEEL, &mut code));
     }
     if renames {

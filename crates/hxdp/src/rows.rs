@@ -117,7 +117,7 @@ fn with_table(image: &Image, number: usize, plain: &Compiled, target: &Target, s
     if warped.table.leaves.is_empty() {
         return None;
     }
-    let table = encode(&warped.table, &warped.serial);
+    let table = encode(&warped.table);
     let code = code(&warped.compiled(plain), &image.maps).ok()?;
     Some(XdpCode { warp: Some(table), ..code })
 }

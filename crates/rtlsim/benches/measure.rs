@@ -41,7 +41,7 @@ const HEAD: &str = "# Measurements\n\nCycles of the RTL in simulation, written b
 type Section = (&'static str, &'static str, fn(u64) -> String);
 
 /// A section: name, title, how it is measured. All but the last run by default.
-const SECTIONS: [Section; 21] = [
+const SECTIONS: [Section; 22] = [
     ("throughput", "Throughput", throughput),
     ("latency", "Latency", latency),
     ("fairness", "Fairness", fairness),
@@ -51,6 +51,7 @@ const SECTIONS: [Section; 21] = [
     ("rmt-replacement", "A replacement in the rmt pipeline under full load", rmt::replacement),
     ("xdp", "The XDP engine", xdp::cycles),
     ("xdp-paths", "Shipped programs on the XDP engine", xdp::table),
+    ("xdp-warp", "Shipped programs with the warp engine", xdp::warp),
     ("xdp-flows", "Packets of one flow on the XDP engine", xdp::flows),
     ("xdp-far", "Shipped programs with maps in external memory", xdp::far),
     ("xdp-sizes", "The XDP engine by size of packet", xdp::sizes),
@@ -112,7 +113,7 @@ fn there(section: &str) -> bool {
         return xdp::far_is_there();
     }
     let configs: &[&str] = match section {
-        "xdp-paths" | "xdp-flows" | "xdp-sizes" | "xdp-modules" | "xdp-rates" => &["xdp_default"],
+        "xdp-paths" | "xdp-warp" | "xdp-flows" | "xdp-sizes" | "xdp-modules" | "xdp-rates" => &["xdp_default"],
         _ if section.starts_with("xdp") => &["xdp_default", "xdp_tiny"],
         "rmt" => &["rmt_default", "rmt_tiny"],
         "rmt-wide" => &["rmt_wide"],

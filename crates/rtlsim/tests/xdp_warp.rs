@@ -3,22 +3,24 @@
 use crate::packets;
 use crate::parsers::parser;
 use crate::support;
-use crate::xdp::engine::{Engine, INTERFACES, MODULE};
-use crate::xdp::pair::Pair;
+use crate::xdp::engine::{Engine, INTERFACES, MODULE, open_tiny};
+use crate::xdp::pair::{Pair, image};
 use crate::xdp::together::together;
 use sluice_ebpf::vm::Ingress;
+use sluice_ebpf::{Image, MapSpec, MapType, Program};
+use sluice_formats::limits::packet_id;
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::row::Row;
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::xdp::codes::XdpMapOp;
-use sluice_formats::xdp::rows::XdpWarpHitsRow;
+use sluice_formats::xdp::rows::{XdpProgramRow, XdpWarpHitsRow};
 use sluice_formats::xdp::target::WARP_RULES;
 use sluice_formats::{Table, Target};
 use sluice_hxdp::Stored;
 use sluice_hxdp::warp::bits::Seen;
 use sluice_hxdp::warp::tree::Tree;
 use sluice_hxdp::warp::witness::witness;
-use sluice_hxdp::warp::{Action, Table as WarpTable};
+use sluice_hxdp::warp::{Action, Leaf, Table as WarpTable};
 use sluice_rtlsim::{Variant, top};
 
 /// What a run has seen.
@@ -116,5 +118,163 @@ fn random_parsers_do_the_same_by_their_tables_on_rtl() {
         println!("{}: {all:?}", target.name);
         assert!(all.early * 10 > all.packets, "{all:?}");
         assert!(all.resumes * 10 > all.packets && all.verdicts * 10 > all.packets, "{all:?}");
+    }
+}
+
+/// A filter with words, verdicts and a loop: tags are left out, then a field decides.
+const TAGS: &str = "r6 = r1
+    r2 = *(u32 *)(r1 +0)
+    r3 = *(u32 *)(r1 +4)
+    r8 = 0
+    again:
+    r4 = r2
+    r4 += 40
+    if r4 > r3 goto short
+    r5 = *(u16 *)(r2 +12)
+    if w5 != 129 goto on
+    r8 += 1
+    if r8 < 3 goto again
+    on:
+    r5 = *(u16 *)(r2 +16)
+    r5 = be16 r5
+    if w5 == 7 goto drop
+    r5 += r8
+    *(u16 *)(r2 +20) = r5
+    r0 = 3
+    exit
+    short:
+    r0 = 2
+    exit
+    drop:
+    r0 = 1
+    exit";
+
+/// Frames of each of its ways.
+fn tagged(rng: &mut Rng) -> Vec<u8> {
+    let mut frame = rng.bytes([30, 39, 40, 41, 64, 65, 200][rng.index(7)]);
+    frame[12..14].copy_from_slice([&[0x81, 0], &[8, 0]][rng.index(2)]);
+    frame[16..18].copy_from_slice([&[0, 7], &[1, 2]][rng.index(2)]);
+    frame
+}
+
+#[test]
+fn at_the_limit_of_work_a_leaf_is_not_followed() {
+    let Some((mut engine, mut rng)) = open_tiny("warp_work") else { return };
+    for work in 0..6 {
+        let mut pair = Pair::warped(&mut engine, image(TAGS)).expect("the engine has all of it");
+        assert!(pair.table.as_ref().is_some_and(|table| table.leaves.iter().any(|leaf| leaf.work > 0)));
+        let index = 2 * u32::from(MODULE);
+        let row = XdpProgramRow::unpack(&engine.read(Table::XdpProgram, index)).unwrap();
+        engine.write(Table::XdpProgram, index, &XdpProgramRow { work, ..row });
+        pair.runtime.work_limit = work.into();
+        for number in 0..60 {
+            pair.send(&mut engine, 0, number, &tagged(&mut rng));
+        }
+        assert_eq!(pair.faults() > 0, work < 2, "{work}");
+        pair.compare(&mut engine);
+        engine.forget();
+    }
+}
+
+#[test]
+fn a_leaf_for_another_length_is_not_followed() {
+    let Some((mut engine, mut rng)) = open_tiny("warp_length") else { return };
+    let mut pair = Pair::warped(&mut engine, image(TAGS)).expect("the engine has all of it");
+    for number in 0..200 {
+        let mut frame = tagged(&mut rng);
+        // What the frame has, and what its sideband says of it.
+        let said = frame.len() + 1 + rng.index(40);
+        frame.truncate(36 + rng.index(20));
+        let fate = pair.interpret(0, &frame);
+        engine.offer_now(packet_id(0, number), MODULE, said as u16, &frame);
+        engine.end(1);
+        engine.quiesce();
+        let verdict = engine.verdicts.pop().expect("it has ended");
+        assert_eq!(pair.found(&mut engine, &verdict), fate, "{said} bytes said, {frame:02x?}");
+        engine.forget();
+    }
+}
+
+/// One packet of a flow after the other doubles a value; of some frames the engine makes words, of others it makes nothing.
+const SERIAL: &str = "r2 = *(u32 *)(r1 +0)
+    r3 = *(u32 *)(r1 +4)
+    r4 = r2
+    r4 += 40
+    if r4 > r3 goto out
+    r5 = *(u8 *)(r2 +12)
+    if w5 == 1 goto plain
+    r6 = *(u32 *)(r2 +20)
+    r7 = *(u32 *)(r2 +24)
+    r8 = *(u32 *)(r2 +28)
+    r9 = *(u32 *)(r2 +32)
+    goto look
+    plain:
+    r6 = *(u8 *)(r2 +39)
+    r7 = r6
+    r7 *= r7
+    r8 = 5
+    r9 = 9
+    look:
+    r6 += r7
+    r6 ^= r8
+    r6 += r9
+    r5 = *(u8 *)(r2 +13)
+    *(u32 *)(r10 -4) = r5
+    r9 = r2
+    r2 = r10
+    r2 += -4
+    r1 = map[values]
+    call bpf_map_lookup_elem
+    if r0 == 0 goto out
+    r1 = *(u32 *)(r0 +0)
+    r1 *= 3
+    r1 += r6
+    *(u32 *)(r0 +0) = r1
+    *(u32 *)(r9 +14) = r1
+    r0 = 3
+    exit
+    out:
+    r0 = 1
+    exit";
+
+#[test]
+fn packets_that_wait_for_their_flow_do_not_wait_for_ever() {
+    let Some((mut engine, mut rng)) = open_tiny("warp_serial") else { return };
+    let program = sluice_ebpf::insn::assemble("serial", SERIAL, &["values"]).unwrap_or_else(|e| panic!("{e}"));
+    let values = MapSpec::new("values", MapType::Hash, 4, 4, 16);
+    let programs = vec![Program { section: "xdp".into(), ..program }];
+    let image = Image { programs, maps: vec![values], ..Image::default() };
+    let mut pair = Pair::warped(&mut engine, image).expect("the engine has all of it");
+    let table = pair.table.clone().expect("it is warped");
+    let is_made = |leaf: &Leaf| matches!(&leaf.action, Action::Resume { entry, .. } if entry.lookup.is_none());
+    assert!(table.leaves.iter().any(is_made), "words without a lookup: {:?}", table.leaves);
+    for key in 0..4u32 {
+        pair.host(&mut engine, XdpMapOp::Update, 0, &key.to_le_bytes(), &rng.bytes(4), 0);
+    }
+    for round in 0..30 {
+        engine.stall([0, 60][round % 2], [0, 0, 120][round % 3]);
+        let mut sent = Vec::new();
+        for number in 0..40 {
+            let mut frame = rng.bytes(40 + rng.index(60));
+            let flow = rng.index(4) as u8;
+            frame[12..14].copy_from_slice(&[rng.index(2) as u8, flow]);
+            sent.push((flow, packet_id(0, number), frame));
+        }
+        for (flow, id, frame) in &sent {
+            engine.offer_flow(*id, MODULE, (*flow).into(), frame);
+        }
+        engine.end(sent.len());
+        engine.stall(0, 0);
+        engine.quiesce();
+        let verdicts = std::mem::take(&mut engine.verdicts);
+        assert_eq!(verdicts.len(), sent.len(), "packets wait for ever");
+        // In a flow one after the other, as they came.
+        for (flow, id, frame) in &sent {
+            let fate = pair.interpret(0, frame);
+            let verdict = verdicts.iter().find(|verdict| verdict.id == *id).expect("each has ended");
+            assert_eq!(pair.found(&mut engine, verdict), fate, "flow {flow}, packet {id:#x}");
+        }
+        engine.forget();
+        pair.compare_maps(&mut engine);
     }
 }

@@ -253,7 +253,7 @@ fn words<R: Row>(row: &R) -> Vec<u32> {
 }
 
 fn document(program: &Program, warped: &Warped, hits: Option<&[u64]>) -> Value {
-    let rows = encode(&warped.table, &warped.serial);
+    let rows = encode(&warped.table);
     let predicate = |p: &Predicate| {
         json!({ "pair": p.pair, "mask": p.mask, "down": p.down, "add": p.add,
             "limit": match p.limit { Limit::Number(limit) => json!(limit), Limit::Length => json!("length") } })

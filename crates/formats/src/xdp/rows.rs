@@ -470,7 +470,7 @@ row! {
         map: u16 = 16,
         /// Bytes of the key.
         key_bytes: u8 = 7,
-        /// What a verdict adds. Of what is resumed the first has, if it is valid, in its address the row where the lookup finds nothing; the second is valid if the lookup waits for the packet's turn in its flow's section.
+        /// What a verdict adds. Of what is resumed the first has, if it is valid, in its address the row where the lookup finds nothing.
         counts: [XdpWarpCountPart; 2] = 0,
     }
 }

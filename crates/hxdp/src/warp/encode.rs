@@ -5,7 +5,6 @@ use super::key::{Key, Limit, Predicate};
 use super::peel::{Entry, STACK_SET};
 use super::value::More;
 use super::{Action, Leaf, Rule, Table};
-use crate::sections::Serial;
 use sluice_formats::row::Row;
 use sluice_formats::xdp::codes::XdpWarpKind;
 use sluice_formats::xdp::rows::{
@@ -19,8 +18,8 @@ const STACK_WORDS: u8 = 16;
 /// First target of a step that is a word of the key.
 const KEY_WORDS: u8 = 32;
 
-/// The rows. Where packets of a flow do something one after the other (`serial`), so they look up.
-pub fn encode(table: &Table, serial: &Serial) -> XdpWarp {
+/// The rows.
+pub fn encode(table: &Table) -> XdpWarp {
     let mut warp = XdpWarp { key: key(&table.key), predicates: predicates(&table.key), ..XdpWarp::default() };
     warp.chunks = chunks(&table.leaves);
     for (at, leaf) in table.leaves.iter().enumerate() {
@@ -58,9 +57,8 @@ pub fn encode(table: &Table, serial: &Serial) -> XdpWarp {
                     address: missed.unwrap_or_default(),
                     ..XdpWarpCountPart::default()
                 };
-                let turn = lookup.is_some() && *serial != Serial::No;
                 XdpWarpLeafRow {
-                    counts: [missed, XdpWarpCountPart { valid: turn, ..XdpWarpCountPart::default() }],
+                    counts: [missed, XdpWarpCountPart::default()],
                     kind: XdpWarpKind::Resume.code(),
                     start: *row as u16,
                     work: leaf.work as u8,

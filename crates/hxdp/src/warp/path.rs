@@ -23,6 +23,8 @@ pub struct Path {
     pub decided: BTreeMap<u32, bool>,
     /// Bytes that a packet of the path surely has.
     pub least: u32,
+    /// Packets of a flow look up one after the other, so none does before its turn.
+    pub ordered: bool,
 }
 
 /// Of a path that goes on at a slot; none if that program were too long for its branches.
@@ -49,6 +51,7 @@ pub fn path(program: &Program, state: &State, on: u32) -> Option<Path> {
         slots: Vec::new(),
         decided: BTreeMap::new(),
         least: state.facts.least,
+        ordered: false,
     };
     for (taken, kind) in &kinds {
         let here = out.program.insns.len() as u32;

@@ -6,6 +6,7 @@
 
 use super::bits::{Bit, Bits, FRAME, IFINDEX, LENGTH, QUEUE, Seen};
 use super::extract::Extract;
+use super::path::Path;
 use super::stack::Stack;
 use super::value::{Base, Value};
 use super::walk::is_searched;
@@ -68,12 +69,14 @@ pub const STEPS: usize = 16;
 /// Bytes at the end of the stack that the engine may set words of.
 pub const STACK_SET: i16 = 128;
 
-/// Peels the first trace of a path whose packets have at least so many bytes; `given` is what is set in any case, and `steps` how many steps there may be.
-pub fn peel(code: &mut Code, (image, least): (&Image, u32), (given, steps): (&Entry, usize)) -> Entry {
+/// Peels the first trace of a path; `given` is what is set in any case, and `steps` how many steps there may be.
+pub fn peel(code: &mut Code, (image, path): (&Image, &Path), (given, steps): (&Entry, usize)) -> Entry {
     let mut entry = Entry { lookup: None, ..given.clone() };
     // Stores that stand there when the lookup begins.
     let mut early = None;
-    if let Some((lookup, without, before)) = lookup(code, image, least) {
+    if !path.ordered
+        && let Some((lookup, without, before)) = lookup(code, image, path.least)
+    {
         *code = without;
         entry.lookup = Some(lookup);
         early = Some(before);

@@ -3,7 +3,7 @@
 use super::bits::Seen;
 use super::check::{check, first};
 use super::key::{Asks, Key, LANES, Predicate, asks};
-use super::path::path;
+use super::path::{Path, path};
 use super::peel::{self, Entry};
 use super::placed::placed;
 use super::rows::Rows;
@@ -186,9 +186,10 @@ impl Code {
         image: &Image,
         program: &Program,
         state: &State,
-        (target, steps): (&Target, usize),
+        (target, steps, ordered): (&Target, usize, bool),
     ) -> Result<Vec<Self>, CompileError> {
-        let of = |state: &State, given: &Entry| match path(program, state, state.slot) {
+        let made = |state: &State| path(program, state, state.slot).map(|path| Path { ordered, ..path });
+        let of = |state: &State, given: &Entry| match made(state) {
             Some(path) => compile_leaf(image, &path, target, (given, steps)).map(|leaf| Some((leaf, path.slots))),
             None => Ok(None),
         };
@@ -281,7 +282,7 @@ pub fn warp_beside(
                 let mut again = true;
                 while again && steps >= FEWEST {
                     again = false;
-                    for code in Code::new(image, program, state, (target, steps))? {
+                    for code in Code::new(image, program, state, (target, steps, plain.flow_serial))? {
                         // Compiled anew it may store where the program adds.
                         if !code.compiled.iter().all(|(leaf, _)| leaf.stored.is_within(stored)) {
                             continue;

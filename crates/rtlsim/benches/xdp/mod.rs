@@ -8,6 +8,7 @@ mod rates;
 mod sizes;
 #[path = "../../tests/support/xdp/mod.rs"]
 mod support;
+mod warp;
 
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, MapSpec, MapType, Packet, Program, Runtime};
@@ -134,6 +135,7 @@ pub use far::{is_there as far_is_there, table as far};
 pub use paths::{flows, table};
 pub use rates::table as rates;
 pub use sizes::{modules, table as sizes};
+pub use warp::table as warp;
 
 /// The section of docs/measurements.md.
 pub fn cycles(seed: u64) -> String {

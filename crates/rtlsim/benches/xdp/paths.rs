@@ -61,7 +61,7 @@ pub fn named(what: &str) -> &'static Path {
 pub fn table(seed: u64) -> String {
     let mut out = String::from(
         "The [paths of the aims](hxdp-cycles.md#the-paths-of-the-aims) on the engine alone, default target, from the shipped objects on \
-         through the linker.\nFrames of 64 bytes back to back, the path's packets in turns: cycles from an end to the next, the mean of \
+         through the linker, all of it on the cores (`warp = false`).\nFrames of 64 bytes back to back, the path's packets in turns: cycles from an end to the next, the mean of \
          1,000 behind 200 others, all\nmaps with at most 1,024 entries. *Alone*: cycles from a packet's first beat in to its first beat \
          out, or to its drop. The published core is one\npacket at a time of 42 k LUT. *Of 4 times*: 4 times the published cycles, where that is the aim of a packet alone. *Density*: packets in 1,000 \
          cycles for each 10,000 LUT,\nof the published core and of this one",
@@ -97,10 +97,16 @@ pub fn table(seed: u64) -> String {
     out
 }
 
-/// Loads the path's program and sets its maps; its other packets have passed.
-pub fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
+/// An engine of the default target, with or without tables in front of the cores.
+pub fn open(seed: u64, warp: bool) -> Result<Nic<RtlNic>, String> {
     let options = RtlOptions { top: &top::XDP, variant: VARIANT, seed, ..RtlOptions::default() };
-    ready_on(Nic::new(RtlNic::open("default", options).map_err(|e| e.to_string())?), path, false)
+    let nic = RtlNic::open("default", options).map_err(|e| e.to_string())?;
+    Ok(Nic::given(nic, |spec| spec.xdp_warp = warp))
+}
+
+/// Loads the path's program and sets its maps; its other packets have passed. The cores have all of it.
+pub fn ready(path: &Path, seed: u64) -> Result<Ready, String> {
+    ready_on(open(seed, false)?, path, false)
 }
 
 /// The same on an engine that is there, with all maps in external memory that may lie there, or with none.
@@ -172,8 +178,7 @@ pub fn flows(seed: u64) -> String {
          | program | one flow, cycles a packet | 64 flows | alone |\n| --- | --- | --- | --- |\n",
     );
     for (object, script, packet) in SERIAL {
-        let options = RtlOptions { top: &top::XDP, variant: VARIANT, seed, ..RtlOptions::default() };
-        let mut nic = Nic::new(RtlNic::open("default", options).unwrap_or_else(|e| panic!("{e}")));
+        let mut nic = open(seed, false).unwrap_or_else(|e| panic!("{e}"));
         let folder = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp").join(script);
         let frames = scripted(&mut nic, &folder.join(format!("{script}.pkt")), false).unwrap_or_else(|e| panic!("{e}"));
         // What those before it leave behind.

@@ -101,7 +101,7 @@ impl Pair {
         let (mut table, mut encoded) = (None, None);
         if kind == Kind::Warped {
             let warped = warp(&image, 0, &compiled, &target).unwrap_or_else(|e| panic!("{e}"));
-            encoded = Some(encode(&warped.table, &warped.serial));
+            encoded = Some(encode(&warped.table));
             table = Some(warped.table.clone());
             compiled = warped.compiled(&compiled);
         }
