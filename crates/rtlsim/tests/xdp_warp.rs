@@ -109,7 +109,8 @@ fn parsers(target: &'static Target, seed: u64, wanted: u64, all: &mut Run) {
 fn random_parsers_do_the_same_by_their_tables_on_rtl() {
     let test = "random_parsers_do_the_same_by_their_tables_on_rtl";
     let long = support::long();
-    for (target, wanted) in [(&TINY, if long { 200_000 } else { 6_000 }), (&DEFAULT, if long { 1_000_000 } else { 0 })] {
+    for (target, wanted) in [(&TINY, if long { 200_000 } else { 6_000 }), (&DEFAULT, if long { 1_000_000 } else { 0 })]
+    {
         if wanted == 0 || !support::has_top(&top::XDP, target.name, Variant::Test) {
             continue;
         }
@@ -151,7 +152,8 @@ const TAGS: &str = "r6 = r1
 
 /// Frames of each of its ways.
 fn tagged(rng: &mut Rng) -> Vec<u8> {
-    let mut frame = rng.bytes([30, 39, 40, 41, 64, 65, 200][rng.index(7)]);
+    let length = [30, 39, 40, 41, 64, 65, 200][rng.index(7)];
+    let mut frame = rng.bytes(length);
     frame[12..14].copy_from_slice([&[0x81, 0], &[8, 0]][rng.index(2)]);
     frame[16..18].copy_from_slice([&[0, 7], &[1, 2]][rng.index(2)]);
     frame
@@ -255,7 +257,8 @@ fn packets_that_wait_for_their_flow_do_not_wait_for_ever() {
         engine.stall([0, 60][round % 2], [0, 0, 120][round % 3]);
         let mut sent = Vec::new();
         for number in 0..40 {
-            let mut frame = rng.bytes(40 + rng.index(60));
+            let length = 40 + rng.index(60);
+            let mut frame = rng.bytes(length);
             let flow = rng.index(4) as u8;
             frame[12..14].copy_from_slice(&[rng.index(2) as u8, flow]);
             sent.push((flow, packet_id(0, number), frame));

@@ -2,9 +2,9 @@
 
 #[path = "../../../ebpf/tests/analysis_support/packets.rs"]
 pub mod packets;
+pub mod parsers;
 #[path = "../../../ebpf/tests/analysis_support/programs.rs"]
 pub mod programs;
-pub mod parsers;
 #[path = "../../../rtlsim/tests/support/xdp/showing.rs"]
 #[allow(dead_code)]
 pub mod showing;

@@ -26,7 +26,13 @@ pub fn table(seed: u64) -> String {
         });
         let known = LIMITS.iter().find(|(what, ..)| *what == path.what);
         let (limit, with) = known.map_or((None, None), |(_, limit, with)| (Some(*limit), *with));
-        row(&mut out, (path.what, path.program), measured, limit.filter(|limit| limit.is_finite()), (path.published, with));
+        row(
+            &mut out,
+            (path.what, path.program),
+            measured,
+            limit.filter(|limit| limit.is_finite()),
+            (path.published, with),
+        );
     }
     let bare = [
         ("Suricata #23, by header", BY_HEADER, dropped(), 1.05, 58.0, 3.0),
