@@ -97,3 +97,33 @@ fn a_header_length_is_asked_for_what_the_program_goes_on_with() {
 fn is_of(test: &Test, byte: u16) -> bool {
     matches!(test, Test::Bits(bits) if bits.keys().all(|n| n / 8 == byte))
 }
+
+#[test]
+fn a_range_is_asked_as_compilers_write_it() {
+    // `port - 6000 > 63`, in 32 bits of which 16 count, and the same where the sum begins anew within the range.
+    for (less, most, width, first, last) in
+        [(6000, 63, "w5 &= 65535", 6000, 6063), (65535, 2, "w5 &= 65535", 65535, 1), (6000, 63, "w6 = w6", 6000, 6063)]
+    {
+        let text = format!(
+            "{BEGIN}r5 = *(u16 *)(r2 +22)
+            r5 = be16 r5
+            w5 += -{less}
+            {width}
+            if w5 > {most} goto pass
+            r0 = 1
+            exit
+            {END}"
+        );
+        let text = text.replace("w6 = w6", "w6 = w5");
+        let table = table(&text);
+        assert!(table.leaves.iter().any(|leaf| matches!(leaf.action, Action::Verdict { r0: 1, .. })), "{table:#?}");
+        let mut twins = Twins::warped(image(&text), &target(2)).unwrap();
+        for port in [0u16, 1, 2, 3, 5999, 6000, 6001, 6063, 6064, 65533, 65534, 65535] {
+            let mut frame = vec![0; 60];
+            frame[22..24].copy_from_slice(&port.to_be_bytes());
+            let inside = if first <= last { (first..=last).contains(&port) } else { port >= first || port <= last };
+            let outcome = twins.run(0, &frame, Ingress { ifindex: 1, queue: 0 }).unwrap();
+            assert_eq!(outcome.verdict == Verdict::Drop, inside, "{port} of {first} to {last}");
+        }
+    }
+}

@@ -80,6 +80,13 @@ pub fn asked(cond: Cond, wide: bool, a: &Value, b: &Value) -> Asked {
                 (None, None) => Asked::Unknown,
             }
         }
+        (Value::Wrapped { bits, add, width }, Value::Number { .. }) => {
+            let limit = b.as_constant().map(|b| if wide { b } else { u64::from(b as u32) });
+            limit.map_or(Asked::Unknown, |limit| wrapped(cond, (bits, *add, *width), limit))
+        }
+        (Value::Number { .. }, Value::Wrapped { .. }) => {
+            flipped(cond).map_or(Asked::Unknown, |cond| asked(cond, wide, b, a))
+        }
         (Value::Place { offset, more: None, .. }, Value::Number { .. })
             if offset.abs() < FAR && b.as_constant() == Some(0) =>
         {
@@ -258,15 +265,42 @@ fn at_most(bits: &Bits, add: u64, limit: u64) -> Asked {
         },
         less => (less.unsigned_abs(), less.unsigned_abs().saturating_add(limit)),
     };
-    let (least, greatest) = bits.bounds();
+    let (_, greatest) = bits.bounds();
     // The sum does not pass 2^64 as long as nothing is as great as this.
     if greatest >= 1 << 62 || add as i64 >= 1 << 62 {
         return Asked::Unknown;
     }
+    between(bits, low, high)
+}
+
+/// A number within these.
+fn between(bits: &Bits, low: u64, high: u64) -> Asked {
+    let (least, greatest) = bits.bounds();
     match () {
         () if low <= least && high >= greatest => Asked::Decided(true),
         () if low > greatest || high < least => Asked::Decided(false),
         () => Asked::Test(Test::Between { bits: *bits, low, high: high.min(greatest) }, true),
+    }
+}
+
+/// The low bits of a sum against a constant: how compilers ask for a range.
+fn wrapped(cond: Cond, (bits, add, width): (&Bits, u64, u32), limit: u64) -> Asked {
+    let all = 1u64 << width;
+    // The number with which the sum begins anew.
+    let zero = (all - add) % all;
+    match cond {
+        Cond::Eq if limit < all => equal(bits, limit.wrapping_sub(add) % all),
+        Cond::Eq => Asked::Decided(false),
+        Cond::Ne => wrapped(Cond::Eq, (bits, add, width), limit).not(),
+        Cond::Le if limit >= all - 1 => Asked::Decided(true),
+        Cond::Le if zero + limit < all => between(bits, zero, zero + limit),
+        Cond::Le => between(bits, zero + limit + 1 - all, zero - 1).not(),
+        Cond::Gt => wrapped(Cond::Le, (bits, add, width), limit).not(),
+        Cond::Lt => {
+            limit.checked_sub(1).map_or(Asked::Decided(false), |most| wrapped(Cond::Le, (bits, add, width), most))
+        }
+        Cond::Ge => wrapped(Cond::Lt, (bits, add, width), limit).not(),
+        Cond::Set | Cond::Sgt | Cond::Sge | Cond::Slt | Cond::Sle => Asked::Unknown,
     }
 }
 

@@ -53,6 +53,15 @@ pub enum Value {
     },
     /// `a or b`, bit by bit, where that is not known of each bit.
     Either(Bits, Bits),
+    /// `bits + add` modulo 2^`width`, at most 32, of which `bits` are less.
+    Wrapped {
+        /// What the frame gives.
+        bits: Bits,
+        /// What is added.
+        add: u64,
+        /// Bits of the sum.
+        width: u32,
+    },
     /// An address: so many bytes behind the base, and the frame's `more` behind that.
     Place {
         /// What it counts from.
@@ -112,6 +121,17 @@ impl Value {
         self.as_bits()?.as_constant()
     }
 
+    /// The low bits of a sum, up to 32.
+    fn wrapped(bits: Bits, add: u64, width: u32) -> Self {
+        let mask = (1 << width) - 1;
+        let (bits, add) = (bits.low(width), add & mask);
+        match bits.as_constant() {
+            Some(number) => Self::constant(number.wrapping_add(add) & mask),
+            None if add == 0 => Self::number(bits, 0),
+            None => Self::Wrapped { bits, add, width },
+        }
+    }
+
     fn number(bits: Bits, add: u64) -> Self {
         match bits.as_constant() {
             Some(number) => Self::constant(number.wrapping_add(add)),
@@ -128,9 +148,10 @@ impl Value {
                 match greatest {
                     _ if add == 0 => Self::number(bits, 0),
                     Some(greatest) if greatest <= u64::from(u32::MAX) => Self::number(bits, add),
-                    _ => Self::Opaque,
+                    _ => Self::wrapped(bits, add, 32),
                 }
             }
+            Self::Wrapped { .. } => self,
             Self::Either(a, b) => Self::Either(a.low(32), b.low(32)),
             // Addresses have 32 bits; a sum of one is not followed further.
             _ => Self::Opaque,
@@ -219,6 +240,12 @@ impl Value {
                 let both = mask.as_bits().and_then(|mask| Some((a.and(&mask)?, b.and(&mask)?)));
                 both.map_or(Self::Opaque, |(a, b)| Self::or(a, b))
             }
+            (Self::Number { bits, add: add @ 1.. }, mask) | (mask, Self::Number { bits, add: add @ 1.. }) => {
+                low_bits(mask).map_or(Self::Opaque, |width| Self::wrapped(bits, add, width))
+            }
+            (Self::Wrapped { bits, add, width }, mask) | (mask, Self::Wrapped { bits, add, width }) => {
+                low_bits(mask).map_or(Self::Opaque, |kept| Self::wrapped(bits, add, width.min(kept)))
+            }
             _ => logic(self, other, Bits::and),
         }
     }
@@ -289,6 +316,7 @@ impl Value {
         match self {
             Self::Number { bits, add } => Self::number(bits.knowing(known), add),
             Self::Either(a, b) => Self::or(a.knowing(known), b.knowing(known)),
+            Self::Wrapped { bits, add, width } => Self::wrapped(bits.knowing(known), add, width),
             Self::Place { base, offset, more: Some(more) } => {
                 let more = more.knowing(known);
                 match more.as_constant() {
@@ -299,6 +327,12 @@ impl Value {
             other => other,
         }
     }
+}
+
+/// How many low bits a mask of just those keeps, at most 32.
+fn low_bits(mask: Value) -> Option<u32> {
+    let mask = mask.as_constant().filter(|mask| *mask > 0 && mask & (mask + 1) == 0)?;
+    Some(mask.count_ones()).filter(|width| *width <= 32)
 }
 
 fn logic(a: Value, b: Value, f: impl Fn(&Bits, &Bits) -> Option<Bits>) -> Value {

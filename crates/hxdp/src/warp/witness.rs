@@ -49,7 +49,16 @@ pub fn witness(tests: &[(Test, bool)], rng: &mut Rng) -> Option<Witness> {
                 let number = low + rng.below(high - low + 1);
                 put_number(&mut bytes, bits, number);
             }
-            (Test::Between { bits, .. }, false) => put_number(&mut bytes, bits, rng.next_u64()),
+            (Test::Between { bits, low, high }, false) => {
+                // Below it or beyond, whichever there is.
+                let (least, greatest) = bits.bounds();
+                let (below, beyond) = (low.saturating_sub(least), greatest.saturating_sub(*high));
+                let number = match below > 0 && (beyond == 0 || rng.chance(1, 2)) {
+                    true => least + rng.below(below),
+                    false => high + 1 + rng.below(beyond.max(1)),
+                };
+                put_number(&mut bytes, bits, number);
+            }
             (Test::Reaches { bits, more }, true) => {
                 let (least, _) = bits.bounds();
                 let room = (length as i64 - more).max(least as i64) as u64;
