@@ -41,6 +41,32 @@ fn a_capture_is_the_same_by_the_table_and_its_packets_are_counted_by_leaf() {
 }
 
 #[test]
+fn the_papers_rules_say_what_they_save_and_what_they_judge_wrongly() {
+    let folder = Folder::new();
+    let text = folder.sluice(&["xdp", "warp", FILTER, "--paper", "--check", MIXED]).ok();
+    for part in
+        ["flow_filter: 6 entries by the published algorithm: 4 forward, 2 restore", "a call", "instructions become"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let checked = json(&folder.sluice(&["xdp", "warp", FILTER, "--paper", "--check", MIXED, "--json"]).ok());
+    let program = &checked["programs"][0];
+    let (mut packets, mut saved) = (0, 0);
+    for rule in program["rules"].as_array().unwrap() {
+        let counts = &rule["counts"];
+        packets += counts["packets"].as_u64().unwrap();
+        let [without, with] = ["without", "with"].map(|side| counts["instructions"][side].as_u64().unwrap());
+        if counts["wrong"] == 0 && counts["packets"] != 0 {
+            let path = rule["path"].as_array().unwrap().len() as u64;
+            assert!(without - with <= counts["packets"].as_u64().unwrap() * path, "{rule}");
+        }
+        saved += without - with;
+    }
+    assert_eq!(packets + program["others"]["packets"].as_u64().unwrap(), 300);
+    assert!(saved > 1000, "{program}");
+}
+
+#[test]
 fn a_run_with_tables_has_the_same_packets_and_fewer_bundles() {
     let folder = Folder::new();
     let run = |warp: &str, out: &str| {

@@ -22,3 +22,4 @@ pub mod show;
 pub mod sink;
 pub mod trace;
 pub mod warp;
+mod warp_paper;

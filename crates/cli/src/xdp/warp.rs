@@ -1,6 +1,6 @@
 //! `sluice xdp warp`: what of a program is decided before a core sees a packet.
 
-use super::object;
+use super::{object, warp_paper};
 use crate::captures;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -13,7 +13,7 @@ use sluice_hxdp::warp::encode::encode;
 use sluice_hxdp::warp::key::{Limit, Predicate};
 use sluice_hxdp::warp::test::{Test, bytes_of};
 use sluice_hxdp::warp::walk::End;
-use sluice_hxdp::warp::{Action, Leaf, Warped, warp};
+use sluice_hxdp::warp::{Action, Leaf, Warped, paper, warp};
 use sluice_hxdp::{CompileError, Compiled, Cores, Target, compile};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -23,11 +23,14 @@ use std::process::ExitCode;
 ///
 /// Prints the leaves of each program's table in the order in which their rules are asked: what becomes of a packet, which tests it has passed, what a leaf
 /// saves, and where and why its path was cut. With --check every packet of a capture runs through the interpreter and through the table; what
-/// differs is an error, and each leaf says how many packets it had. Exits with 1 when a program is refused.
+/// differs is an error, and each leaf says how many packets it had. With --paper the rules are those of the published algorithm, whose packets go
+/// on by the interpreter: with --check each rule says what it saves, and packets that it judges wrongly are counted, for it knows no length.
+/// Exits with 1 when a program is refused.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice xdp warp programs/xdp/router_basic/router_basic.o
   sluice xdp warp programs/xdp/mac_gate/mac_gate.o --check programs/xdp/mixed.pcap
+  sluice xdp warp programs/xdp/flow_filter/flow_filter.o --paper
   sluice xdp warp programs/xdp/flow_filter/flow_filter.o --json")]
 pub struct WarpArgs {
     /// Object file that clang wrote for the target bpf
@@ -41,6 +44,9 @@ pub struct WarpArgs {
     /// Runs the packets of a capture, and counts each leaf's; `-` is standard input
     #[arg(long, value_name = "CAPTURE")]
     check: Option<PathBuf>,
+    /// The rules of the published algorithm in place of ours
+    #[arg(long)]
+    paper: bool,
     /// One JSON document instead of text
     #[arg(short = 'j', long)]
     json: bool,
@@ -77,6 +83,16 @@ impl WarpArgs {
         let (mut all, mut refused) = (Vec::new(), false);
         for index in programs {
             let program = &image.programs[index];
+            if self.paper {
+                let table = paper::optimize(program);
+                let played = |frames: &Vec<_>| warp_paper::check(&image, index, &table, frames, &self.object);
+                let hits = frames.as_ref().map(played).transpose()?;
+                match self.json {
+                    true => all.push(warp_paper::document(program, &table, hits.as_deref())),
+                    false => out.text(&warp_paper::text(program, &table, hits.as_deref()))?,
+                }
+                continue;
+            }
             let warped = compile(&image, program, &target).and_then(|plain| warp(&image, index, &plain, &target));
             let warped = match warped {
                 Ok(warped) => warped,
@@ -214,10 +230,18 @@ fn action(leaf: &Leaf) -> String {
     }
 }
 
-fn place(program: &Program, slot: u32) -> String {
+pub fn place(program: &Program, slot: u32) -> String {
     match program.line_of(slot).filter(|line| line.line > 0) {
         Some(line) => format!("{}:{} (slot {slot})", line.file, line.line),
         None => format!("slot {slot}"),
+    }
+}
+
+/// What a byte has to be, by mask and value.
+pub fn asked(at: u16, (mask, value): (u8, u8)) -> String {
+    match mask {
+        0xff => format!("byte {at} is {value:#04x}"),
+        mask => format!("byte {at} & {mask:#04x} is {value:#04x}"),
     }
 }
 
@@ -226,11 +250,8 @@ fn sentence(test: &Test, answer: bool) -> String {
     let not = if answer { "" } else { "not " };
     match test {
         Test::Bits(bits) => {
-            let byte = |(at, (mask, value)): (&u16, &(u8, u8))| match mask {
-                0xff => format!("byte {at} is {value:#04x}"),
-                mask => format!("byte {at} & {mask:#04x} is {value:#04x}"),
-            };
-            format!("{not}({})", bytes_of(bits).iter().map(byte).collect::<Vec<_>>().join(" and "))
+            let bytes: Vec<String> = bytes_of(bits).into_iter().map(|(at, of)| asked(at, of)).collect();
+            format!("{not}({})", bytes.join(" and "))
         }
         Test::Between { bits, low, high } => format!("{not}{low} <= {} <= {high}", number(bits)),
         Test::Long(bytes) if answer => format!("at least {bytes} bytes"),

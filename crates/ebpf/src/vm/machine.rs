@@ -89,6 +89,11 @@ impl Cpu<'_> {
         Ok(true)
     }
 
+    /// Goes on by the interpreter from `slot` of the running program, until the frame that runs now exits.
+    pub fn interpret(&mut self, slot: u32) -> Result<(), FaultReason> {
+        self.execute::<false>(slot)
+    }
+
     /// Counts a taken back edge or call.
     #[inline]
     pub fn count_work(&mut self) -> Result<(), FaultReason> {

@@ -7,6 +7,7 @@ pub mod encode;
 pub mod extract;
 pub mod facts;
 pub mod key;
+pub mod paper;
 pub mod path;
 pub mod peel;
 pub mod placed;

@@ -47,4 +47,15 @@ impl Stack {
         }
         Value::Number { bits, add: 0 }
     }
+
+    /// What was stored and is known: offset, bytes and value.
+    pub fn written(&self) -> Vec<(i64, u8, Value)> {
+        let words = self.words.iter().map(|(offset, value)| (*offset, 8, *value));
+        let byte = |(offset, byte): (&i64, &Option<[Bit; 8]>)| {
+            let mut bits = Bits::constant(0);
+            bits.0[..8].copy_from_slice(&(*byte)?);
+            Some((*offset, 1, Value::Number { bits, add: 0 }))
+        };
+        words.chain(self.bytes.iter().filter_map(byte)).collect()
+    }
 }

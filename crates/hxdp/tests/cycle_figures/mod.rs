@@ -8,6 +8,8 @@ mod plot;
 
 mod aims;
 mod mixes;
+mod paper;
+mod paper_paths;
 #[allow(dead_code)] // Benches use more of it.
 mod path_list;
 mod paths;

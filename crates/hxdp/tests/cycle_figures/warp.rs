@@ -2,7 +2,7 @@
 
 use super::aims::{bare, bare_warped};
 use super::mixes::Mix;
-use super::path_list::{BACK, BY_HEADER, LIMITS, PATHS, dropped};
+use super::path_list::{BACK, BY_HEADER, LIMITS, PATHS, Path, dropped};
 use super::{DEFAULT, paths};
 use sluice_ebpf::Verdict;
 use sluice_hxdp::cycles::{Start, mean_alone};
@@ -17,6 +17,26 @@ fn alone() -> [Alone; 2] {
         ("Suricata #23, by header", BY_HEADER, dropped(), Verdict::Drop, 1.05, 58.0, 3.0),
         ("TX by verdict", BACK, vec![2; 60], Verdict::Tx, 2.0, 6.9, 5.05),
     ]
+}
+
+/// Packets of `header_filter`, which a table decides: what it is, instructions that are published, limit, published without and with.
+type Decided = (&'static str, &'static [usize], Option<u32>, f64, f64, f64);
+
+const DECIDED: [Decided; 2] = [
+    ("Suricata #23, header_filter", &[0, 1, 2, 3, 4, 5], Some(44), 1.05, 58.0, 3.0),
+    ("TX by verdict, header_filter", &[6, 7, 8, 9, 10, 11], None, 2.0, 6.9, 5.05),
+];
+
+/// Their paths.
+pub fn decided() -> impl Iterator<Item = Path> {
+    DECIDED.into_iter().map(|(what, packets, instructions, limit, published, _)| Path {
+        what,
+        program: "header_filter",
+        packets,
+        instructions,
+        published,
+        aim: limit,
+    })
 }
 
 /// What each path takes without and with the engine. One beyond its limit fails, and one that is slower with it.
@@ -42,6 +62,16 @@ pub fn table() -> String {
             "{what}: {insns} instructions, 44 are published"
         );
         row(&mut out, (what, "not shipped"), mixes, limit, (published, Some(with)));
+    }
+    for (path, (.., limit, published, with)) in decided().zip(DECIDED) {
+        let mixes = [paths::packets(&path, DEFAULT), paths::warped(&path)];
+        assert!(mixes[1].traces.iter().all(|trace| trace.start == Start::Verdict), "{}", path.what);
+        let insns = mixes[0].mean_instructions();
+        if let Some(wanted) = path.instructions {
+            let off = insns / f64::from(wanted) - 1.0;
+            assert!(off.abs() <= 0.1, "{}: {insns} instructions, {wanted} are published", path.what);
+        }
+        row(&mut out, (path.what, path.program), mixes, limit, (published, Some(with)));
     }
     out
 }

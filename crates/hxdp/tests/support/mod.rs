@@ -2,6 +2,7 @@
 
 #[path = "../../../ebpf/tests/analysis_support/packets.rs"]
 pub mod packets;
+pub mod paper;
 pub mod parsers;
 #[path = "../../../ebpf/tests/analysis_support/programs.rs"]
 pub mod programs;
@@ -12,6 +13,7 @@ pub mod showing;
 #[allow(dead_code)] // Others use more of it.
 pub mod steps;
 
+use paper::{Paper, Run};
 use sluice_device::headers::{flow_hash, headers};
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::state::State;
@@ -47,6 +49,10 @@ pub struct Twins {
     pub instructions: u64,
     /// The packets so far, if they are recorded, and instructions that the interpreter executed of each.
     pub traces: Vec<(Trace, u64)>,
+    /// Compiled instructions that cores executed of each of them.
+    pub operations: Vec<u64>,
+    /// The same packets by the published rules, if they are wanted.
+    pub paper: Option<Paper>,
 }
 
 impl Twins {
@@ -104,7 +110,8 @@ impl Twins {
                 }
             }
         }
-        Ok(Self { image, cores, sides, packets: 0, executed: Executed::default(), instructions: 0, traces: vec![] })
+        let (executed, traces, operations) = (Executed::default(), vec![], vec![]);
+        Ok(Self { image, cores, sides, packets: 0, executed, instructions: 0, traces, operations, paper: None })
     }
 
     /// Records packets from now on.
@@ -112,21 +119,37 @@ impl Twins {
         self.cores.record();
     }
 
+    /// Plays packets by the published rules, too, from now on.
+    pub fn by_paper(&mut self) {
+        self.record();
+        self.cores.keep_visits(true);
+        self.paper = Some(Paper::new(&self.image));
+    }
+
     /// Runs a packet on both sides and compares what became of it.
     pub fn run(&mut self, program: usize, frame: &[u8], ingress: Ingress) -> Result<Outcome, String> {
         let [(runtime, installed, packet), (other, other_installed, other_packet)] = &mut self.sides;
         packet.set(frame);
         other_packet.set(frame);
-        let expected = runtime.run(*installed, program, packet, ingress);
+        let expected = match &self.paper {
+            Some(paper) => runtime.run_traced(*installed, program, packet, ingress, &paper.slots),
+            None => runtime.run(*installed, program, packet, ingress),
+        };
         let found = other.run_on(&self.cores, *other_installed, program, other_packet, ingress);
         self.packets += 1;
-        self.executed += self.cores.take_executed();
+        let executed = self.cores.take_executed();
+        self.executed += executed;
         self.instructions += expected.instructions;
         let recorded = self.cores.take_issues();
+        if let Some(paper) = &mut self.paper {
+            let visits = self.cores.take_visits();
+            paper.run((program, frame, ingress), (&expected, packet), (&self.cores, &visits, &recorded.issues));
+        }
         if !recorded.issues.is_empty() || recorded.start == Start::Verdict {
             let flow = flow_hash(&headers(frame), FLOW_SECRET_AT_RESET);
             let trace = Trace::new(recorded, frame.len(), other_packet, found.verdict, flow);
             self.traces.push((trace, expected.instructions));
+            self.operations.push(executed.instructions);
         }
         let place = |o: &Outcome| o.fault.as_ref().map(|f| (f.reason, f.program.clone(), f.pc));
         let end = |o: &Outcome| (o.r0, o.verdict, o.redirect, place(o));
@@ -150,6 +173,9 @@ impl Twins {
     /// The same change of both sides' maps.
     pub fn each(&mut self, change: impl Fn(&mut Runtime, Installed)) {
         self.sides.iter_mut().for_each(|(runtime, installed, _)| change(runtime, *installed));
+        if let Some(paper) = &mut self.paper {
+            change(&mut paper.runtime, paper.installed);
+        }
     }
 }
 
@@ -197,6 +223,11 @@ pub struct Replay {
     pub done: Vec<(PathBuf, u64, Executed, u64)>,
     /// Their packets by object file, if they are recorded.
     pub traces: Vec<(PathBuf, Vec<(Trace, u64)>)>,
+    /// And compiled instructions that cores executed of each.
+    pub operations: Vec<(PathBuf, Vec<u64>)>,
+    /// What became of them by the published rules, if that is wanted.
+    pub papers: Vec<(PathBuf, Vec<Run>)>,
+    by_paper: bool,
     records: bool,
     file: PathBuf,
     passes: Passes,
@@ -226,6 +257,13 @@ impl Replay {
         replay
     }
 
+    /// The same by the published rules, too.
+    pub fn by_paper(steps: &[Step], target: &Target) -> Self {
+        let mut replay = Self { records: true, by_paper: true, ..Self::default() };
+        replay.all(steps, target);
+        replay
+    }
+
     /// The same with some passes only, to count: maps are not compared.
     pub fn count(steps: &[Step], target: &Target, passes: Passes) -> Self {
         let mut replay = Self { passes, counts_only: true, ..Self::default() };
@@ -244,6 +282,8 @@ impl Replay {
         if let Some((twins, _)) = self.running.take() {
             self.done.push((self.file.clone(), twins.packets, twins.executed, twins.instructions));
             self.traces.push((self.file.clone(), twins.traces));
+            self.operations.push((self.file.clone(), twins.operations));
+            self.papers.extend(twins.paper.map(|paper| (self.file.clone(), paper.runs)));
         }
     }
 
@@ -324,6 +364,9 @@ impl Replay {
         let mut twins = twins.map_err(|e| e.to_string())?;
         if self.records {
             twins.record();
+        }
+        if self.by_paper {
+            twins.by_paper();
         }
         self.running = Some((twins, program));
         Ok(())
