@@ -115,13 +115,15 @@ module sluice_xdp_processing
   // verilator lint_on UNUSEDSIGNAL
 
   // Answers of early lookups, to the slot's core.
+  logic [AllSlotBits-1:0] early_slot;
+  assign early_slot = AllSlotBits'(map_done_id);
   always_comb begin
     answer_valid = '0;
     for (int unsigned c = 0; c < Cores; c++) begin
-      answer_valid[c] = early_take_o.answers && 32'(map_done_id[AllSlotBits-1:0] >> SlotBits) == c;
+      answer_valid[c] = early_take_o.answers && 32'(early_slot >> SlotBits) == c;
     end
     answer = '{
-        slot: 8'(map_done_id[SlotBits-1:0]),
+        slot: 8'(SlotBits'(early_slot)),
         fault: map_answer.fault,
         value: map_answer.value,
         steps: map_answer.steps
