@@ -7,7 +7,7 @@
 /// program leave in their order, those of a module with one in the order of their flow. Their verdict and token come when the
 /// program has ended and nobody of their flow is before them.
 ///
-/// Latency: without a program 1 cycle. With one, of a packet alone, 27 cycles and 5 a bundle, from a frame's last beat in to its first
+/// Latency: without a program 1 cycle. With one, of a packet alone, 37 cycles and 5 a bundle, from a frame's last beat in to its first
 /// beat out, and 2 more where the bus has 32 bytes. Throughput: without a program a beat a cycle; with one docs/measurements.md.
 /// Stall behaviour: the input stalls for packets without a program, while the output stalls or has one with a program; in
 /// addition for a cycle a packet of these.
