@@ -51,8 +51,8 @@ module sluice_xdp_arrivals
     input  logic              answer_valid_i,
     input  xdp_early_answer_t answer_i,
 
-    output xdp_set_t          set_o,
-    input  logic              set_ready_i,
+    output xdp_set_t set_o,
+    input  logic     set_ready_i,
 
     output logic                   write_valid_o,
     input  logic                   write_ready_i,
@@ -90,10 +90,10 @@ module sluice_xdp_arrivals
   xdp_place_t word_place, beat_place;
   logic [63:0] word_data;
   logic [7:0][63:0] beat_data;
-  assign write_valid_o = word_valid || beat_valid;
-  assign write_place_o = word_valid ? word_place : beat_place;
+  assign write_valid_o  = word_valid || beat_valid;
+  assign write_place_o  = word_valid ? word_place : beat_place;
   assign write_enable_o = word_valid ? 64'hff : '1;
-  assign write_data_o = word_valid ? {8{word_data}} : beat_data;
+  assign write_data_o   = word_valid ? {8{word_data}} : beat_data;
 
   logic base_valid, words_done, answered, begin_fault, begin_found, settle_valid;
   logic [SlotBits-1:0] base_slot, words_slot, answered_slot, begin_slot;
@@ -127,10 +127,10 @@ module sluice_xdp_arrivals
       .enter_slot_o,
       .program_i,
       .ifindex_i,
-      .write_valid_o(beat_valid),
-      .write_ready_i(write_ready_i && !word_valid),
-      .write_place_o(beat_place),
-      .write_data_o (beat_data),
+      .write_valid_o (beat_valid),
+      .write_ready_i (write_ready_i && !word_valid),
+      .write_place_o (beat_place),
+      .write_data_o  (beat_data),
       .slot_valid_o,
       .slot_o,
       .slot_data_o,

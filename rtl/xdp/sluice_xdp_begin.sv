@@ -104,7 +104,7 @@ module sluice_xdp_begin
   assign order_goes = order_valid && !words_q[order_slot] && !looks_q[order_slot];
 
   assign at_once = put_valid_i && !words_q[put_slot_i] && !looks_q[put_slot_i] && !(ordered && order_valid);
-  assign ready   = whole_q & ~words_q & ~looks_q & ~ordered_q;
+  assign ready = whole_q & ~words_q & ~looks_q & ~ordered_q;
   sluice_prio_enc #(
       .Width(Slots)
   ) u_later (

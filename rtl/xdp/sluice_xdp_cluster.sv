@@ -204,7 +204,7 @@ module sluice_xdp_cluster
     write_enable = load_write_enable;
     two = helper_write_data_i;
     if (helper_write_valid_i) begin
-      write_place = helper_write_place_i;
+      write_place  = helper_write_place_i;
       write_enable = helper_write_enable_i;
     end
     if (core_write) begin

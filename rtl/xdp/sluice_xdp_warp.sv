@@ -33,13 +33,13 @@ module sluice_xdp_warp
     output logic                [LookBits-1:0] arrival_index_o,
     input  xdp_interfaces_row_t                arrival_i,
 
-    output logic                               out_valid_o,
-    input  logic                               out_ready_i,
-    output xdp_in_t                            out_o,
-    output warp_leaf_t                         leaf_o,
-    output logic       [                 31:0] ifindex_o,
+    output logic                         out_valid_o,
+    input  logic                         out_ready_i,
+    output xdp_in_t                      out_o,
+    output warp_leaf_t                   leaf_o,
+    output logic       [           31:0] ifindex_o,
     // The slot of all cores that it gets with its first beat.
-    input  logic       [      AllSlotBits-1:0] slot_i,
+    input  logic       [AllSlotBits-1:0] slot_i,
 
     output logic      [Cores-1:0] word_valid_o,
     input  logic      [Cores-1:0] word_ready_i,
