@@ -71,7 +71,7 @@ fn bound(target: &Target, trouble: Does, owner: Does) -> u64 {
 fn tenants(target: &'static Target, seed: u64, does: &[Does], work: u32, owners: usize) -> Tenants {
     let options = RtlOptions { top: &top::XDP, seed, check_accounting: true, ..RtlOptions::default() };
     let device = RtlNic::open(target.name, options).unwrap_or_else(|e| panic!("{e}"));
-    Tenants::new(device, target, does, work, owners)
+    Tenants::new(device, target, does, (work, owners, false))
 }
 
 /// The last tenant's packets beside the others, which do as much as they can.

@@ -38,17 +38,17 @@ fn cycles() -> u64 {
     if support::long() { 4_000_000 } else { 250_000 }
 }
 
-fn open(target: &'static Target, seed: u64, does: &[Does]) -> Tenants {
+fn open(target: &'static Target, seed: u64, does: &[Does], warp: bool) -> Tenants {
     let options = RtlOptions { top: &top::XDP, seed, check_accounting: true, ..RtlOptions::default() };
     let device = RtlNic::open(target.name, options).unwrap_or_else(|e| panic!("{e}"));
-    Tenants::new(device, target, does, work(), 0)
+    Tenants::new(device, target, does, (work(), 0, warp))
 }
 
 /// What becomes of everybody's packets when all of them want more than there is.
-fn crowded(target: &'static Target, seed: u64, does: &[Does]) -> Vec<Seen> {
+fn crowded(target: &'static Target, seed: u64, does: &[Does], warp: bool) -> Vec<Seen> {
     // Within each one's own rows, so that nothing is lost.
     let waiting = if target.name == "tiny" { 30 } else { 80 };
-    let seen = open(target, seed, does).run(&vec![Comes::Waiting(waiting); does.len()], 40_000, cycles());
+    let seen = open(target, seed, does, warp).run(&vec![Comes::Waiting(waiting); does.len()], 40_000, cycles());
     assert!(seen.iter().all(|seen| seen.lost == 0), "{seen:?}");
     seen
 }
@@ -61,7 +61,7 @@ fn keep_their_share(test: &str, target: &'static Target, trouble: &[Does]) {
     let seed = test_seed(test);
     let does = with(target, trouble);
     let twin = with(target, &vec![PLAIN; trouble.len()]);
-    let (beside, without) = (crowded(target, seed, &does), crowded(target, seed, &twin));
+    let (beside, without) = (crowded(target, seed, &does, false), crowded(target, seed, &twin, false));
     let rows: Vec<(Does, u64, u64)> =
         does.iter().zip(&beside).zip(&without).map(|((does, b), w)| (*does, b.through, w.through)).collect();
     println!("{}, beside {trouble:?}: program, packets through, without trouble: {rows:?}", target.name);
@@ -107,6 +107,32 @@ fn others_keep_their_share_beside_two_that_make_trouble() {
     }
 }
 
+#[test]
+fn a_flood_of_verdicts_takes_nothing_of_the_cores() {
+    let test = "a_flood_of_verdicts_takes_nothing_of_the_cores";
+    if !support::has_top(&top::XDP, TINY.name, Variant::Test) {
+        return;
+    }
+    // Of the first four all is decided before a core has them.
+    let does = [
+        Does::Rounds(5),
+        Does::Rounds(6),
+        Does::Rounds(8),
+        Does::Rounds(12),
+        Does::Rounds(40),
+        Does::Rounds(20),
+        Does::Counts,
+    ];
+    let seed = test_seed(test);
+    let (with, without) = (crowded(&TINY, seed, &does, true), crowded(&TINY, seed, &does, false));
+    let rows: Vec<(Does, u64, u64)> =
+        does.iter().zip(&with).zip(&without).map(|((does, w), o)| (*does, w.through, o.through)).collect();
+    println!("program, packets through with tables, without: {rows:?}");
+    for (does, with, without) in rows {
+        assert!(without > 100 && 100 * with >= 95 * without, "{does:?} has {with} of {without}");
+    }
+}
+
 /// Cycles within which a packet ends whose queue was empty when it came, from what docs/design/hxdp-core.md says.
 ///
 /// - A context has a bundle each 5 cycles, or as many as there are contexts in its core; up to three more are kept free for a late result, and the
@@ -147,7 +173,7 @@ fn wait_within_the_bound(test: &str, target: &'static Target, trouble: &[Does]) 
     });
     let comes: Vec<Comes> = comes.collect();
     let longest = OTHERS.iter().map(|d| bound(target, &does, *d)).max().unwrap_or(0);
-    let seen = open(target, test_seed(test), &does).run(&comes, 0, cycles().max(10 * longest));
+    let seen = open(target, test_seed(test), &does, false).run(&comes, 0, cycles().max(10 * longest));
     for (does_it, seen) in does.iter().zip(&seen).skip(trouble.len()) {
         let bound = bound(target, &does, *does_it);
         println!(

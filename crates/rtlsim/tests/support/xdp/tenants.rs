@@ -252,11 +252,12 @@ pub enum Comes {
 
 impl Tenants {
     /// `does` by tenant; each has the same weight and part of the queues' rows, and the same limit of work. The last `owners` own a context of
-    /// each core.
-    pub fn new(device: RtlNic, target: &Target, does: &[Does], work: u32, owners: usize) -> Self {
+    /// each core. With `warp` packets pass the programs' tables before a core has them.
+    pub fn new(device: RtlNic, target: &Target, does: &[Does], (work, owners, warp): (u32, usize, bool)) -> Self {
         let rows = if target.name == "tiny" { 504 } else { 960 } / does.len() as u16;
         let mut nic = Nic::of(device, does.len() as u16, |spec| {
             spec.xdp_work = Some(work);
+            spec.xdp_warp = warp;
             let owns = usize::from(spec.id) + owners > does.len();
             let contexts = if owns { XdpTarget::by_name(target.name).cores as u8 } else { 0 };
             spec.xdp_share = Some(XdpShare { weight: 16, rows, contexts, memory: 1 });
