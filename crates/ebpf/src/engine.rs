@@ -11,9 +11,11 @@ use sluice_device::{
 use sluice_formats::address::SNAPSHOT_INDEX_BIT;
 use sluice_formats::limits::{MAX_FRAME_BYTES, TAG_BYTES, TICK_PS};
 use sluice_formats::xdp::target::WORK;
-use sluice_formats::{EngineId, Node, Reason, Status, Table, Target};
+use sluice_formats::{EngineId, Node, Reason, Row, Status, Table, Target};
 use sluice_object::xdp::interfaces::{ifindex_of, port_of};
 use sluice_object::xdp::routes::is_routes;
+use sluice_object::xdp::warp::matcher::Seen;
+use sluice_object::xdp::warp::tables::WarpTables;
 use sluice_object::{Destination, Install, PlacedXdp};
 use std::collections::BTreeMap;
 
@@ -34,6 +36,8 @@ pub struct XdpEngine {
     snapshot: Vec<u64>,
     /// Rows that an engine in hardware has; programs here are installed.
     rows: BTreeMap<(Table, u32), Vec<u32>>,
+    /// Those of its warp engine: they say which leaf a packet would have had there.
+    warp: WarpTables,
     /// Buffer of the packet that runs.
     packet: Packet,
 }
@@ -72,6 +76,7 @@ impl XdpEngine {
             modules: BTreeMap::new(),
             current: BTreeMap::new(),
             rows: BTreeMap::new(),
+            warp: WarpTables::new(&target),
             packet: Packet::new(&[]),
             snapshot: drops.clone(),
             drops,
@@ -153,11 +158,17 @@ impl Engine for XdpEngine {
 
     /// Keeps a row as hardware would: it means nothing to the interpreter.
     fn write(&mut self, _: Node, table: Table, index: u32, words: &[u32]) -> Status {
-        self.rows.insert((table, index), words.to_vec());
+        if !self.warp.write(table, index, words) {
+            self.rows.insert((table, index), words.to_vec());
+        }
         Status::Ok
     }
 
     fn read(&self, _: Node, table: Table, index: u32) -> Result<Vec<u32>, Status> {
+        if table == Table::XdpWarpHits {
+            // Its bits are those that a row has.
+            return self.warp.hits(index).pack().map_err(|_| Status::BadAddress);
+        }
         if table != Table::XdpDrops {
             return Ok(self.rows.get(&(table, index)).cloned().unwrap_or_else(|| vec![0; table.words()]));
         }
@@ -210,7 +221,20 @@ impl Engine for XdpEngine {
             self.packet.limit_growth(bytes.into());
         }
         let ingress = Ingress { ifindex: program.interface_of(port), queue: 0 };
+        let seen = Seen { frame: packet.frame.bytes(), ifindex: ingress.ifindex, queue: ingress.queue };
+        let (of, work) = ((module, stamped.generation), program.work);
+        // At the limit on work cores run the program from its start.
+        let leaf = self.warp.leaf(of, &seen).filter(|leaf| u64::from(leaf.work) <= work);
         let outcome = runtime.run(program.installed, program.main, &mut self.packet, ingress);
+        if let Some(leaf) = leaf {
+            self.warp.count(of, &leaf);
+            if let Some(wrong) = leaf.verdict.filter(|verdict| u32::from(*verdict) != outcome.verdict as u32) {
+                let (rule, found) = (leaf.rule, outcome.verdict.name());
+                let what = format!("rule {rule} of the program's table says verdict {wrong}, the program {found}");
+                debug_assert!(false, "module {module}: {what}");
+                slot.counts.add_fault(what);
+            }
+        }
         slot.counts.add(outcome.verdict as usize, outcome.instructions);
         if let Some(fault) = &outcome.fault {
             slot.counts.add_fault(format!("{} at {}:{}", fault.reason, fault.program, fault.pc));

@@ -18,6 +18,7 @@ mod same;
 mod sections;
 mod visits;
 mod warp;
+mod warp_engine;
 mod warp_paper;
 mod warp_random;
 mod warp_room;

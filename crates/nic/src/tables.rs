@@ -336,6 +336,7 @@ mod tests {
     use super::*;
     use crate::engines;
     use sluice_formats::target::{DEFAULT, TINY};
+    use sluice_formats::xdp::target::Target as XdpTarget;
 
     fn new(target: Target) -> Tables {
         Tables::new(target, engines::all(&target))
@@ -346,7 +347,9 @@ mod tests {
         let mut tables = new(TINY);
         for node in Node::all(&TINY) {
             for table in Table::ALL.into_iter().filter(|t| t.is_of(node) && t.access() == Access::ReadWrite) {
-                for index in [0, table.rows(&TINY) - 1] {
+                // Of 64 rules a module has those of the target.
+                let spare = if table == Table::XdpWarpHits { 64 - XdpTarget::by_name(TINY.name).warp_rules } else { 0 };
+                for index in [0, table.rows(&TINY) - 1 - spare as u32] {
                     let ones = vec![u32::MAX; table.words()];
                     assert_eq!(tables.write(node, table, index, &ones), Status::Ok, "{node:?} {table:?}");
                     let back = tables.row(node, table, index).unwrap();

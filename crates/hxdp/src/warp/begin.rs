@@ -1,6 +1,7 @@
 //! What the engine does with a packet before a core has it, in the bundle model.
 
 use super::bits::Seen;
+use super::encode::encode;
 use super::peel::Lookup;
 use super::value::More;
 use super::walk::Count;
@@ -10,12 +11,16 @@ use crate::cycles::trace::Start;
 use crate::op::LOOKUP;
 use sluice_ebpf::MapId;
 use sluice_ebpf::address::frame_pointer;
-use sluice_ebpf::vm::Cpu;
+use sluice_ebpf::vm::{Cpu, Ingress};
+use sluice_object::xdp::XdpWarp;
+use sluice_object::xdp::warp::matcher;
 
 /// A table that is bound to the maps of a runtime.
 #[derive(Clone, Debug)]
 pub struct Bound {
     table: Table,
+    /// Its rows, which say what packets are of which leaf.
+    rows: XdpWarp,
     /// Maps that each leaf looks up in, or counts in.
     maps: Vec<Vec<Option<MapId>>>,
 }
@@ -37,12 +42,14 @@ impl Bound {
             Action::Plain => Vec::new(),
         };
         let maps = table.leaves.iter().map(|leaf| of(&leaf.action)).collect();
-        Self { table, maps }
+        Self { rows: encode(&table), table, maps }
     }
 
     /// The leaf of a packet.
     pub fn leaf(&self, cpu: &Cpu<'_>) -> Option<usize> {
-        let leaf = self.table.leaf(&Seen::new(cpu.packet.frame(), cpu.ingress))?;
+        let (frame, Ingress { ifindex, queue }) = (cpu.packet.frame(), cpu.ingress);
+        let leaf = self.rows.rule(&matcher::Seen { frame, ifindex, queue })?;
+        debug_assert_eq!(Some(leaf), self.table.leaf(&Seen::new(frame, cpu.ingress)), "the rows say another leaf");
         // At the limit on work the program itself says where it was.
         Some(leaf).filter(|leaf| self.table.leaves[*leaf].work <= cpu.work_left())
     }

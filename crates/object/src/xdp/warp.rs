@@ -1,5 +1,8 @@
 //! A program's table for the warp engine, which knows no address yet: docs/decisions/xdp-warp.md.
 
+pub mod matcher;
+pub mod tables;
+
 use super::code::{XdpMapPlace, row_at};
 use sluice_formats::xdp::codes::XdpWarpKind;
 use sluice_formats::xdp::rows::{XdpWarpChunkRow, XdpWarpKeyRow, XdpWarpLeafRow, XdpWarpPredicatesRow, XdpWarpStepRow};
@@ -53,6 +56,13 @@ pub struct XdpWarpCount {
 }
 
 impl XdpWarp {
+    /// The rule of a packet.
+    pub fn rule(&self, seen: &matcher::Seen) -> Option<usize> {
+        let rules =
+            |chunk: usize, value: usize| self.chunks.get(CHUNK_VALUES * chunk + value).map_or(0, |chunk| chunk.rules);
+        matcher::rule(&self.key, &self.predicates, rules, seen)
+    }
+
     /// The table of a program that lies behind so many rows. None if a row's number has no room.
     pub(super) fn behind(mut self, rows: u32) -> Option<Self> {
         for leaf in self.leaves.iter_mut().filter(|leaf| leaf.kind == XdpWarpKind::Resume.code()) {

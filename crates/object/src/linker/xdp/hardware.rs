@@ -63,6 +63,8 @@ struct Held {
     search: BTreeMap<u32, Searched>,
     /// Maps that its code stores to other than by atomic operations, by position.
     stored: BTreeSet<u32>,
+    /// Leaves of its table; 0 without one.
+    leaves: usize,
 }
 
 /// A map's part of search memory.
@@ -302,6 +304,7 @@ impl Hardware {
         rows.rows.push(write(Table::XdpProgram, bank, &program));
         let of = (module, at.generation);
         let leaves = code.warp.as_ref().and_then(|table| table.placed(&held.pages, |map| places.get(&map).copied()));
+        held.leaves = leaves.as_ref().map_or(0, Vec::len);
         rows.rows.extend(warp::rows((at.target, &self.engine), of, code.warp.as_ref().zip(leaves.as_deref())));
         rows.starts = starts;
         self.held.entry(module).or_default()[usize::from(at.generation & 1)] = Some(held);
@@ -389,6 +392,12 @@ impl Hardware {
         held.iter()
             .flat_map(|held| held.values.iter().filter_map(|(index, values)| place(held, *index, values)))
             .collect()
+    }
+
+    /// Leaves of the table that a module's program has; 0 without one.
+    pub fn leaves(&self, module: u8, generation: u8) -> usize {
+        let held = self.held.get(&module).and_then(|both| both[usize::from(generation & 1)].as_ref());
+        held.map_or(0, |held| held.leaves)
     }
 
     /// Pages of value memory.

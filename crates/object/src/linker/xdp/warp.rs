@@ -7,8 +7,10 @@ use super::maps::write;
 use crate::linker::check::{Refusal, unpack};
 use crate::linker::engine::CheckedRow;
 use crate::linker::rmt::RowWrite;
-use crate::xdp::XdpWarp;
+use crate::linker::{LinkError, Linker};
+use crate::xdp::warp::tables::place;
 use crate::xdp::warp::{CHUNK_VALUES, CHUNKS, RULES, STEPS};
+use crate::xdp::{Xdp, XdpWarp};
 use sluice_formats::xdp::codes::XdpWarpKind;
 use sluice_formats::xdp::rows::{XdpWarpCountPart, XdpWarpHitsRow, XdpWarpKeyRow, XdpWarpLeafRow};
 use sluice_formats::xdp::target::Target as Engine;
@@ -79,15 +81,23 @@ fn hits(engine: &Engine, (module, generation): (u8, u8)) -> Vec<RowWrite> {
 
 /// Module and generation of a row; none if the table is not the warp engine's.
 pub(super) fn owner(target: &Target, table: Table, index: u32) -> Option<(u8, u8)> {
-    let bank = match table {
-        Table::XdpWarpKey => index,
-        Table::XdpWarpPredicates => index / 2,
-        Table::XdpWarpChunk => index / CHUNK_VALUES as u32 % (2 * target.modules),
-        Table::XdpWarpLeaf | Table::XdpWarpHits => index / RULES as u32,
-        Table::XdpWarpStep => index / STEPS as u32,
-        _ => return None,
-    };
+    let (bank, _) = place(target.modules, table, index)?;
     Some(((bank / 2) as u8, (bank % 2) as u8))
+}
+
+impl Linker {
+    /// Rows of `xdp_warp_hits` that count packets of the leaves of a tenant's program, by rule; none if it has no table.
+    pub fn warp_hits(&self, id: u16) -> Result<Vec<u32>, LinkError> {
+        let (module, generation) = (self.tenant(id)?.module, self.generation(id)?);
+        let leaves = self.engines.xdp.hardware.as_ref().map_or(0, |hardware| hardware.leaves(module, generation));
+        Ok((first(module, generation, RULES)..).take(leaves).collect())
+    }
+
+    /// The XDP part of what a tenant runs, as the device has it.
+    pub fn running_xdp(&self, id: u16) -> Option<&Xdp> {
+        let (module, generation) = (self.tenant(id).ok()?.module, self.generation(id).ok()?);
+        self.engines.xdp.program(module, generation)
+    }
 }
 
 /// Refuses a leaf that leads to what is another's: a row, or a map. What it counts in is an address as its programs have it: the regions of its own
