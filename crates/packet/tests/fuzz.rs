@@ -329,7 +329,7 @@ const SCRIPT: &str = "\
 device any # either
 seed 7
 nic untagged=drop min_frame=14
-tenant red id=3 vlan=7,8 keep_tag rate=10G burst=16k weight=2 limit=100 reserve=20 xdp_work=9 xdp_growth=7 xdp_weight=4 xdp_rows=60 xdp_contexts=2 xdp_memory=3 xdp_contexts=2 xdp_memory=3
+tenant red id=3 vlan=7,8 keep_tag rate=10G burst=16k weight=2 limit=100 reserve=20 xdp_work=9 xdp_growth=7 xdp_weight=4 xdp_rows=60 xdp_contexts=2 xdp_memory=3 warp=on xdp_contexts=2 xdp_memory=3
 tenant blue id=4 vlan=9
 table red key=dmac mask=ff:ff:ff:00:00:00 default=host 1 set_dmac=02:00:00:00:00:09
 table blue key=five_tuple mask=src/24,dport,proto default=drop

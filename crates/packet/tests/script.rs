@@ -29,7 +29,7 @@ fn a_whole_script_parses_statement_by_statement() {
 device tiny # the small one
 seed 0x10
 nic untagged=drop min_frame=14
-tenant red id=3 vlan=7,8 keep_tag rate=10G burst=16k weight=2 limit=100 reserve=20 xdp_work=1000 xdp_growth=200 xdp_weight=4 xdp_rows=60 xdp_contexts=2 xdp_memory=3 l7_weight=5
+tenant red id=3 vlan=7,8 keep_tag rate=10G burst=16k weight=2 limit=100 reserve=20 xdp_work=1000 xdp_growth=200 xdp_weight=4 xdp_rows=60 xdp_contexts=2 xdp_memory=3 warp=off l7_weight=5
 tenant blue id=4 vlan=9
 table red key=dmac mask=ff:ff:ff:00:00:00 default=host 1 set_dmac=02:00:00:00:00:09
 table blue key=five_tuple mask=src/24,dport,proto default=drop
@@ -55,7 +55,7 @@ send 1 eth / vlan ( ) at=100
     assert_eq!((red.xdp_work, red.xdp_growth), (Some(1000), Some(200)));
     assert_eq!((red.xdp_weight, red.xdp_rows), (Some(4), Some(60)));
     assert_eq!((red.xdp_contexts, red.xdp_memory), (Some(2), Some(3)));
-    assert_eq!(red.l7_weight, Some(5));
+    assert_eq!((red.warp, red.l7_weight), (false, Some(5)));
     let Command::Table(table) = &commands[5] else { panic!() };
     assert_eq!(table.key, KeyMask::Dmac("ff:ff:ff:0:0:0".parse().unwrap()));
     assert_eq!(table.default.forward, Forward::To(Destination::Host(1)));

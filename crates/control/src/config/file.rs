@@ -90,6 +90,7 @@ pub(super) struct TenantTable {
     pub xdp_work: Option<u32>,
     pub xdp_growth: Option<u16>,
     pub xdp_share: Option<Only<XdpShareTable>>,
+    pub warp: Option<bool>,
     pub quantum: Option<u16>,
     pub max_entries: Option<Spanned<u32>>,
     #[serde(default)]

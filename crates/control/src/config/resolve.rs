@@ -106,6 +106,7 @@ impl Resolver<'_> {
         let given = [
             (EngineId::XDP, "xdp_work", table.xdp_work.is_some()),
             (EngineId::XDP, "xdp_share", table.xdp_share.is_some()),
+            (EngineId::XDP, "warp", table.warp.is_some()),
             (EngineId::L7, "l7", table.l7.is_some()),
         ];
         for (engine, key, given) in given {
@@ -300,6 +301,7 @@ impl Resolver<'_> {
         spec.xdp_growth = Some(table.xdp_growth.unwrap_or(GROWTH));
         let share = table.xdp_share.as_ref();
         spec.xdp_share = share.map(|Only(s)| XdpShare::given(s.weight, s.rows, s.contexts, s.memory));
+        spec.xdp_warp = table.warp.unwrap_or(true);
         spec.quantum = table.quantum.unwrap_or(spec.quantum);
         let lists = [("queues", &table.queues, &mut spec.queues), ("reserve", &table.reserve, &mut spec.reserves)];
         for (key, list, to) in lists {

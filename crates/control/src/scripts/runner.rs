@@ -312,6 +312,7 @@ impl<'a> Runner<'a> {
         spec.reserves = spec.queues.keys().filter(|_| reserve > 0).map(|d| (*d, reserve)).collect();
         spec.xdp_work = tenant.xdp_work;
         spec.xdp_growth = Some(tenant.xdp_growth.unwrap_or(GROWTH));
+        spec.xdp_warp = tenant.warp;
         let (weight, rows) = (tenant.xdp_weight, tenant.xdp_rows);
         let (contexts, memory) = (tenant.xdp_contexts, tenant.xdp_memory);
         if (weight, rows, contexts, memory) != (None, None, None, None) {

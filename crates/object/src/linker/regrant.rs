@@ -115,7 +115,7 @@ impl Linker {
             ("xdp_work", spec.xdp_work == before.xdp_work),
             ("xdp_growth", spec.xdp_growth == before.xdp_growth),
             ("xdp_share", spec.xdp_share == before.xdp_share),
-            ("xdp_warp", spec.xdp_warp == before.xdp_warp),
+            ("warp", spec.xdp_warp == before.xdp_warp),
             ("l7", spec.l7 == before.l7),
         ];
         match stays.into_iter().find(|(_, stays)| !stays) {

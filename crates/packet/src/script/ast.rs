@@ -272,10 +272,11 @@ pub struct Tenant {
     pub xdp_contexts: Option<u8>,
     /// KiB of packet memory that come with each.
     pub xdp_memory: Option<u8>,
+    /// Its XDP programs' tables are used where the device has a warp engine.
+    pub warp: bool,
     /// Weight in the queues in front of the l7 engine.
     pub l7_weight: Option<u16>,
-    /// Destinations that it may use; without them those that its tables name, and all when it
-    /// runs an XDP program.
+    /// Destinations that it may use; without them those that its tables name, and all when it runs an XDP program.
     pub to: Option<Vec<Destination>>,
 }
 

@@ -39,6 +39,7 @@ pub const OPTIONS: [(&str, &[&str]); 9] = [
             "xdp_rows=",
             "xdp_contexts=",
             "xdp_memory=",
+            "warp=",
             "l7_weight=",
             "to=",
         ],

@@ -53,6 +53,15 @@ fn vids(value: Word<'_>) -> Located<bool> {
     }
 }
 
+/// Whether programs' tables are used.
+fn on_off(value: Word<'_>) -> Located<bool> {
+    match value.text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(value.bad("whether programs have tables in front of the cores", "`on` or `off`")),
+    }
+}
+
 /// Bytes of quantum a weight of 1 stands for.
 pub const QUANTUM_PER_WEIGHT: u64 = 1500;
 /// Heaviest weight: its quantum has 16 bits.
@@ -73,7 +82,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
     let (mut share, mut share_burst, mut limit, mut reserve) = (None, None, None, None);
     let (mut xdp_work, mut xdp_growth) = (None, None);
     let (mut xdp_weight, mut xdp_rows, mut l7_weight) = (None, None, None);
-    let (mut xdp_contexts, mut xdp_memory) = (None, None);
+    let (mut xdp_contexts, mut xdp_memory, mut warp) = (None, None, None);
     while let Some(option) = words.next() {
         let (key, value) = option.option();
         let first = match (key.text, value) {
@@ -127,6 +136,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
                 let n = value.number("the packet memory at the XDP engine", 1, u128::from(u8::MAX))?;
                 xdp_memory.replace(n as u8).is_none()
             }
+            ("warp", Some(value)) => warp.replace(on_off(value)?).is_none(),
             ("l7_weight", Some(value)) => {
                 let n = value.number("the weight at the l7 engine", 1, u128::from(u16::MAX))?;
                 l7_weight.replace(n as u16).is_none()
@@ -173,6 +183,7 @@ pub(super) fn tenant(parser: &mut Parser<'_>, words: &mut Words<'_>) -> Located<
         xdp_rows,
         xdp_contexts,
         xdp_memory,
+        warp: warp.unwrap_or(true),
         l7_weight,
         to,
     };
