@@ -5,6 +5,7 @@ use serde_json::Value;
 
 const FILTER: &str = "programs/xdp/flow_filter/flow_filter.o";
 const GATE: &str = "programs/xdp/mac_gate/mac_gate.o";
+const BALANCER: &str = "programs/xdp/balancer/balancer.o";
 const MIXED: &str = "programs/xdp/mixed.pcap";
 
 #[test]
@@ -78,6 +79,31 @@ fn a_run_with_tables_has_the_same_packets_and_fewer_bundles() {
     assert_eq!(std::fs::read(folder.path("off.pcap")).unwrap(), std::fs::read(folder.path("on.pcap")).unwrap());
     let bundles = |run: &Value| run["programs"][0]["per_packet"]["bundles"].as_f64().unwrap();
     assert!(bundles(&on) * 1.5 < bundles(&off), "{} and {}", bundles(&off), bundles(&on));
+}
+
+#[test]
+fn tables_are_for_a_target_and_on_unless_somebody_says_otherwise() {
+    let folder = Folder::new();
+    let leaves = |target: &str| {
+        let shown = json(&folder.sluice(&["xdp", "warp", BALANCER, "--target", target, "--json"]).ok());
+        shown["programs"][0]["leaves"].as_array().unwrap().len()
+    };
+    assert!(leaves("tiny") <= 16 && leaves("default") > 16, "{} and {}", leaves("tiny"), leaves("default"));
+    let refused = folder.sluice(&["xdp", "warp", BALANCER, "--target", "none"]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    for command in ["show", "compile"] {
+        let shown = |more: &[&str]| folder.sluice(&[&["xdp", command, GATE, "--json"], more].concat()).ok();
+        assert_eq!(shown(&[]), shown(&["--warp", "on"]), "{command}");
+        assert_eq!(shown(&["--passes", "all"]), shown(&["--warp", "on"]), "{command}");
+        assert_ne!(shown(&[]), shown(&["--warp", "off"]), "{command}");
+    }
+    let run = |more: &[&str]| {
+        folder.sluice(&[&["xdp", "run", FILTER, "--in", MIXED, "--device", "bundles"], more].concat()).ok()
+    };
+    assert!(run(&[]).contains("bundles a packet"));
+    let bundles = |text: String| text.lines().find(|line| line.contains("bundles a packet")).unwrap().to_owned();
+    assert_eq!(bundles(run(&[])), bundles(run(&["--warp", "on"])));
+    assert_ne!(bundles(run(&[])), bundles(run(&["--warp", "off"])));
 }
 
 #[test]

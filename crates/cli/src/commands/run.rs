@@ -21,6 +21,7 @@ use crate::run::report::Report;
 use crate::run::rings;
 use crate::run::sink::{self, Sinks, Written};
 use crate::run::source::Source;
+use crate::xdp::leaf_counts;
 use crate::xdp::prepare::named_number;
 use clap::Args;
 use sluice_device::Device;
@@ -265,6 +266,7 @@ impl Run {
         let mut host = Host::open(&linker, self.events.as_deref(), self.socket.as_deref(), rings::of(nic, &linker)?)?;
         let until = Until { packets: self.limit.unwrap_or(u64::MAX), time: None };
         let (mut played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
+        played.leaves = leaf_counts::of_tenants(&mut *device, &linker);
         played.entries = entry_counts::of_tenants(&mut *device, &linker, &[]);
         played.cells = cell_counts::of_tenants(&mut *device, &linker, &counters(nic, &[]));
         drop(progress);

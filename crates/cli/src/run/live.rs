@@ -189,6 +189,7 @@ pub fn run(
         tally: Tally::default(),
         counters,
         engine,
+        leaves: Vec::new(),
         entries: Vec::new(),
         cells: Vec::new(),
         wall,

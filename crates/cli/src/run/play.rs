@@ -12,6 +12,7 @@ use super::source::{Arrival, Source};
 use super::tally::Tally;
 use crate::failure::Failure;
 use crate::xdp::engine_counts;
+use crate::xdp::leaf_counts::{self, LeafCount};
 use sluice_device::{Counters, Device, DeviceError, EngineCounts, Event, Offer, OpId};
 use sluice_frontends::P4Told;
 use sluice_object::{Linker, Load, Object};
@@ -80,6 +81,8 @@ pub struct Played {
     pub counters: Counters,
     /// What an XDP engine in hardware has counted, by module.
     pub engine: BTreeMap<u8, EngineCounts>,
+    /// Packets that a warp engine in hardware has counted.
+    pub leaves: Vec<LeafCount>,
     /// Packets that met entries of P4 programs.
     pub entries: Vec<EntryCount>,
     /// Cells of counters that P4 programs index.
@@ -149,6 +152,7 @@ impl Play<'_> {
         let wall = start.elapsed();
         let counters = self.device.counters().map_err(failed)?;
         let engine = engine_counts::of_modules(self.device, counters.modules.keys().copied());
+        let leaves = leaf_counts::of_tenants(self.device, self.linker);
         let entries = entry_counts::of_tenants(self.device, self.linker, &replaced);
         let open_account = match is_left {
             true => Tally::audit_left(&counters).err(),
@@ -156,6 +160,7 @@ impl Play<'_> {
         };
         Ok(Played {
             engine,
+            leaves,
             entries,
             cells: Vec::new(),
             open_account,

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::table::{Table, group};
 use crate::xdp::engine_counts;
+use crate::xdp::leaf_counts;
 use serde_json::{Value, json};
 use sluice_device::{EngineCounts, ModuleCounters};
 use sluice_formats::Target;
@@ -111,6 +112,11 @@ impl Report<'_> {
         for row in self.rows() {
             let lines = self.engine(&row).map(|counts| engine_counts::text(counts, None));
             lines.into_iter().flatten().try_for_each(|line| out.line(format!("engine, {}: {line}", row.name)))?;
+        }
+        let leaves = self.shown().map_or(&[][..], |played| &played.leaves);
+        for row in self.rows() {
+            let lines = leaf_counts::text(leaves, row.id);
+            lines.into_iter().try_for_each(|line| out.line(format!("{}, {line}", row.name)))?;
         }
         let entries = self.shown().map_or(&[][..], |played| &played.entries);
         for row in self.rows() {
@@ -241,6 +247,8 @@ impl Report<'_> {
         value["dropped_by_destination"] = self.dropped_at(row);
         value["packets_per_second"] = json!(self.model.and_then(|played| self.packets_per_second(row, played)));
         value["engine"] = json!(self.engine(row).map(|counts| engine_counts::value(counts, None)));
+        let leaves = self.shown().map_or(&[][..], |played| &played.leaves);
+        value["leaves"] = leaf_counts::value(leaves, row.id);
         let entries = self.shown().map_or(&[][..], |played| &played.entries);
         value["entries"] = entry_counts::value(entries, row.id);
         let cells = self.shown().map_or(&[][..], |played| &played.cells);

@@ -42,9 +42,9 @@ pub struct CompileArgs {
     /// Passes that run: all, none, names, or -name for all but it; read from left to right
     #[arg(long, value_name = "LIST", default_value = "all", allow_hyphen_values = true)]
     passes: String,
-    /// Whether the rows of leaves are among them (`sluice xdp warp`)
-    #[arg(long, value_enum, default_value_t, conflicts_with_all = ["passes", "gain", "profile"])]
-    warp: Warps,
+    /// Whether the rows of leaves are among them (`sluice xdp warp`) [default: on; off with --passes, --gain or --profile]
+    #[arg(long, value_enum, conflicts_with_all = ["passes", "gain", "profile"])]
+    warp: Option<Warps>,
     /// Prints what each pass brings: rows and instructions with it and those before it, rows without it alone
     #[arg(long, conflicts_with = "passes")]
     gain: bool,
@@ -74,11 +74,13 @@ impl CompileArgs {
             false => object::choose(&image, &self.object, self.section.as_deref(), self.program.as_deref())?,
         };
         let replay = self.profile.as_deref().map(|path| Replay::read(&image, path, &self.maps)).transpose()?;
+        let alone = passes == Passes::ALL && !self.gain && self.profile.is_none();
+        let warp = self.warp.unwrap_or(if alone { Warps::On } else { Warps::Off });
         let (mut results, mut brought) = (Vec::new(), BTreeMap::new());
         for index in programs {
             let program = &image.programs[index];
             let fixed = compile_with(&image, program, &target, passes);
-            let fixed = match self.warp {
+            let fixed = match warp {
                 Warps::On => fixed.and_then(|compiled| with_leaves(&image, index, compiled, &target)),
                 Warps::Off => fixed,
             };

@@ -4,9 +4,11 @@
 
 use super::engine_counts;
 use super::engine_events;
+use super::leaf_counts::{self, LeafCount};
 use super::object;
 use super::places;
 use super::run::XdpRun;
+use super::warp::Warps;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::run::bring_up;
@@ -19,13 +21,13 @@ use sluice_device::{Device, EngineCounts, Event, Offer, Outcome, ProgramEvent, V
 use sluice_ebpf::tenant::{self, Options};
 use sluice_ebpf::{Image, Program};
 use sluice_formats::limits::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, VLAN_ROWS};
-use sluice_formats::xdp::target::{LANES, Target as XdpTarget};
+use sluice_formats::xdp::target::Target as XdpTarget;
 use sluice_formats::{Reason, Target};
 use sluice_frontends::P4Told;
-use sluice_hxdp::{Bundles, Target as LaneTarget, compile};
+use sluice_hxdp::Bundles;
 use sluice_nic::ports::{HostBinding, PortBinding};
 use sluice_object::linker::{MapPlace, XdpError};
-use sluice_object::{Destination, Linker, NicSettings, Object, TenantSpec, VlanGrant};
+use sluice_object::{Destination, Linker, NicSettings, TenantSpec, VlanGrant};
 use sluice_rtlsim::top;
 use std::collections::BTreeMap;
 
@@ -36,6 +38,8 @@ const TENANT: u16 = 1;
 pub struct Hardware {
     device: Box<dyn Device>,
     module: u8,
+    /// What the device holds.
+    linker: Linker,
     seen: Seen,
 }
 
@@ -62,6 +66,8 @@ pub struct Seen {
     compared: bool,
     /// What the engine has counted.
     counts: EngineCounts,
+    /// Packets by leaf of its table.
+    leaves: Vec<LeafCount>,
     /// What the program told.
     events: Vec<ProgramEvent>,
     /// Where its maps lie.
@@ -78,6 +84,7 @@ impl Hardware {
         let mut spec = TenantSpec::new(TENANT, "program");
         (spec.keep_tag, spec.any_vids) = (true, true);
         spec.xdp_work = run.work;
+        spec.xdp_warp = run.warp != Some(Warps::Off);
         spec.vlans = (0..VLAN_ROWS as u16).map(|vlan| VlanGrant { port: Some(0), vlan }).collect();
         let ports = (0..target.ports as u8).map(Destination::Port);
         let cells = Linker::new(target).grantable_cells() / (target.ports + 1);
@@ -94,7 +101,6 @@ impl Hardware {
         }
         let wrong = |e: tenant::TenantError| Failure::input(e.code(), format!("{}: {e}", run.object.display()));
         let object = tenant::object(&spec.name, image, &options).map_err(wrong)?;
-        let compiled = compiled(&object, program);
         let routes = run.routes.as_deref().map(object::routes).transpose()?.map(|(text, _)| text);
         let mut settings = NicSettings::new(target);
         settings.ports[0].untagged = Some(TENANT);
@@ -115,7 +121,8 @@ impl Hardware {
         config::bring_up(&config, &mut *device, &mut linker).map_err(|error| refused(error, program))?;
         let module = linker.tenant(TENANT).map_or(0, |tenant| tenant.module);
         let places = linker.map_places(TENANT).map_err(|e| Failure::input(e.code(), e))?;
-        Ok(Self { device, module, seen: Seen { compared: both, compiled, places, ..Seen::default() } })
+        let compiled = compiled(&linker, program);
+        Ok(Self { device, module, linker, seen: Seen { compared: both, compiled, places, ..Seen::default() } })
     }
 
     /// Plays frames, one behind the other, and waits until all have their fate.
@@ -150,6 +157,7 @@ impl Hardware {
         let counters = self.device.counters().map_err(failed)?;
         let counted = self.device.maps().and_then(|maps| maps.engine_counts(self.module)).map_err(failed)?;
         self.seen.counts = counted.unwrap_or_default();
+        self.seen.leaves = leaf_counts::of_tenant(&mut *self.device, &self.linker, TENANT);
         self.seen.events = self.device.maps().map_err(failed)?.take_events(self.module);
         let closes = self.seen.tally.audit(&counters, self.seen.packets);
         closes.map(|()| self.seen).map_err(|open| Failure::difference("E0506", open))
@@ -157,12 +165,10 @@ impl Hardware {
 }
 
 /// The program's bundles, as the linker has them made: slots are those of the image.
-fn compiled(object: &Object, program: &Program) -> Option<(Bundles, Program)> {
-    let xdp = object.parts.xdp.as_deref()?;
-    let image = tenant::image(xdp).ok()?;
-    let same = image.programs.get(xdp.main as usize)?;
-    let bundles = compile(&image, same, &LaneTarget::new(LANES).ok()?).ok()?.bundles;
-    Some((bundles, program.clone()))
+fn compiled(linker: &Linker, program: &Program) -> Option<(Bundles, Program)> {
+    let (plain, warped) = leaf_counts::program(linker, TENANT)?;
+    let has_table = linker.warp_hits(TENANT).is_ok_and(|rows| !rows.is_empty());
+    Some((if has_table { warped.bundles } else { plain.bundles }, program.clone()))
 }
 
 /// Why the program was not loaded, with the source line of the instruction that the engine has not.
@@ -227,6 +233,7 @@ impl Seen {
         let (events, lost) = engine_events::value(&self.events);
         json!({ "events": events, "lost_events": lost, "target": target.name, "packets": self.packets, "differences": if self.compared { Some(0) } else { None },
                 "cycles_a_packet": self.cycles(), "fates": fates,
+                "leaves": leaf_counts::value(&self.leaves, Some(TENANT)),
                 "maps": places::value(&self.places),
                 "counters": engine_counts::value(&self.counts, self.compiled()) })
     }
@@ -247,7 +254,8 @@ impl Seen {
         }
         // With both they stand in the interpreter's report.
         let events = if self.compared { Vec::new() } else { engine_events::text(&self.events) };
-        let lines = engine_counts::text(&self.counts, self.compiled()).into_iter().chain(events);
+        let leaves = leaf_counts::text(&self.leaves, Some(TENANT));
+        let lines = engine_counts::text(&self.counts, self.compiled()).into_iter().chain(leaves).chain(events);
         lines.into_iter().try_for_each(|line| out.line(format!("  {line}")))
     }
 }

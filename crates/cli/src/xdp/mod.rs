@@ -8,6 +8,7 @@ pub mod disasm;
 pub mod engine_counts;
 pub mod engine_events;
 pub mod hardware;
+pub mod leaf_counts;
 pub mod live;
 pub mod object;
 pub mod options;

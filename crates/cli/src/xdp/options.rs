@@ -1,7 +1,6 @@
 //! What options of `sluice xdp run` say together, before anything is read or written.
 
 use super::run::{Executor, XdpRun};
-use super::warp::Warps;
 use crate::apart;
 use crate::captures;
 use crate::failure::Failure;
@@ -40,8 +39,8 @@ impl XdpRun {
                 if self.device == Executor::Interpreter { "the interpreter has none" } else { "the engine has 2" };
             return Err(Failure::input("E0490", format!("--lanes: {has}, expected --device bundles with it")));
         }
-        if self.warp == Warps::On && self.device != Executor::Bundles {
-            let what = "--warp: the model of the cores alone has tables so far, expected --device bundles with it";
+        if self.warp.is_some() && self.device == Executor::Interpreter {
+            let what = "--warp: the interpreter has no tables, expected --device bundles, rtl or both with it";
             return Err(Failure::input("E0490", what));
         }
         if self.trace == Some(None) && self.json {

@@ -134,9 +134,9 @@ pub struct XdpRun {
     /// Lanes of the cores, with --device bundles: 1, 2 or 4 [default: 2]
     #[arg(long, value_name = "N")]
     pub(super) lanes: Option<usize>,
-    /// Whether packets pass the program's table before a core has them, with --device bundles
-    #[arg(long, value_enum, default_value_t)]
-    pub(super) warp: Warps,
+    /// Whether packets pass the program's table before a core has them, with --device bundles, rtl or both [default: on]
+    #[arg(long, value_enum, conflicts_with = "iface")]
+    pub(super) warp: Option<Warps>,
     /// Prints every instruction, or bundle, of every packet or of one, with its registers; the first packet is 0
     #[arg(long, value_name = "PACKET", num_args = 0..=1, value_parser = packet_number)]
     pub(super) trace: Option<Option<u64>>,
@@ -370,7 +370,7 @@ impl XdpRun {
         let mut cores = Cores::new();
         cores.record();
         let target = Target::new(self.lanes.unwrap_or(LANES)).map_err(failure)?;
-        let add = if self.warp == Warps::On { Cores::add_warped } else { Cores::add };
+        let add = if self.warp == Some(Warps::Off) { Cores::add } else { Cores::add_warped };
         add(&mut cores, image, &target, runtime, installed).map_err(failure)?;
         Ok(cores)
     }

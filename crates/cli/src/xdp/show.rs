@@ -36,9 +36,9 @@ pub struct ShowArgs {
     /// Passes that run: all, none, names, or -name for all but it; read from left to right
     #[arg(long, value_name = "LIST", default_value = "all", allow_hyphen_values = true)]
     passes: String,
-    /// Whether the rows of leaves are among them (`sluice xdp warp`)
-    #[arg(long, value_enum, default_value_t, conflicts_with = "passes")]
-    warp: Warps,
+    /// Whether the rows of leaves are among them (`sluice xdp warp`) [default: on; off with --passes]
+    #[arg(long, value_enum, conflicts_with = "passes")]
+    warp: Option<Warps>,
     /// One JSON document instead of text
     #[arg(short = 'j', long)]
     json: bool,
@@ -56,10 +56,11 @@ impl ShowArgs {
             false => object::choose(&image, &self.object, self.section.as_deref(), self.program.as_deref())?,
         };
         let (mut shown, mut refused) = (Vec::new(), false);
+        let warp = self.warp.unwrap_or(if passes == Passes::ALL { Warps::On } else { Warps::Off });
         for index in programs {
             let program = &image.programs[index];
             let compiled = compile_with(&image, program, &target, passes);
-            let compiled = match self.warp {
+            let compiled = match warp {
                 Warps::On => compiled.and_then(|compiled| with_leaves(&image, index, compiled, &target)),
                 Warps::Off => compiled,
             };

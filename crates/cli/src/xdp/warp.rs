@@ -4,17 +4,21 @@ use super::{object, warp_paper};
 use crate::captures;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::run::device::engine_target;
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_ebpf::vm::{Ingress, Packet};
 use sluice_ebpf::{Image, MapSpec, Program, Runtime};
+use sluice_formats::Target as NicTarget;
 use sluice_formats::row::Row;
+use sluice_formats::xdp::target::Target as Engine;
 use sluice_hxdp::warp::encode::encode;
 use sluice_hxdp::warp::key::{Limit, Predicate};
 use sluice_hxdp::warp::test::{Test, bytes_of};
 use sluice_hxdp::warp::walk::End;
 use sluice_hxdp::warp::{Action, Leaf, Warped, paper, warp};
 use sluice_hxdp::{CompileError, Compiled, Cores, Target, compile};
+use sluice_object::XdpWarpRoom;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,7 +35,7 @@ use std::process::ExitCode;
   sluice xdp warp programs/xdp/router_basic/router_basic.o
   sluice xdp warp programs/xdp/mac_gate/mac_gate.o --check programs/xdp/mixed.pcap
   sluice xdp warp programs/xdp/flow_filter/flow_filter.o --paper
-  sluice xdp warp programs/xdp/flow_filter/flow_filter.o --json")]
+  sluice xdp warp programs/xdp/flow_filter/flow_filter.o --target tiny --json")]
 pub struct WarpArgs {
     /// Object file that clang wrote for the target bpf
     object: PathBuf,
@@ -47,18 +51,20 @@ pub struct WarpArgs {
     /// The rules of the published algorithm in place of ours
     #[arg(long)]
     paper: bool,
+    /// Target whose warp engine the table is for: default, tiny, or with external memory far, tiny_far
+    #[arg(long, value_parser = engine_target, default_value = "default")]
+    target: &'static NicTarget,
     /// One JSON document instead of text
     #[arg(short = 'j', long)]
     json: bool,
 }
 
 /// Whether packets pass a program's table before a core has them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Warps {
     /// They do
     On,
     /// Cores run the program from its start
-    #[default]
     Off,
 }
 
@@ -73,7 +79,9 @@ const LANES: usize = 2;
 impl WarpArgs {
     /// Shows, and checks.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let target = Target::new(LANES).map_err(|e| Failure::input(e.code(), e.to_string()))?;
+        let engine = Engine::by_name(self.target.name);
+        let room = XdpWarpRoom { rules: engine.warp_rules, steps: engine.warp_steps };
+        let target = Target::new(LANES).map_err(|e| Failure::input(e.code(), e.to_string()))?.with_warp(room);
         let image = object::read(&self.object)?;
         let programs = match self.section.is_none() && self.program.is_none() {
             true => (0..image.programs.len()).collect(),
@@ -208,7 +216,7 @@ fn text(program: &Program, warped: &Warped, hits: Option<&[u64]>) -> String {
 }
 
 /// What becomes of a leaf's packets.
-fn action(leaf: &Leaf) -> String {
+pub fn action(leaf: &Leaf) -> String {
     match &leaf.action {
         Action::Plain => "from the program's start".to_owned(),
         Action::Verdict { r0, counts } => {
