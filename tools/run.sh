@@ -37,6 +37,13 @@ cat <<COMMAND
 COMMAND
 target/release/sluice run --config $xdp/behind_rmt.toml --in $nic/mixed.pcapng
 
+cat <<COMMAND
+
+\$ target/release/sluice xdp warp $xdp/mac_gate/mac_gate.o
+
+COMMAND
+target/release/sluice xdp warp $xdp/mac_gate/mac_gate.o
+
 p4=programs/p4
 cat <<COMMAND
 
