@@ -169,6 +169,7 @@ module sluice_xdp
   // ---------------------------------------------------------------------------------------------------------------
   // Warp.
 
+  xdp_interfaces_row_t arrival_row;
   logic arrival_valid, warp_waiting, warp_cfg_valid;
   logic [LookBits-1:0] arrival_index;
   warp_leaf_t leaf;
@@ -213,7 +214,6 @@ module sluice_xdp
   // Cores.
 
   xdp_program_row_t program_row;
-  xdp_interfaces_row_t arrival_row;
   logic [Cores-1:0] fetch_valid, look_valid;
   logic [Cores-1:0][CodeBits-1:0] fetch_row;
   logic [Cores-1:0][LookBits-1:0] look_index;
