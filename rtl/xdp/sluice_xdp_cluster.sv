@@ -13,7 +13,7 @@ module sluice_xdp_cluster
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
-  import sluice_xdp_begin_pkg::*;
+  import sluice_xdp_start_pkg::*;
   import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
   import sluice_warp_pkg::*;

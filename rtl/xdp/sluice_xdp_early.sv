@@ -9,7 +9,7 @@ module sluice_xdp_early
   import sluice_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
-  import sluice_xdp_begin_pkg::*;
+  import sluice_xdp_start_pkg::*;
   import sluice_warp_pkg::*;
 #(
     parameter int unsigned Cores = 2,

@@ -8,7 +8,7 @@ sluice_xdp_stages_pkg.sv
 sluice_xdp_streams_pkg.sv
 sluice_xdp_walk_pkg.sv
 sluice_xdp_outside_pkg.sv
-sluice_xdp_begin_pkg.sv
+sluice_xdp_start_pkg.sv
 -F ../warp/sluice_warp.f
 sluice_xdp.sv
 sluice_xdp_access.sv

@@ -22,7 +22,7 @@ module sluice_xdp_maps
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
-  import sluice_xdp_begin_pkg::*;
+  import sluice_xdp_start_pkg::*;
   import sluice_xdp_walk_pkg::*;
   import sluice_xdp_outside_pkg::*;
 #(

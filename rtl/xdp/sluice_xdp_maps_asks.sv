@@ -7,7 +7,7 @@
 module sluice_xdp_maps_asks
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
-  import sluice_xdp_begin_pkg::*;
+  import sluice_xdp_start_pkg::*;
 #(
     parameter int unsigned Cores = 2,
     parameter int unsigned Contexts = 8,

@@ -6,7 +6,7 @@ module sluice_xdp_processing
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
-  import sluice_xdp_begin_pkg::*;
+  import sluice_xdp_start_pkg::*;
   import sluice_xdp_room_pkg::*;
   import sluice_xdp_streams_pkg::*;
   import sluice_xdp_outside_pkg::*;

@@ -9,7 +9,7 @@ module sluice_xdp_settled
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
-  import sluice_xdp_begin_pkg::*;
+  import sluice_xdp_start_pkg::*;
 #(
     parameter int unsigned Slots = 16
 ) (

@@ -13,7 +13,7 @@ module sluice_xdp_shared
   import sluice_engine_pkg::*;
   import sluice_xdp_rows_pkg::*;
   import sluice_xdp_pkg::*;
-  import sluice_xdp_begin_pkg::*;
+  import sluice_xdp_start_pkg::*;
   import sluice_xdp_outside_pkg::*;
 #(
     parameter xdp_cfg_t Cfg = XdpCfgDefault,

@@ -7,7 +7,7 @@
 /// Latency: 1 cycle from a word to its port. Throughput: a word a cycle. Stall behaviour: a word waits for its port, and those behind it; an answer has room always.
 module sluice_xdp_words
   import sluice_xdp_pkg::*;
-  import sluice_xdp_begin_pkg::*;
+  import sluice_xdp_start_pkg::*;
   import sluice_xdp_stages_pkg::*;
 #(
     parameter int unsigned Slots = 16,

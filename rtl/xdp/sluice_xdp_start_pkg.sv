@@ -1,5 +1,5 @@
 /// What packets begin with that the warp engine has made something for, and its lookups (docs/design/hxdp-core.md, "Warp").
-package sluice_xdp_begin_pkg;
+package sluice_xdp_start_pkg;
 
   import sluice_pkg::*;
   import sluice_engine_pkg::*;
