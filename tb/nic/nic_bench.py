@@ -47,7 +47,7 @@ PORT_DESC = {"length": 14, "tag_off": 1, "tci": 16, "tenant": 12, "module_id": 6
 CFG_REQ = {"data": 256, "words": 4, "index": 24, "table": 8, "write": 1, "clear": 1}
 CFG_RSP = {"data": 256, "words": 4, "status": 4}
 
-OK, BUSY, BAD_ADDRESS, BAD_LENGTH, READ_ONLY, BAD_OP = Status
+OK, BUSY, BAD_ADDRESS, BAD_LENGTH, READ_ONLY, BAD_OP, WRITE_ONLY = Status
 
 
 def pack_fields(layout: Mapping[str, int], **values: int) -> int:

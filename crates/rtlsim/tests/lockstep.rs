@@ -97,8 +97,8 @@ fn every_row_reads_back_as_the_model_has_it() {
         let rows = nic.snapshot().unwrap();
         let port = 4096 + 1 + 8 + 1; // VLANs, policy, shares, excess
         // Programs, interfaces, pages, code, regions, maps, values, search memory, the host's operation and data, how far events are read,
-        // shares, what is reserved of packet memory.
-        let xdp = 16 + 16 + 16 + 1024 + 32 + 16 + 1024 + 1024 + 1 + 18 + 8 + 8 + 1;
+        // shares, what is reserved of packet memory, packets by leaf.
+        let xdp = 16 + 16 + 16 + 1024 + 32 + 16 + 1024 + 1024 + 1 + 18 + 8 + 8 + 1 + 16 * 64;
         let xdp = if top.engine_ids().contains(&EngineId::XDP) { xdp } else { 0 };
         // Match, start, port and group rows, shares, quotas, secrets, rings, doorbells.
         let l7 = 64 + 64 + 16 + 8 + 8 + 8 + 2 + 16 + 16;
