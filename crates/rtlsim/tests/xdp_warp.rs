@@ -244,6 +244,9 @@ const SERIAL: &str = "r2 = *(u32 *)(r1 +0)
     r0 = 1
     exit";
 
+/// Flows of a test, each with a value.
+const FLOWS: usize = 8;
+
 #[test]
 fn packets_that_wait_for_their_flow_do_not_wait_for_ever() {
     let Some((mut engine, mut rng)) = open_tiny("warp_serial") else { return };
@@ -255,18 +258,22 @@ fn packets_that_wait_for_their_flow_do_not_wait_for_ever() {
     let table = pair.table.clone().expect("it is warped");
     let is_made = |leaf: &Leaf| matches!(&leaf.action, Action::Resume { entry, .. } if entry.lookup.is_none());
     assert!(table.leaves.iter().any(is_made), "words without a lookup: {:?}", table.leaves);
-    for key in 0..4u32 {
+    for key in 0..FLOWS as u32 {
         pair.host(&mut engine, XdpMapOp::Update, 0, &key.to_le_bytes(), &rng.bytes(4), 0);
     }
     for round in 0..30 {
         engine.stall([0, 60][round % 2], [0, 0, 120][round % 3]);
         let mut sent = Vec::new();
         for number in 0..40 {
-            let length = 40 + rng.index(60);
+            // Now and then at random, else one of each flow whose words take their time, and behind them one of each that has none: it is ready before.
+            let (flow, plain) = match round % 3 {
+                0 => (rng.index(FLOWS), rng.index(2)),
+                _ => (number % FLOWS, number / FLOWS % 2),
+            };
+            let length = if round % 3 == 0 { 40 + rng.index(60) } else { 40 };
             let mut frame = rng.bytes(length);
-            let flow = rng.index(4) as u8;
-            frame[12..14].copy_from_slice(&[rng.index(2) as u8, flow]);
-            sent.push((flow, packet_id(0, number), frame));
+            frame[12..14].copy_from_slice(&[plain as u8, flow as u8]);
+            sent.push((flow as u8, packet_id(0, number as u32), frame));
         }
         for (flow, id, frame) in &sent {
             engine.offer_flow(*id, MODULE, (*flow).into(), frame);
@@ -284,5 +291,48 @@ fn packets_that_wait_for_their_flow_do_not_wait_for_ever() {
         }
         engine.forget();
         pair.compare_maps(&mut engine);
+    }
+}
+
+/// Counts packets and bytes, and drops.
+const COUNTS: &str = "r2 = *(u32 *)(r1 +0)
+    r7 = *(u32 *)(r1 +4)
+    r7 -= r2
+    w1 = 1
+    *(u32 *)(r10 -4) = r1
+    r2 = r10
+    r2 += -4
+    r1 = map[counters]
+    call bpf_map_lookup_elem
+    if r0 == 0 goto out
+    r1 = *(u64 *)(r0 +0)
+    r1 += 3
+    *(u64 *)(r0 +0) = r1
+    r1 = *(u64 *)(r0 +8)
+    r1 += r7
+    *(u64 *)(r0 +8) = r1
+    out:
+    r0 = 1
+    exit";
+
+#[test]
+fn a_verdict_counts_in_two_values_before_its_packet_ends() {
+    let Some((mut engine, mut rng)) = open_tiny("warp_counts") else { return };
+    let program = sluice_ebpf::insn::assemble("counts", COUNTS, &["counters"]).unwrap_or_else(|e| panic!("{e}"));
+    let counters = MapSpec::new("counters", MapType::PercpuArray, 4, 16, 4);
+    let programs = vec![Program { section: "xdp".into(), ..program }];
+    let image = Image { programs, maps: vec![counters], ..Image::default() };
+    let mut pair = Pair::warped(&mut engine, image).expect("the engine has all of it");
+    let table = pair.table.clone().expect("it is warped");
+    let counts = |leaf: &Leaf| matches!(&leaf.action, Action::Verdict { counts, .. } if counts.len() == 2);
+    assert!(table.leaves.iter().any(counts), "{:?}", table.leaves);
+    for round in 0..20 {
+        engine.stall([0, 60][round % 2], [0, 120][round / 2 % 2]);
+        for number in 0..60 {
+            let length = 14 + rng.index(300);
+            pair.send(&mut engine, 0, number, &rng.bytes(length));
+        }
+        pair.compare(&mut engine);
+        engine.forget();
     }
 }
