@@ -134,7 +134,7 @@ pub struct XdpRun {
     /// Lanes of the cores, with --device bundles: 1, 2 or 4 [default: 2]
     #[arg(long, value_name = "N")]
     pub(super) lanes: Option<usize>,
-    /// Whether packets pass the program's table before a core has them, with --device bundles, rtl or both [default: on]
+    /// Whether packets pass the program's table before a core has them, with --device bundles, rtl or both [default: on, but for --trace and --by-path]
     #[arg(long, value_enum, conflicts_with = "iface")]
     pub(super) warp: Option<Warps>,
     /// Prints every instruction, or bundle, of every packet or of one, with its registers; the first packet is 0
@@ -370,7 +370,10 @@ impl XdpRun {
         let mut cores = Cores::new();
         cores.record();
         let target = Target::new(self.lanes.unwrap_or(LANES)).map_err(failure)?;
-        let add = if self.warp == Some(Warps::Off) { Cores::add } else { Cores::add_warped };
+        // Who looks at bundles sees all of them, unless tables are asked for.
+        let looks = self.trace.is_some() || self.by_path;
+        let without = self.warp == Some(Warps::Off) || (self.warp.is_none() && looks);
+        let add = if without { Cores::add } else { Cores::add_warped };
         add(&mut cores, image, &target, runtime, installed).map_err(failure)?;
         Ok(cores)
     }
