@@ -12,7 +12,6 @@ use super::prepare::{Prepare, named, placed};
 use super::report::{Ran, Report};
 use super::sink::Sink;
 use super::trace::{Programs, Trace};
-use super::warp::Warps;
 use crate::captures::{self, Capture};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -136,7 +135,7 @@ pub struct XdpRun {
     pub(super) lanes: Option<usize>,
     /// Whether packets pass the program's table before a core has them, with --device bundles, rtl or both [default: on, but for --trace and --by-path]
     #[arg(long, value_enum, conflicts_with = "iface")]
-    pub(super) warp: Option<Warps>,
+    pub(super) warp: Option<super::warp::Warps>,
     /// Prints every instruction, or bundle, of every packet or of one, with its registers; the first packet is 0
     #[arg(long, value_name = "PACKET", num_args = 0..=1, value_parser = packet_number)]
     pub(super) trace: Option<Option<u64>>,
@@ -363,17 +362,15 @@ impl XdpRun {
         (self.device == Executor::Bundles).then(|| self.compiled(image, runtime, installed)).transpose()
     }
 
-    /// Cores with the object's programs, which record what they execute.
+    /// Cores with the object's programs, which record what they execute. Who looks at bundles sees all of them.
     fn compiled(&self, image: &Image, runtime: &Runtime, installed: Installed) -> Result<Cores, Failure> {
         let failure =
             |e: sluice_hxdp::CompileError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
         let mut cores = Cores::new();
         cores.record();
         let target = Target::new(self.lanes.unwrap_or(LANES)).map_err(failure)?;
-        // Who looks at bundles sees all of them, unless tables are asked for.
-        let looks = self.trace.is_some() || self.by_path;
-        let without = self.warp == Some(Warps::Off) || (self.warp.is_none() && looks);
-        let add = if without { Cores::add } else { Cores::add_warped };
+        let off = self.warp.map_or(self.trace.is_some() || self.by_path, |warp| warp == super::warp::Warps::Off);
+        let add = if off { Cores::add } else { Cores::add_warped };
         add(&mut cores, image, &target, runtime, installed).map_err(failure)?;
         Ok(cores)
     }
