@@ -405,7 +405,8 @@ fn rows_are_shown_beside_source_lines_and_instructions() {
 #[test]
 fn compiling_says_rows_beside_instructions_and_shows_them() {
     let folder = Folder::new();
-    let compiled = json(&folder.sluice(&["xdp", "compile", TAIL_CHAIN, "--lanes", "4", "--json"]).ok());
+    let compiled =
+        json(&folder.sluice(&["xdp", "compile", TAIL_CHAIN, "--lanes", "4", "--warp", "off", "--json"]).ok());
     assert_eq!(
         compiled["target"],
         serde_json::json!({ "lanes": 4, "ports": 2, "rows": 8192, "rules": 64, "steps": 128 })

@@ -8,7 +8,6 @@ use super::leaf_counts::{self, LeafCount};
 use super::object;
 use super::places;
 use super::run::XdpRun;
-use super::warp::Warps;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::run::bring_up;
@@ -84,7 +83,7 @@ impl Hardware {
         let mut spec = TenantSpec::new(TENANT, "program");
         (spec.keep_tag, spec.any_vids) = (true, true);
         spec.xdp_work = run.work;
-        spec.xdp_warp = run.warp != Some(Warps::Off);
+        spec.xdp_warp = run.has_tables();
         spec.vlans = (0..VLAN_ROWS as u16).map(|vlan| VlanGrant { port: Some(0), vlan }).collect();
         let ports = (0..target.ports as u8).map(Destination::Port);
         let cells = Linker::new(target).grantable_cells() / (target.ports + 1);

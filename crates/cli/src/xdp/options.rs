@@ -1,6 +1,7 @@
 //! What options of `sluice xdp run` say together, before anything is read or written.
 
 use super::run::{Executor, XdpRun};
+use super::warp::Warps;
 use crate::apart;
 use crate::captures;
 use crate::failure::Failure;
@@ -13,6 +14,11 @@ pub fn packet_number(text: &str) -> Result<u64, String> {
 }
 
 impl XdpRun {
+    /// Whether packets pass tables before a core has them. Who looks at bundles sees all of them, unless tables are asked for.
+    pub(super) fn has_tables(&self) -> bool {
+        self.warp.map_or(self.trace.is_none() && !self.by_path, |warp| warp == Warps::On)
+    }
+
     /// Refuses options that contradict each other or would overwrite what is read.
     pub(super) fn check_options(&self) -> Result<(), Failure> {
         if self.inputs.is_empty() && self.iface.is_empty() {

@@ -141,7 +141,7 @@ pub struct XdpRun {
     pub(super) trace: Option<Option<u64>>,
     /// Prints packets, bundles and cycles of each path that packets went
     #[arg(long, conflicts_with = "iface")]
-    by_path: bool,
+    pub(super) by_path: bool,
     /// One JSON document instead of text
     #[arg(short = 'j', long)]
     pub(super) json: bool,
@@ -362,15 +362,14 @@ impl XdpRun {
         (self.device == Executor::Bundles).then(|| self.compiled(image, runtime, installed)).transpose()
     }
 
-    /// Cores with the object's programs, which record what they execute. Who looks at bundles sees all of them.
+    /// Cores with the object's programs, which record what they execute.
     fn compiled(&self, image: &Image, runtime: &Runtime, installed: Installed) -> Result<Cores, Failure> {
         let failure =
             |e: sluice_hxdp::CompileError| Failure::input(e.code(), format!("{}: {e}", self.object.display()));
         let mut cores = Cores::new();
         cores.record();
         let target = Target::new(self.lanes.unwrap_or(LANES)).map_err(failure)?;
-        let off = self.warp.map_or(self.trace.is_some() || self.by_path, |warp| warp == super::warp::Warps::Off);
-        let add = if off { Cores::add } else { Cores::add_warped };
+        let add = if self.has_tables() { Cores::add_warped } else { Cores::add };
         add(&mut cores, image, &target, runtime, installed).map_err(failure)?;
         Ok(cores)
     }
