@@ -1,6 +1,6 @@
 //! Program Warping in the bundle model: what the interpreter does from the first instruction on.
 
-use crate::support::{Replay, Twins, fill, image, objects, scripts, steps, target};
+use crate::support::{LOOP, Replay, Twins, fill, image, objects, scripts, steps, target};
 use sluice_ebpf::Image;
 use sluice_ebpf::vm::Ingress;
 use sluice_formats::random::{Rng, test_is_long, test_seed};
@@ -82,23 +82,7 @@ fn scripts_do_the_same_with_tables_and_no_packet_has_more_issues() {
 
 #[test]
 fn at_the_limit_on_work_nothing_changes() {
-    // A loop over tags that the engine follows; its packets go back up to three times.
-    let text = "r2 = *(u32 *)(r1 +0)
-        r3 = *(u32 *)(r1 +4)
-        r4 = r2
-        r4 += 34
-        if r4 > r3 goto out
-        r5 = 0
-    again:
-        r5 += 1
-        r6 = *(u8 *)(r2 +14)
-        if r5 < r6 goto again
-        r0 = 2
-        exit
-    out:
-        r0 = 1
-        exit";
-    let program = sluice_ebpf::insn::assemble("loop", text, &[]).unwrap();
+    let program = sluice_ebpf::insn::assemble("loop", LOOP, &[]).unwrap();
     let image = Image { programs: vec![program], ..Image::default() };
     for limit in 0..6 {
         let mut twins = Twins::warped_at(image.clone(), &target(2), Some(limit)).unwrap();

@@ -1,6 +1,6 @@
 //! A device's model that is given a linker's rows: which leaf its packets have, by the rows, is what the table says, and what the program does is what its leaf says.
 
-use crate::support::{image, objects};
+use crate::support::{LOOP, image, objects};
 use sluice_device::{Engine, Frame, Packet, Route, Stamped};
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, XdpEngine, tenant};
@@ -197,22 +197,7 @@ fn a_leaf_whose_verdict_is_not_the_programs_is_told() {
 
 #[test]
 fn at_the_limit_on_work_a_packet_is_plain() {
-    let text = "r2 = *(u32 *)(r1 +0)
-        r3 = *(u32 *)(r1 +4)
-        r4 = r2
-        r4 += 34
-        if r4 > r3 goto out
-        r5 = 0
-    again:
-        r5 += 1
-        r6 = *(u8 *)(r2 +14)
-        if r5 < r6 goto again
-        r0 = 2
-        exit
-    out:
-        r0 = 1
-        exit";
-    let program = sluice_ebpf::insn::assemble("loop", text, &[]).unwrap();
+    let program = sluice_ebpf::insn::assemble("loop", LOOP, &[]).unwrap();
     let program = sluice_ebpf::Program { section: "xdp".to_owned(), ..program };
     let image = Image { programs: vec![program], ..Default::default() };
     let object = tenant::object("red", &image, &tenant::Options::default()).unwrap();

@@ -27,6 +27,23 @@ use sluice_hxdp::{Bundles, CompileError, Cores, Executed, Passes, Target, Trace,
 use std::path::{Path, PathBuf};
 use steps::{Load, Step};
 
+/// A loop that the engine follows: its packets go back as often as a byte of the frame says.
+pub const LOOP: &str = "r2 = *(u32 *)(r1 +0)
+    r3 = *(u32 *)(r1 +4)
+    r4 = r2
+    r4 += 34
+    if r4 > r3 goto out
+    r5 = 0
+again:
+    r5 += 1
+    r6 = *(u8 *)(r2 +14)
+    if r5 < r6 goto again
+    r0 = 2
+    exit
+out:
+    r0 = 1
+    exit";
+
 /// Lanes that every test runs.
 pub const LANES: [usize; 3] = [1, 2, 4];
 
