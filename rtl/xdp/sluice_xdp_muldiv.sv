@@ -1,13 +1,13 @@
-/// Multiplies and divides for all contexts, one operation at a time.
+/// Multiplies and divides for all contexts: a multiplication a cycle, or one division.
 ///
 /// `valid_i` with `ready_o` takes an operation: what docs/design/xdp.md says of it, 32-bit operations with the lower halves.
-/// `done_o` is high for a cycle with `result_o`, and `busy` ends with it.
+/// `done_o` is high for a cycle with `result_o`, of operations in the order in which they were taken.
 ///
 /// A dividend is made positive first, and what was found gets its sign last, both by one negation. A negative divisor is added, not subtracted.
 /// Behind a division by zero the remainder is the dividend, and no bit of a quotient is set.
 ///
-/// Latency: multiplication 3 cycles; division and remainder 66, of 32 bits 34. Stall behaviour: `ready_o` is low while an
-/// operation is under way.
+/// Latency: multiplication 3 cycles; division and remainder 66, of 32 bits 34. Throughput: a multiplication a cycle. Stall behaviour: `ready_o` is low while a
+/// division is under way; a result does not wait.
 module sluice_xdp_muldiv
   import sluice_xdp_rows_pkg::*;
 (
@@ -25,17 +25,18 @@ module sluice_xdp_muldiv
     output logic [63:0] result_o
 );
 
-  typedef enum logic [2:0] {
+  typedef enum logic [1:0] {
     Idle,
-    Sign,  // the dividend without its sign
+    Sign,    // the dividend without its sign
     Divide,  // a bit of the quotient a cycle
-    Multiply,
-    Add,
     Done
   } state_e;
 
   state_e state_q;
-  logic wide_q, multiplies_q, signed_q, remainder_q, nothing_q;
+  logic wide_q, signed_q, remainder_q, nothing_q;
+  // Of multiplications: operands, halves' products, and the product are there; whether of 64 bits.
+  logic [2:0] multiplies_q;
+  logic low_wide_q, product_wide_q;
   logic negative_q;  // the result of a division
   logic [5:0] left_q;
   // The dividend, whose place the quotient takes bit by bit; the divisor; what is left of the dividend.
@@ -58,14 +59,16 @@ module sluice_xdp_muldiv
       state_q <= Idle;
     end else begin
       case (state_q)
-        Idle: if (valid_i) state_q <= (op_i == XdpOpMul) ? Multiply : Sign;
+        Idle: if (valid_i && op_i != XdpOpMul) state_q <= Sign;
         Sign: state_q <= Divide;
         Divide: if (left_q == '0) state_q <= Done;
-        Multiply: state_q <= Add;
-        Add: state_q <= Done;
         default: state_q <= Idle;
       endcase
     end
+    if (!rst_ni) multiplies_q <= '0;
+    else multiplies_q <= {multiplies_q[1:0], valid_i && ready_o && op_i == XdpOpMul};
+    low_wide_q <= wide_q;
+    product_wide_q <= low_wide_q;
   end
 
   // One negation: of a dividend, or of what was found.
@@ -83,13 +86,12 @@ module sluice_xdp_muldiv
   always_ff @(posedge clk_i) begin
     case (state_q)
       Idle: begin
-        wide_q       <= wide_i;
-        multiplies_q <= op_i == XdpOpMul;
-        signed_q     <= is_signed;
-        remainder_q  <= op_i inside {XdpOpMod, XdpOpSmod};
-        first_q      <= halves ? {a_i[31:0], 32'd0} : a_i;
-        second_q     <= wide_i ? b_i : {{32{is_signed && b_i[31]}}, b_i[31:0]};
-        left_q       <= wide_i ? 6'd63 : 6'd31;
+        wide_q      <= wide_i;
+        signed_q    <= is_signed;
+        remainder_q <= op_i inside {XdpOpMod, XdpOpSmod};
+        first_q     <= halves ? {a_i[31:0], 32'd0} : a_i;
+        second_q    <= wide_i ? b_i : {{32{is_signed && b_i[31]}}, b_i[31:0]};
+        left_q      <= wide_i ? 6'd63 : 6'd31;
       end
       Sign: first_q <= turned;
       Divide: begin
@@ -111,9 +113,12 @@ module sluice_xdp_muldiv
     product_q <= low_q + {mixed_q + other_q, 32'd0};
   end
 
+  // A division takes longer than a multiplication before it.
+  logic product;
   logic [63:0] value;
-  assign value = multiplies_q ? product_q : turned;
-  assign done_o = state_q == Done;
-  assign result_o = {wide_q ? value[63:32] : 32'd0, value[31:0]};
+  assign product = multiplies_q[2];
+  assign value = product ? product_q : turned;
+  assign done_o = product || state_q == Done;
+  assign result_o = {(product ? product_wide_q : wide_q) ? value[63:32] : 32'd0, value[31:0]};
 
 endmodule

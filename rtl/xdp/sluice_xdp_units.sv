@@ -86,10 +86,14 @@ module sluice_xdp_units
 
   typedef logic [ContextBits-1:0] context_t;
 
-  logic muldiv_free, muldiv_done, muldiv_busy_q, muldiv_waits_q, helper_waits_q, answered;
-  logic [63:0] muldiv_result;
-  xdp_result_t muldiv_result_q;
-  context_t muldiv_context_q;
+  // Operations of the multiplier that are under way, or done and not yet written.
+  localparam int unsigned Muldivs = 4;
+
+  logic muldiv_free, muldiv_room, muldiv_done, muldiv_waits, muldiv_leaves, helper_waits_q, answered;
+  logic unused_muldiv_valid, unused_muldiv_ready;
+  logic [$clog2(Muldivs+1)-1:0] unused_muldiv_level, unused_result_level;
+  logic [63:0] muldiv_result, muldiv_value;
+  context_t muldiv_context;
 
   // ---------------------------------------------------------------------------------------------------------------
   // The core's own units.
@@ -106,26 +110,49 @@ module sluice_xdp_units
       .done_o  (muldiv_done),
       .result_o(muldiv_result)
   );
-  assign muldiv_ready_o = muldiv_free && !muldiv_busy_q;
+  assign muldiv_ready_o = muldiv_free && muldiv_room;
+  assign muldiv_leaves  = muldiv_waits && !helper_waits_q && !answered;
+
+  // Whose operations they are, and their results, in the order in which they were taken.
+  sluice_fifo #(
+      .Width(ContextBits),
+      .Depth(Muldivs)
+  ) u_muldiv_contexts (
+      .clk_i,
+      .rst_ni,
+      .valid_i(muldiv_takes_i),
+      .ready_o(muldiv_room),
+      .data_i (context_i),
+      .valid_o(unused_muldiv_valid),
+      .ready_i(muldiv_leaves),
+      .data_o (muldiv_context),
+      .level_o(unused_muldiv_level)
+  );
+  sluice_fifo #(
+      .Width(64),
+      .Depth(Muldivs)
+  ) u_muldiv_results (
+      .clk_i,
+      .rst_ni,
+      .valid_i(muldiv_done),
+      .ready_o(unused_muldiv_ready),
+      .data_i (muldiv_result),
+      .valid_o(muldiv_waits),
+      .ready_i(muldiv_leaves),
+      .data_o (muldiv_value),
+      .level_o(unused_result_level)
+  );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      muldiv_busy_q  <= 1'b0;
       helper_busy_o  <= 1'b0;
-      muldiv_waits_q <= 1'b0;
       helper_waits_q <= 1'b0;
     end else begin
-      if (muldiv_takes_i) muldiv_busy_q <= 1'b1;
-      else if (muldiv_waits_q && !helper_waits_q && !answered) muldiv_busy_q <= 1'b0;
-      if (muldiv_done) muldiv_waits_q <= 1'b1;
-      else if (!helper_waits_q && !answered) muldiv_waits_q <= 1'b0;
       if (helper_takes_i) helper_busy_o <= 1'b1;
       else if (decided_i.helped) helper_busy_o <= 1'b0;
       if (return_valid_i) helper_waits_q <= 1'b1;
       else if (!answered) helper_waits_q <= 1'b0;
     end
-    if (muldiv_takes_i) muldiv_context_q <= context_i;
-    if (muldiv_done) muldiv_result_q <= '{fault: 1'b0, value: muldiv_result, default: '0};
     if (helper_takes_i) begin
       helper_context_o  <= context_i;
       helper_redirect_o <= bundle_i.data[31:0];
@@ -147,12 +174,15 @@ module sluice_xdp_units
   assign answered = done_valid_i || map_answer_valid_i;
   assign map_answer_ready_o = !done_valid_i;
   // Contexts are fewer than the cycles that each takes from one answer to the next: a cycle for locks is always near.
-  assign lock_ready_o = !answered && !helper_waits_q && !muldiv_waits_q;
-  assign done_valid_o = answered || helper_waits_q || muldiv_waits_q || lock_valid_i;
+  assign lock_ready_o = !answered && !helper_waits_q && !muldiv_waits;
+  assign done_valid_o = answered || helper_waits_q || muldiv_waits || lock_valid_i;
   assign done_context_o = done_valid_i ? done_context_i : map_answer_valid_i ? map_answer_context_i :
-      helper_waits_q ? helper_context_o : muldiv_waits_q ? muldiv_context_q : lock_context_i;
+      helper_waits_q ? helper_context_o : muldiv_waits ? muldiv_context : lock_context_i;
   always_comb begin
-    done_result = muldiv_waits_q ? muldiv_result_q : '{fault: lock_i.fault, value: 64'(lock_i.misused), default: '0};
+    done_result = muldiv_waits ?
+    '{fault: 1'b0, value: muldiv_value, default: '0}
+    :
+    '{fault: lock_i.fault, value: 64'(lock_i.misused), default: '0};
     if (helper_waits_q) done_result = '{fault: helper_return_o.fault, value: helper_return_o.value, default: '0};
     if (map_answer_valid_i) done_result = {1'b0, map_answer_i[$bits(xdp_map_answer_t)-1:StepBits]};
     if (done_valid_i) done_result = '{fault: done_fault_i, value: done_value_i, default: '0};
@@ -183,13 +213,13 @@ module sluice_xdp_units
       .we_i   (decided_i.launches),
       .waddr_i(context_i),
       .wdata_i(waits_i),
-      .raddr_i({late_context, muldiv_context_q, map_answer_context_i, done_context_i}),
+      .raddr_i({late_context, muldiv_context, map_answer_context_i, done_context_i}),
       .rdata_o({written, waits_muldiv, waits_map, waits_value})
   );
   // A helper has two passes, and so has a lock.
   always_comb begin
     waits = done_valid_i ? waits_value : map_answer_valid_i ? waits_map : waits_muldiv;
-    if (!answered && (helper_waits_q || !muldiv_waits_q)) waits = '0;
+    if (!answered && (helper_waits_q || !muldiv_waits)) waits = '0;
   end
   assign done_late_o  = waits.late && (waits.writes || waits.ends) && !done_result.fault;
   assign done_again_o = !waits.late || done_result.fault;
@@ -265,8 +295,8 @@ module sluice_xdp_units
 `ifndef SYNTHESIS
   WhoIsWokenIsWrittenAtOnce_A :
   assert property (@(posedge clk_i) disable iff (!rst_ni) !(late_valid && late_woken) || late_o.valid);
-  OneFinishedAtATime_A :
-  assert property (@(posedge clk_i) disable iff (!rst_ni) !(muldiv_done && muldiv_waits_q));
+  ResultsHaveRoom_A :
+  assert property (@(posedge clk_i) disable iff (!rst_ni) !muldiv_done || unused_muldiv_ready);
 `endif
 
 endmodule

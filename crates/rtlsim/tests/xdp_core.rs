@@ -293,6 +293,20 @@ fn nothing_of_another_packet_is_seen() {
 }
 
 #[test]
+fn multiplications_of_packets_under_way_do_not_mix() {
+    let Some((mut engine, mut rng)) = open_tiny("multiplications_of_packets_under_way") else { return };
+    // Of 64 and of 32 bits by turns. Some divide before or between, so that contexts meet at any distance.
+    let text = "r6 = *(u32 *)(r1 +0)\nr2 = *(u32 *)(r1 +4)\nr3 = r6\nr3 += 40\nif r3 > r2 goto end\n\
+                r7 = *(u64 *)(r6 +16)\nr8 = *(u64 *)(r6 +24)\nr9 = *(u8 *)(r6 +32)\nr4 = *(u8 *)(r6 +33)\n\
+                if w4 > 99 goto first\nw9 /= 3\nfirst:\nr5 = r7\nr5 *= r8\nw0 = w7\nw0 *= w8\n\
+                if w9 > 99 goto second\nr4 /= 7\nsecond:\nr3 = r5\nr3 *= r0\nw2 = w5\nw2 *= w4\nr2 *= r3\n\
+                *(u64 *)(r6 +0) = r5\n*(u64 *)(r6 +8) = r0\n*(u64 *)(r6 +16) = r3\n*(u64 *)(r6 +24) = r2\nend:\nr0 = 3\nexit\n";
+    let mut pair = Pair::new(&mut engine, image(text)).expect("the engine has all of it");
+    let frames: Vec<(u8, Vec<u8>)> = (0..400).map(|_| (0, rng.bytes(40))).collect();
+    together(&mut engine, &mut pair, &frames, 0);
+}
+
+#[test]
 fn atomic_operations_of_packets_under_way_lose_nothing() {
     let Some((mut engine, mut rng)) = open_tiny("atomic_operations_of_packets_under_way_lose_nothing") else { return };
     // Each packet takes a number, exchanges a word, and shows what it got. Some divide before, so that contexts meet at any distance.
