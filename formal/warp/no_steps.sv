@@ -20,12 +20,9 @@ module sluice_warp_steps
     input  logic        [WarpLengthBits-1:0] put_length_i,
     input  logic        [              31:0] put_ifindex_i,
 
-    output logic                      set_valid_o,
-    input  logic                      set_ready_i,
-    output logic [WarpTargetBits-1:0] set_target_o,
-    output logic [              63:0] set_data_o,
-    output logic                      set_first_o,
-    output logic                      set_last_o
+    output logic      set_valid_o,
+    input  logic      set_ready_i,
+    output warp_set_t set_o
 );
 
   // Free.

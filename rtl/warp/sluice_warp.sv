@@ -48,12 +48,9 @@ module sluice_warp
     output logic       [31:0] out_ifindex_o,
     input  logic              out_plain_i,
 
-    output logic                      set_valid_o,
-    input  logic                      set_ready_i,
-    output logic [WarpTargetBits-1:0] set_target_o,
-    output logic [              63:0] set_data_o,
-    output logic                      set_first_o,
-    output logic                      set_last_o,
+    output logic      set_valid_o,
+    input  logic      set_ready_i,
+    output warp_set_t set_o,
 
     input  logic                          hits_read_valid_i,
     input  logic [     WarpIndexBits-1:0] hits_read_index_i,
@@ -196,10 +193,7 @@ module sluice_warp
       .put_ifindex_i(out_ifindex_o),
       .set_valid_o,
       .set_ready_i,
-      .set_target_o,
-      .set_data_o,
-      .set_first_o,
-      .set_last_o
+      .set_o
   );
 
   sluice_warp_hits #(

@@ -24,6 +24,15 @@ package sluice_warp_pkg;
   typedef logic [WarpLanes-1:0][7:0] warp_lanes_t;
   typedef logic [WarpFrameBytes-1:0][7:0] warp_bytes_t;
 
+  // Words of a packet, one or two: registers, from 16 on words of the stack, from 32 on words of the key.
+  typedef struct packed {
+    logic [1:0]                     valid;
+    logic [1:0][WarpTargetBits-1:0] target;
+    logic [1:0][63:0]               data;
+    logic                           first;   // the packet's
+    logic                           last;
+  } warp_set_t;
+
   // A table that the host writes.
   typedef enum logic [2:0] {
     WarpTableKey = 3'd0,

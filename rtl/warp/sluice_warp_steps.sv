@@ -1,12 +1,12 @@
-/// Words that packets' steps make, for registers and keys: what all steps of one target give, OR-ed.
+/// Words that packets' steps make, for registers, stack and keys: what all steps of one target give, OR-ed.
 ///
 /// A packet is put with what is seen of it; 8 have room, each until its last step is read. Steps are read two a cycle, in the order of packets and of the table;
 /// a pair begins at an even step, so of a packet that begins or ends in the middle of one, half is left out. Behind a module's last row comes its first. A word is
-/// whole when the next step has another target, or with the packet's last step.
+/// whole when the next step has another target, or with the packet's last step. Words that a pair ends leave together.
 ///
 /// Latency: 5 cycles from `put_valid_i` to a packet's first word, if nobody is before it and that word's steps are one pair. Throughput: a pair a cycle, no
-/// cycle between packets, and a word a cycle: two wait at the output, and no pair is read that has no room for its words. So while words are taken a packet takes as
-/// many cycles as it has pairs or as it has words. Stall behaviour: a word holds until `set_ready_i`. `put_ready_o` is a function of the packets that wait alone.
+/// cycle between packets. Stall behaviour: words hold until `set_ready_i`, and pairs behind them go on until the next one that ends a word. `put_ready_o` is a function of the packets that
+/// wait alone.
 module sluice_warp_steps
   import sluice_xdp_rows_pkg::*;
   import sluice_warp_pkg::*;
@@ -31,12 +31,9 @@ module sluice_warp_steps
     input  logic        [WarpLengthBits-1:0] put_length_i,
     input  logic        [              31:0] put_ifindex_i,
 
-    output logic                      set_valid_o,
-    input  logic                      set_ready_i,
-    output logic [WarpTargetBits-1:0] set_target_o,
-    output logic [              63:0] set_data_o,
-    output logic                      set_first_o,
-    output logic                      set_last_o
+    output logic      set_valid_o,
+    input  logic      set_ready_i,
+    output warp_set_t set_o
 );
 
   // What is seen of a packet beside its frame.
@@ -234,50 +231,26 @@ module sluice_warp_steps
   end
 
   // ---------------------------------------------------------------------------------------------------------------
-  // The word that is offered, and one behind it.
+  // Words that are offered.
 
-  typedef struct packed {
-    logic [WarpTargetBits-1:0] target;
-    logic [63:0]               data;
-    logic                      first;
-    logic                      last;
-  } word_t;
-
-  logic offers_q, behind_q, shift;
-  word_t earlier, later, offered_q, word_behind_q;
-  assign shift = !offers_q || set_ready_i;
-  assign advance = (ends_q == '1) ? (shift && !behind_q) : (ends_q == '0 || shift || !behind_q);
-  // Of a pair that ends one word both are that.
-  assign earlier = '{
-          target: ends_q[0] ? value_target_q[0] : value_target_q[1],
-          data: ends_q[0] ? lower_word : upper_word,
+  logic offers_q, shift;
+  warp_set_t offered_q;
+  assign shift   = !offers_q || set_ready_i;
+  assign advance = ends_q == '0 || shift;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) offers_q <= 1'b0;
+    else if (shift) offers_q <= ends_q != '0;
+    if (shift)
+      offered_q <= '{
+          valid: ends_q,
+          target: value_target_q,
+          data: {upper_word, lower_word},
           first: first_q,
-          last: value_last_q && ends_q != '1
-      };
-  assign later = '{
-          target: ends_q[1] ? value_target_q[1] : value_target_q[0],
-          data: ends_q[1] ? upper_word : lower_word,
-          first: first_q && ends_q != '1,
           last: value_last_q
       };
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      offers_q <= 1'b0;
-      behind_q <= 1'b0;
-    end else begin
-      if (shift) offers_q <= behind_q || ends_q != '0;
-      // What comes goes behind if something stands in front, or is two.
-      if (shift) behind_q <= advance && (behind_q ? ends_q != '0 : ends_q == '1);
-      else if (!behind_q) behind_q <= ends_q != '0 && ends_q != '1;
-    end
-    if (shift) offered_q <= behind_q ? word_behind_q : earlier;
-    if (shift || !behind_q) word_behind_q <= later;
   end
-  assign set_valid_o  = offers_q;
-  assign set_target_o = offered_q.target;
-  assign set_data_o   = offered_q.data;
-  assign set_first_o  = offered_q.first;
-  assign set_last_o   = offered_q.last;
+  assign set_valid_o = offers_q;
+  assign set_o = offered_q;
 
 `ifndef SYNTHESIS
   StepsOfAPacketHaveNoGap_A :

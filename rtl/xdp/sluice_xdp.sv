@@ -176,7 +176,7 @@ module sluice_xdp
   logic [31:0] ifindex;
   logic [AllSlotBits-1:0] in_slot;
   logic [Cores-1:0] word_valid, word_ready;
-  xdp_word_t word;
+  xdp_made_t word;
   xdp_early_take_t early_take;
   xdp_early_ask_t early_ask;
   cfg_rsp_t warp_cfg_rsp;

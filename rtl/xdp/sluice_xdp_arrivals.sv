@@ -47,7 +47,7 @@ module sluice_xdp_arrivals
 
     input  logic              word_valid_i,
     output logic              word_ready_o,
-    input  xdp_word_t         word_i,
+    input  xdp_made_t         word_i,
     input  logic              answer_valid_i,
     input  xdp_early_answer_t answer_i,
 

@@ -49,7 +49,7 @@ module sluice_xdp_cluster
     // What its packets begin with, and the answers of their lookups.
     input  logic              word_valid_i,
     output logic              word_ready_o,
-    input  xdp_word_t         word_i,
+    input  xdp_made_t         word_i,
     input  logic              answer_valid_i,
     input  xdp_early_answer_t answer_i,
 

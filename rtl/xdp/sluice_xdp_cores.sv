@@ -39,7 +39,7 @@ module sluice_xdp_cores
     // What packets begin with.
     input  logic              [      Cores-1:0] word_valid_i,
     output logic              [      Cores-1:0] word_ready_o,
-    input  xdp_word_t                           word_i,
+    input  xdp_made_t                           word_i,
     input  logic              [      Cores-1:0] answer_valid_i,
     input  xdp_early_answer_t                   answer_i,
 

@@ -3,8 +3,8 @@
 /// `enter_*` names the slot of each packet for which words come, in their order (`set_*`, as the warp engine gives them). A packet's lookup is asked when its last word has come. Words of a
 /// key that no step has made are zero.
 ///
-/// Latency: a word in its cycle; 2 cycles from a last word to its lookup. Throughput: a word and a lookup a cycle. Stall behaviour: a word waits for its core, and all behind it; a core takes
-/// each after some cycles, whatever comes behind it.
+/// Latency: words in their cycle; 2 cycles from last words to their lookup. Throughput: two words and a lookup a cycle; two words of the key take two cycles. Stall behaviour: words wait for their core, and
+/// all behind them; a core takes each after some cycles, whatever comes behind it.
 module sluice_xdp_early
   import sluice_pkg::*;
   import sluice_xdp_rows_pkg::*;
@@ -26,15 +26,16 @@ module sluice_xdp_early
     input logic                         enter_looks_i,
     input xdp_early_t                   enter_asks_i,
 
-    input  logic                      set_valid_i,
-    output logic                      set_ready_o,
-    input  logic [WarpTargetBits-1:0] set_target_i,
-    input  logic [              63:0] set_data_i,
-    input  logic                      set_last_i,
+    input  logic      set_valid_i,
+    output logic      set_ready_o,
+    // "Bits of signal are not used": which is a packet's first is known.
+    // verilator lint_off UNUSEDSIGNAL
+    input  warp_set_t set_i,
+    // verilator lint_on UNUSEDSIGNAL
 
     output logic      [Cores-1:0] word_valid_o,
     input  logic      [Cores-1:0] word_ready_i,
-    output xdp_word_t             word_o,
+    output xdp_made_t             word_o,
 
     // A lookup, as sluice_xdp_maps takes it.
     output xdp_early_ask_t  ask_o,
@@ -63,7 +64,7 @@ module sluice_xdp_early
   // ---------------------------------------------------------------------------------------------------------------
   // Words.
 
-  logic whose_valid, unused_whose_ready, takes, last, is_key;
+  logic whose_valid, unused_whose_ready, takes, last;
   whose_t entered, whose;
   logic [$clog2(Whose+1)-1:0] unused_whose_level;
   logic [CoreBits-1:0] core;
@@ -85,21 +86,32 @@ module sluice_xdp_early
   );
 
   assign core = CoreBits'(whose.slot >> SlotBits);
-  assign word_valid_o = Cores'(set_valid_i && whose_valid) << core;
-  assign set_ready_o = whose_valid && word_ready_i[core];
+  // Targets: registers, words of the stack, words of the key. Of two words of the key one is written in the first cycle, and the other one when both are taken. Behind a packet's last word
+  // nothing of it comes, so its core is told of that in any case.
+  logic [1:0] is_key;
+  logic two_keys, second_q, whole;
+  assign is_key = set_i.valid & {set_i.target[1][5], set_i.target[0][5]};
+  assign two_keys = is_key == '1;
+  assign whole = set_valid_i && whose_valid && (!two_keys || second_q);
+  assign word_valid_o = Cores'(whole && ((set_i.valid & ~is_key) != '0 || set_i.last)) << core;
+  assign set_ready_o = whose_valid && word_ready_i[core] && (!two_keys || second_q);
   assign takes = set_valid_i && set_ready_o;
-  assign last = takes && set_last_i;
+  assign last = takes && set_i.last;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || takes) second_q <= 1'b0;
+    else if (set_valid_i && whose_valid) second_q <= 1'b1;
+  end
 
-  // Targets: registers, words of the stack, words of the key.
   xdp_given_t given_q, given;
   logic [KeyWords-1:0] made_q, made;
-  assign is_key = set_target_i[5];
   always_comb begin
     given = given_q;
     made  = made_q;
-    if (is_key) made = made | (KeyWords'(1) << set_target_i[2:0]);
-    else if (set_target_i[4]) given.words = given.words | (StackGiven'(1) << set_target_i[3:0]);
-    else given.registers = given.registers | (16'd1 << set_target_i[3:0]);
+    for (int unsigned n = 0; n < 2; n++) begin
+      if (is_key[n]) made |= KeyWords'(1) << set_i.target[n][2:0];
+      else if (set_i.valid[n] && set_i.target[n][4]) given.words |= StackGiven'(1) << set_i.target[n][3:0];
+      else if (set_i.valid[n]) given.registers |= 16'd1 << set_i.target[n][3:0];
+    end
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni || last) begin
@@ -113,9 +125,10 @@ module sluice_xdp_early
   always_comb begin
     word_o = '{
         slot: 8'(whose.slot[SlotBits-1:0]),
-        target: set_target_i,
-        data: set_data_i,
-        last: set_last_i,
+        valid: set_i.valid & ~is_key,
+        target: {set_i.target[1][4:0], set_i.target[0][4:0]},
+        data: set_i.data,
+        last: set_i.last,
         given: given
     };
     // The answer of its lookup.
@@ -183,6 +196,8 @@ module sluice_xdp_early
       };
 
   // Its key.
+  logic key_at;
+  assign key_at   = two_keys ? second_q : is_key[1];
   assign key_slot = AllSlotBits'(take_i.key_id);
   sluice_ram_1r1w #(
       .Width   (64),
@@ -191,9 +206,9 @@ module sluice_xdp_early
       .Style   ("block")
   ) u_keys (
       .clk_i,
-      .wr_en_i  (takes && is_key),
-      .wr_addr_i({whose.slot, set_target_i[2:0]}),
-      .wr_data_i(set_data_i),
+      .wr_en_i  (set_valid_i && whose_valid && is_key != '0),
+      .wr_addr_i({whose.slot, set_i.target[key_at][2:0]}),
+      .wr_data_i(set_i.data[key_at]),
       .rd_en_i  (1'b1),
       .rd_addr_i({key_slot, take_i.word}),
       .rd_data_o(key_word)

@@ -34,7 +34,7 @@ module sluice_xdp_processing
     output logic [AllSlotBits-1:0] in_slot_o,
     input logic [Cores-1:0] word_valid_i,
     output logic [Cores-1:0] word_ready_o,
-    input xdp_word_t word_i,
+    input xdp_made_t word_i,
     output xdp_back_t [Cores-1:0] back_o,
     input logic [$clog2(Cfg.contexts+1)-1:0] shared_contexts_i,
     output logic out_valid_o,

@@ -19,15 +19,15 @@ package sluice_xdp_start_pkg;
     return 1 + ((slots > processors) ? slots : processors);
   endfunction
 
-  // A word that a packet begins with, as the warp engine makes it: a register, from 16 on a word of the stack, from 32 on one of the key. With the last one all that
-  // it begins with.
+  // Words that a packet begins with, as the warp engine makes them: registers, or from 16 on words of the stack. With the last ones all that it begins with; that may be no word.
   typedef struct packed {
-    logic [7:0]  slot;
-    logic [5:0]  target;
-    logic [63:0] data;
-    logic        last;
-    xdp_given_t  given;
-  } xdp_word_t;
+    logic [7:0]       slot;
+    logic [1:0]       valid;
+    logic [1:0][4:0]  target;
+    logic [1:0][63:0] data;
+    logic             last;
+    xdp_given_t       given;
+  } xdp_made_t;
 
   // A lookup of a packet that no context has yet: what it asks.
   typedef struct packed {

@@ -43,7 +43,7 @@ module sluice_xdp_warp
 
     output logic      [Cores-1:0] word_valid_o,
     input  logic      [Cores-1:0] word_ready_i,
-    output xdp_word_t             word_o,
+    output xdp_made_t             word_o,
 
     output xdp_early_ask_t  early_o,
     input  xdp_early_take_t early_i,
@@ -140,9 +140,8 @@ module sluice_xdp_warp
     if (takes_in && first_in_q) port_q <= in_i.side.id[30:28];
   end
 
-  logic set_valid, set_ready, set_last, unused_set_first;
-  logic [WarpTargetBits-1:0] set_target;
-  logic [63:0] set_data;
+  logic set_valid, set_ready;
+  warp_set_t set;
   sluice_warp #(
       .Modules(Cfg.modules),
       .Rules  (Cfg.warp_rules),
@@ -171,10 +170,7 @@ module sluice_xdp_warp
       .out_ifindex_o    (ifindex_o),
       .set_valid_o      (set_valid),
       .set_ready_i      (set_ready),
-      .set_target_o     (set_target),
-      .set_data_o       (set_data),
-      .set_first_o      (unused_set_first),
-      .set_last_o       (set_last)
+      .set_o            (set)
   );
 
   assign plain = out_o.broken ||
@@ -205,9 +201,7 @@ module sluice_xdp_warp
       .enter_asks_i (asks),
       .set_valid_i  (set_valid),
       .set_ready_o  (set_ready),
-      .set_target_i (set_target),
-      .set_data_i   (set_data),
-      .set_last_i   (set_last),
+      .set_i        (set),
       .word_valid_o,
       .word_ready_i,
       .word_o,

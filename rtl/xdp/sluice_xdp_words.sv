@@ -1,10 +1,11 @@
 /// Words that packets of a core begin with, put where the core finds them: registers of a slot, words of the stack in packet memory; and the answer of an early lookup, which is
 /// a slot's r0.
 ///
-/// Words come in the order of their packets, those of one without another's between. `base_*` says where a packet's stack is, before its first word comes. Of a word of a key nothing is
-/// put. `done_*` says that all words of a slot's packet are put; `answered_*` that its answer is. What it begins with is read by `begin_slot_i`.
+/// Words come in the order of their packets, those of one without another's between. `base_*` says where a packet's stack is, before its first word comes. `done_*` says
+/// that all words of a slot's packet are put; `answered_*` that its answer is. What it begins with is read by `begin_slot_i`.
 ///
-/// Latency: 1 cycle from a word to its port. Throughput: a word a cycle. Stall behaviour: a word waits for its port, and those behind it; an answer has room always.
+/// Latency: 1 cycle from a word to its port. Throughput: a word a cycle; two come together, and wait in a queue of 8 such pairs. Stall behaviour: a word waits for its port, and those behind it; an answer has
+/// room always.
 module sluice_xdp_words
   import sluice_xdp_pkg::*;
   import sluice_xdp_start_pkg::*;
@@ -22,7 +23,7 @@ module sluice_xdp_words
 
     input  logic              word_valid_i,
     output logic              word_ready_o,
-    input  xdp_word_t         word_i,
+    input  xdp_made_t         word_i,
     input  logic              answer_valid_i,
     input  xdp_early_answer_t answer_i,
 
@@ -50,22 +51,21 @@ module sluice_xdp_words
 );
 
   localparam int unsigned Words = 8;
-  localparam int unsigned Stack = 16;  // first target on the stack
-  localparam int unsigned Key = 32;  // in the key
   // The highest words of the stack.
   localparam int unsigned FirstWord = StackWords - StackGiven;
 
   // "Bits of signal are not used": slots are numbered as for the largest memory.
   // verilator lint_off UNUSEDSIGNAL
-  xdp_word_t word;
+  xdp_made_t word;
   xdp_early_answer_t answer;
   // verilator lint_on UNUSEDSIGNAL
   logic word_valid, word_takes, answer_valid, unused_answer_ready, is_register, is_stack;
+  logic upper_q, at, pops;  // of two words
   logic [$clog2(Words+1)-1:0] unused_words_level;
   logic [$clog2(Slots+1)-1:0] unused_answers_level;
 
   sluice_fifo #(
-      .Width($bits(xdp_word_t)),
+      .Width($bits(xdp_made_t)),
       .Depth(Words)
   ) u_words (
       .clk_i,
@@ -74,7 +74,7 @@ module sluice_xdp_words
       .ready_o(word_ready_o),
       .data_i (word_i),
       .valid_o(word_valid),
-      .ready_i(word_takes),
+      .ready_i(pops),
       .data_o (word),
       .level_o(unused_words_level)
   );
@@ -94,21 +94,28 @@ module sluice_xdp_words
       .level_o(unused_answers_level)
   );
 
-  assign is_register = 32'(word.target) < Stack;
-  assign is_stack = !is_register && 32'(word.target) < Key;
+  // The lower one first.
+  assign at = upper_q || !word.valid[0];
+  assign is_register = word.valid[at] && !word.target[at][4];
+  assign is_stack = word.valid[at] && word.target[at][4];
   assign word_takes = word_valid && (is_register ? set_ready_i && !answer_valid : !is_stack || write_ready_i);
+  assign pops = word_takes && (at || !word.valid[1]);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || pops) upper_q <= 1'b0;
+    else if (word_takes) upper_q <= 1'b1;
+  end
 
   // Answers go first.
   assign set_o = answer_valid ?
       '{valid: 1'b1, slot: answer.slot, number: 4'd0, data: answer.value} :
-      '{valid: word_valid && is_register, slot: word.slot, number: word.target[3:0], data: word.data};
+      '{valid: word_valid && is_register, slot: word.slot, number: word.target[at][3:0], data: word.data[at]};
 
   logic [RowBits-1:0] base;
   logic [5:0] stack_word;
-  assign stack_word = 6'(FirstWord) + 6'(word.target[3:0]);
+  assign stack_word = 6'(FirstWord) + 6'(word.target[at][3:0]);
   assign write_valid_o = word_valid && is_stack;
   assign write_place_o = '{row: base + RowBits'(stack_word[5:3]), word: stack_word[2:0]};
-  assign write_data_o = word.data;
+  assign write_data_o = word.data[at];
   sluice_ram_lut #(
       .Width(RowBits),
       .Depth(Slots)
@@ -121,7 +128,7 @@ module sluice_xdp_words
       .rdata_o(base)
   );
 
-  assign done_valid_o = word_takes && word.last;
+  assign done_valid_o = pops && word.last;
   assign done_slot_o = word.slot[SlotBits-1:0];
   assign answered_valid_o = answer_valid && set_ready_i;
   assign answered_slot_o = answer.slot[SlotBits-1:0];

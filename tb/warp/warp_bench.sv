@@ -49,12 +49,13 @@ module warp_bench
     output logic [              81:0] leaf_counted_o,
     output logic [WarpLengthBits-1:0] leaf_length_o,
 
-    output logic                      set_valid_o,
-    input  logic                      set_ready_i,
-    output logic [WarpTargetBits-1:0] set_target_o,
-    output logic [              63:0] set_data_o,
-    output logic                      set_first_o,
-    output logic                      set_last_o,
+    output logic                        set_valid_o,
+    input  logic                        set_ready_i,
+    output logic [                 1:0] set_valids_o,
+    output logic [2*WarpTargetBits-1:0] set_targets_o,
+    output logic [               127:0] set_data_o,
+    output logic                        set_first_o,
+    output logic                        set_last_o,
 
     input  logic                          hits_read_valid_i,
     input  logic [     WarpIndexBits-1:0] hits_read_index_i,
@@ -64,6 +65,7 @@ module warp_bench
 
   xdp_in_t in, out;
   warp_leaf_t leaf;
+  warp_set_t  set;
 
   always_comb begin
     in = in_rest_i;
@@ -100,15 +102,18 @@ module warp_bench
       .out_plain_i,
       .set_valid_o,
       .set_ready_i,
-      .set_target_o,
-      .set_data_o,
-      .set_first_o,
-      .set_last_o,
+      .set_o        (set),
       .hits_read_valid_i,
       .hits_read_index_i,
       .hits_valid_o,
       .hits_o
   );
+
+  assign set_valids_o = set.valid;
+  assign set_targets_o = set.target;
+  assign set_data_o = set.data;
+  assign set_first_o = set.first;
+  assign set_last_o = set.last;
 
   assign leaf_kind_o = leaf.kind;
   assign leaf_rule_o = leaf.rule;

@@ -75,7 +75,7 @@ def taken(part, packet):
     return ((number >> part["down"] & (1 << part["width"] + 1) - 1) << part["up"]) & ALL
 
 
-def words_of_pairs(first, targets):
+def ends_of_pairs(first, targets):
     """Of each pair of steps (which begins at an even one) how many words end in it."""
     counts = [0] * ((first + len(targets) - 1) // 2 - first // 2 + 1)
     for at, target in enumerate(targets):
@@ -127,6 +127,16 @@ class Table:
             else:
                 words.append((step["target"], number))
         return words
+
+    def sets(self, packet):
+        """The same by cycles, as the engine gives them: those that end in one pair of steps together."""
+        leaf, words = self.leaf(packet), iter(self.words(packet))
+        if leaf.get("kind") != RESUME or not leaf["steps"]:
+            return []
+        targets = [self.steps[(leaf["step"] + at) % len(self.steps)]["target"] for at in range(leaf["steps"])]
+        sets = [[next(words) for _ in range(ends)] for ends in ends_of_pairs(leaf["step"], targets) if ends]
+        last = len(sets) - 1
+        return [{"words": one, "first": at == 0, "last": at == last} for at, one in enumerate(sets)]
 
     def chunk(self, chunk, value):
         """The chunk's word: which rules agree with this value of it."""

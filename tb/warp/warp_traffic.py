@@ -7,6 +7,7 @@ from cocotb.triggers import RisingEdge
 from common.lookup_bench import parameter
 from sluice_tb import StreamSink, StreamSource, never, start
 from warp.warp_model import (
+    ALL,
     HITS,
     LANES,
     LEAVES,
@@ -22,6 +23,7 @@ from warp.warp_model import (
     row,
 )
 
+TARGET_BITS = 6
 PACKAGES = [
     "rtl/gen/sluice_pkg.sv",
     "rtl/shell/sluice_engine_pkg.sv",
@@ -102,6 +104,13 @@ def by_first_byte(traffic, one, two, others):
     return table
 
 
+def as_told(item):
+    """The words that leave in a cycle; where one is not valid nothing of it counts."""
+    places = [n for n in range(2) if item["valids"] >> n & 1]
+    words = [(item["targets"] >> TARGET_BITS * n & 63, item["data"] >> 64 * n & ALL) for n in places]
+    return {"words": words, "first": item["first"], "last": item["last"]}
+
+
 class Traffic:
     """Packets in, out and their words; a table of each module and generation."""
 
@@ -131,7 +140,7 @@ class Traffic:
             name="out",
             data={"beat": dut.out_beat_o, "last": dut.out_last_o, "ifindex": dut.out_ifindex_o, **leaf},
         )
-        names = ("target", "data", "first", "last")
+        names = ("valids", "targets", "data", "first", "last")
         self.sets = StreamSink(
             clk,
             valid=dut.set_valid_o,
@@ -282,7 +291,7 @@ class Traffic:
         table = self.tables.get((packet.module, packet.generation))
         packet.leaf = table.leaf(packet) if table else {}
         packet.rule = table.rule(packet) if table else None
-        packet.words = table.words(packet) if table else []
+        packet.sets = table.sets(packet) if table else []
         self.packets.append(packet)
         for at in range(0, len(frame), 64):
             part = frame[at : at + 64]
@@ -357,7 +366,7 @@ class Traffic:
             offered = int(dut.set_valid_o.value) and int(dut.rst_ni.value)
             assert not offered or self.waiting, f"a word of nobody (cycle {cycle})"
             while words < len(self.sets.items):
-                word = self.sets.items[words]
+                word = as_told(self.sets.items[words])
                 wanted = self.waiting[0][1].pop(0)
                 assert word == wanted, f"word {words}: {word}, expected {wanted} (cycle {cycle})"
                 words += 1
@@ -378,13 +387,8 @@ class Traffic:
                     if packet.leaf and not plain:
                         index = counter(packet.module, packet.generation, packet.rule)
                         self.hits[index] = (self.hits[index] + 1) & MOST_HITS
-                    if packet.words and not plain:
-                        last = len(packet.words) - 1
-                        expected = [
-                            {"target": target, "data": number, "first": n == 0, "last": n == last}
-                            for n, (target, number) in enumerate(packet.words)
-                        ]
-                        self.waiting.append(((packet.module, packet.generation), expected))
+                    if packet.sets and not plain:
+                        self.waiting.append(((packet.module, packet.generation), list(packet.sets)))
                         self.stepped += 1
                 first = item["last"]
                 if first:
