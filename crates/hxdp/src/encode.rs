@@ -7,7 +7,7 @@ use sluice_object::xdp::warp::{RULES, STEPS};
 /// First bytes of a compiled program.
 pub const MAGIC: &[u8; 8] = b"sluicehx";
 /// Version of the format.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Bytes of a lane.
 pub const LANE_BYTES: usize = 10;
 
@@ -32,6 +32,8 @@ const ATOMIC: [AtomicOp; 6] =
     [AtomicOp::Add, AtomicOp::Or, AtomicOp::And, AtomicOp::Xor, AtomicOp::Xchg, AtomicOp::Cmpxchg];
 const BYTES: [u8; 5] = [1, 2, 4, 6, 8];
 const BITS: [u8; 4] = [8, 16, 32, 64];
+/// In the place of an element's index: no array has so many.
+const COPY: u32 = u32::MAX;
 const ORDERS: [Order; 3] = [Order::Little, Order::Big, Order::Swap];
 
 /// First operation number of each group, as the hardware has them; 0 is a lane that does nothing.
@@ -151,6 +153,10 @@ pub fn lane(op: &Op) -> u128 {
             };
             return u128::from(number::CONSTANT + kind) | u128::from(dst) << 8 | u128::from(number) << 16;
         }
+        Op::Copy { dst, map } => {
+            let number = u64::from(map) | u64::from(COPY) << 32;
+            return u128::from(number::ELEMENT) | u128::from(dst) << 8 | u128::from(number) << 16;
+        }
         Op::Element { dst, map, index } => {
             let number = u64::from(map) | u64::from(index) << 32;
             return u128::from(number::ELEMENT) | u128::from(dst) << 8 | u128::from(number) << 16;
@@ -249,6 +255,7 @@ pub fn op(bits: u128) -> Option<Op> {
             let base = (flags & IMMEDIATE == 0).then_some(a);
             Op::Length { base, bytes: lane.imm, within: wide, to, back: extra }
         }
+        number::ELEMENT if (bits >> 48) as u32 == COPY => Op::Copy { dst, map: (bits >> 16) as u32 },
         number::ELEMENT => Op::Element { dst, map: (bits >> 16) as u32, index: (bits >> 48) as u32 },
         number::INDEXED => {
             let shift = u8::try_from(off).ok().filter(|shift| *shift < 32)?;

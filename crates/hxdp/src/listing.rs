@@ -61,6 +61,7 @@ pub fn text(op: &Op, map: &dyn Fn(u32) -> String) -> String {
             WideValue::MapValue { map: index, offset } => format!("r{dst} = map[{}][0]+{offset}", map(index)),
             WideValue::Function(slot) => format!("r{dst} = function[{slot}]"),
         },
+        Op::Copy { dst, map: index } => format!("r{dst} = own copy of map[{}]", map(index)),
         Op::Element { dst, map: index, index: value } => format!("r{dst} = map[{}][{value}]", map(index)),
         Op::Pack { dst, low, high, bits } => format!("r{dst} = pack{bits}(r{low}, r{high})"),
         Op::Indexed { dst, index, base, shift, most } => {

@@ -378,6 +378,11 @@ fn write(
             let value = cpu.maps.lookup(map, &index.to_le_bytes(), cpu.world.cpu);
             cpu.registers[usize::from(dst & 15)] = value.map_or(0, u64::from);
         }
+        Op::Copy { dst, .. } => {
+            let map = MapId(constant() as u32 - address::MAP_HANDLES);
+            let distance = cpu.maps.copy_distance(map, cpu.world.cpu);
+            cpu.registers[usize::from(dst & 15)] = distance.map_or(0, u64::from);
+        }
         Op::Helper { id, handle, third, .. } => {
             let index = helper::ALL.iter().position(|helper| helper.id == id);
             let mut args = [1, 2, 3, 4, 5].map(|r| before.reg(r));

@@ -88,6 +88,13 @@ pub enum Op {
         /// Which value: below the map's entries.
         index: u32,
     },
+    /// How far the copies that this packet's context has lie behind the first ones, of a per-CPU map.
+    Copy {
+        /// Destination.
+        dst: u8,
+        /// The map with this index.
+        map: u32,
+    },
     /// The address of an array's value whose number is in a register: `base + (index << shift)`, or 0 from the array's end on.
     Indexed {
         /// Destination.
@@ -287,6 +294,7 @@ impl Op {
                 | Self::Swap { .. }
                 | Self::Constant { .. }
                 | Self::Element { .. }
+                | Self::Copy { .. }
                 | Self::Indexed { .. }
                 | Self::Pack { .. }
         )

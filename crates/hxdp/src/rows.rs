@@ -265,6 +265,11 @@ impl Row<'_> {
                     *part = constant(dst);
                     put = Some(XdpPut::Element { map, index });
                 }
+                Op::Copy { dst, map } => {
+                    self.has(map).map_err(wrong)?;
+                    *part = constant(dst);
+                    put = Some(XdpPut::Copy { map });
+                }
                 // What is added is the immediate in any case.
                 Op::Length { base, .. } => (part.immediate, part.a) = (true, base.unwrap_or(START)),
                 // The old value goes to the operand's register, of compare-and-exchange to r0.

@@ -21,14 +21,14 @@ fn leaves(name: &str) -> Vec<Leaf> {
 }
 
 #[test]
-fn a_filter_by_header_needs_no_core_but_for_its_lookup_which_is_a_processors() {
+fn a_filter_by_header_needs_no_core_but_behind_its_lookup() {
     let leaves = leaves("flow_filter");
     let verdicts = leaves.iter().filter(|leaf| leaf.action == Action::Verdict { r0: 2, counts: vec![] }).count();
     assert_eq!((leaves.len(), verdicts), (7, 5), "{leaves:#?}");
     for leaf in &leaves[..2] {
-        // A value of a per-CPU map depends on the processor, and a packet has none yet.
+        // Its flows are a per-CPU map, and a packet has no processor yet: what is found has code of its own, which goes on to the processor's copy.
         let Action::Resume { missed, entry, .. } = &leaf.action else { panic!("{leaf:#?}") };
-        assert!(missed.is_none() && entry.lookup.is_none(), "{leaf:#?}");
+        assert!(missed.is_some() && entry.lookup.is_some(), "{leaf:#?}");
         assert!(matches!(leaf.end, End::Cut { why: Why::Call, .. }));
     }
 }

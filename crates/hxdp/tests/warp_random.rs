@@ -37,6 +37,7 @@ fn random_parsers_do_the_same_by_their_tables() {
                 _ => {}
             }
             packets += 1;
+            twins.on(rng.index(2) as u32);
             let ran = twins.run(0, &frame, ingress);
             ran.unwrap_or_else(|e| panic!("{text}\n{frame:02x?} at {ingress:?}: {e}"));
         }
@@ -67,6 +68,7 @@ fn random_programs_do_the_same_by_their_tables() {
             let packet = witness(&tests, &mut rng);
             let (frame, ingress) =
                 packet.unwrap_or_else(|| (packets::frame(&mut rng), Ingress { ifindex: 1, queue: 0 }));
+            twins.on(rng.index(2) as u32);
             let ran = twins.run(0, &frame, ingress);
             ran.unwrap_or_else(|e| panic!("{listing}\n{frame:02x?}: {e}"));
         }

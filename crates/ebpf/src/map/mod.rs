@@ -244,6 +244,11 @@ impl MapSpace {
         self.get(map).filter(|m| m.spec.kind == MapType::Array).map(|m| m.place.first)
     }
 
+    /// Bytes from a value of a per-CPU map that CPU 0 has to that of this CPU; 0 of other maps.
+    pub fn copy_distance(&self, map: MapId, cpu: u32) -> Option<u32> {
+        self.get(map).map(|m| m.address(0, cpu) - m.address(0, 0))
+    }
+
     /// Root and nodes of a trie; `None` of other maps.
     pub fn trie(&self, map: MapId) -> Option<(Option<u32>, Vec<TrieNode>)> {
         match &self.get(map)?.store {

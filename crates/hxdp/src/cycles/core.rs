@@ -350,7 +350,7 @@ impl Core {
             until = None;
         }
         if muldiv > 0 {
-            let begins = self.muldiv.begin(at, muldiv - engine.muldiv_behind);
+            let begins = self.muldiv.begin(at, self.muldiv_held(engine, issue));
             until = until.max(Some(begins + muldiv));
         }
         let helper = u64::from(issue.helpers) * engine.helper + u64::from(issue.calls) * engine.call;
@@ -368,6 +368,12 @@ impl Core {
         u64::from(issue.multiplies) * engine.multiply
             + u64::from(issue.divides) * engine.divide
             + u64::from(issue.half_divides) * engine.divide_half
+    }
+
+    /// Cycles in which nobody else's operation begins.
+    fn muldiv_held(&self, engine: &Engine, issue: &Issue) -> u64 {
+        let divides = u64::from(issue.divides) * engine.divide + u64::from(issue.half_divides) * engine.divide_half;
+        u64::from(issue.multiplies) + divides.saturating_sub(engine.muldiv_behind)
     }
 
     /// Takes the read port for a row, if it is free.

@@ -40,13 +40,13 @@ pub struct Engine {
     pub map_answer: u64,
     /// The same of a lookup beside another operation.
     pub seek_answer: u64,
-    /// From launch to the next pick, of one operation at a time in a core: multiplication, division of 64 and of 32 bits.
+    /// From launch to the next pick of a multiplication, of which one begins in each cycle.
     pub multiply: u64,
-    /// Division and remainder of 64 bits.
+    /// The same of a division or remainder of 64 bits, one at a time in a core.
     pub divide: u64,
     /// Of 32 bits.
     pub divide_half: u64,
-    /// Cycles less that an operation keeps the unit.
+    /// Cycles less that a division keeps the unit.
     pub muldiv_behind: u64,
     /// From launch to the next pick of other helpers, one at a time in a core.
     pub helper: u64,
@@ -64,12 +64,16 @@ pub struct Engine {
     pub leave: u64,
     /// From the end of a packet's program to its verdict, where it is dropped.
     pub verdict: u64,
-    /// Cycles of the warp engine before a packet is loaded; 0 without one.
+    /// Cycles of the warp engine before a packet is loaded.
     pub warp: u64,
-    /// Steps of the warp engine in a cycle.
-    pub warp_steps: u64,
+    /// From a packet's last step in the warp engine until it has its words.
+    pub warp_words: u64,
     /// From the last step of a key in the warp engine to the map engine's hash.
     pub warp_key: u64,
+    /// From the answer of a lookup without a context until its packet has it.
+    pub warp_answer: u64,
+    /// From a packet's last row in memory to its end, if its verdict is known without a context.
+    pub settle: u64,
     /// Rows of stack that are written with zeros before a packet begins.
     pub stack_rows: u32,
     /// When packets may leave.
@@ -160,9 +164,11 @@ impl Default for Engine {
             start: 11,
             leave: 6,
             verdict: 3,
-            warp: 0,
-            warp_steps: 2,
-            warp_key: 1,
+            warp: 10,
+            warp_words: 8,
+            warp_key: 9,
+            warp_answer: 7,
+            settle: 12,
             stack_rows: 0,
             order: Order::Tickets(16),
             dispatch: Dispatch::LeastWork,
@@ -171,11 +177,6 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// With a warp engine in front of the cores.
-    pub fn with_warp(self) -> Self {
-        Self { warp: 14, ..self }
-    }
-
     /// One with so many contexts a core, and two slots for each.
     pub fn with_contexts(self, contexts: usize) -> Self {
         Self { contexts, slots: 2 * contexts, ..self }

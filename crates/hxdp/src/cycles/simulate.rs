@@ -373,15 +373,15 @@ impl Simulation<'_> {
         let from = now + engine.start;
         match self.load.traces[trace].start {
             Start::Plain => self.cores[core].loaded(from, packet, trace),
-            Start::Verdict => self.end(now, packet),
-            Start::Resume { steps, search } => {
-                let cycles = u64::from(steps).div_ceil(engine.warp_steps);
+            Start::Verdict => self.end(now + engine.settle, packet),
+            Start::Resume { cycles, search, .. } => {
+                let cycles = u64::from(cycles);
                 let made = self.shared.extractor.begin(now, cycles) + cycles;
                 let answer = search.map_or(0, |search| {
                     let found = self.shared.first_half.given(made + engine.warp_key, &engine.maps, search);
-                    self.shared.search(found, engine, search)
+                    self.shared.search(found, engine, search) + engine.warp_answer
                 });
-                self.cores[core].loaded(from.max(made).max(answer), packet, trace);
+                self.cores[core].loaded(from.max(made + engine.warp_words).max(answer), packet, trace);
             }
         }
     }

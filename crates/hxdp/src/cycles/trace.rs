@@ -198,6 +198,8 @@ pub enum Start {
     Resume {
         /// Steps in which the warp engine makes registers and key.
         steps: u8,
+        /// Cycles that these take.
+        cycles: u8,
         /// The lookup that is under way.
         search: Option<Search>,
     },

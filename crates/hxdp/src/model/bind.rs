@@ -56,7 +56,9 @@ impl Cores {
             for (lane, step) in (0..).zip(&bundle.lanes) {
                 let value = match step.op {
                     Op::Constant { value, .. } => value,
-                    Op::Helper { handle: Some(map), .. } | Op::Element { map, .. } => WideValue::Map(map),
+                    Op::Helper { handle: Some(map), .. } | Op::Element { map, .. } | Op::Copy { map, .. } => {
+                        WideValue::Map(map)
+                    }
                     _ => continue,
                 };
                 let number = match value {

@@ -21,7 +21,7 @@ impl Op {
             Self::Extend { src, .. } | Self::Negate { src, .. } | Self::Rotate { src, .. } | Self::Swap { src, .. } => {
                 1 << src
             }
-            Self::Constant { .. } | Self::Element { .. } | Self::Jump { .. } => 0,
+            Self::Constant { .. } | Self::Element { .. } | Self::Copy { .. } | Self::Jump { .. } => 0,
             Self::Length { base, .. } => base.map_or(0, |base| 1 << base),
             Self::Indexed { index: a, base: b, .. } | Self::Pack { low: a, high: b, .. } => 1 << a | 1 << b,
             Self::AddPair { base, src, .. } => 1 << base | 1 << src,
@@ -50,6 +50,7 @@ impl Op {
             | Self::Swap { dst, .. }
             | Self::Constant { dst, .. }
             | Self::Element { dst, .. }
+            | Self::Copy { dst, .. }
             | Self::Indexed { dst, .. }
             | Self::Pack { dst, .. }
             | Self::Load { dst, .. } => 1 << dst,
@@ -94,6 +95,7 @@ impl Op {
             Self::Swap { order, bits, dst, src } => Self::Swap { order, bits, dst: write(dst), src: read(src) },
             Self::Constant { dst, value } => Self::Constant { dst: write(dst), value },
             Self::Element { dst, map, index } => Self::Element { dst: write(dst), map, index },
+            Self::Copy { dst, map } => Self::Copy { dst: write(dst), map },
             Self::Indexed { dst, index, base, shift, most } => {
                 Self::Indexed { dst: write(dst), index: read(index), base: read(base), shift, most }
             }

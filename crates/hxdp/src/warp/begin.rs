@@ -1,8 +1,8 @@
 //! What the engine does with a packet before a core has it, in the bundle model.
 
 use super::bits::Seen;
-use super::encode::encode;
-use super::peel::Lookup;
+use super::encode::{cycles, encode};
+use super::lookup::Lookup;
 use super::value::More;
 use super::walk::Count;
 use super::{Action, Table};
@@ -100,7 +100,10 @@ impl Bound {
                 let map = self.maps[at].first().copied().flatten();
                 let search = entry.lookup.as_ref().zip(map).and_then(|(lookup, map)| search(cpu, &seen, lookup, map));
                 let missed = missed.filter(|_| search.is_some() && cpu.registers[0] == 0);
-                (Begin::Row(missed.unwrap_or(*row)), Start::Resume { steps: entry.steps() as u8, search })
+                let made = &self.rows.leaves[at];
+                let (first, steps) = (usize::from(made.step), usize::from(made.steps));
+                let cycles = cycles(&self.rows.steps[first..first + steps], first);
+                (Begin::Row(missed.unwrap_or(*row)), Start::Resume { steps: made.steps, cycles: cycles as u8, search })
             }
         }
     }
@@ -123,7 +126,9 @@ fn add(cpu: &mut Cpu<'_>, count: &Count, map: Option<MapId>) {
 
 /// Carries out a lookup; its answer is in r0.
 fn search(cpu: &mut Cpu<'_>, seen: &Seen, lookup: &Lookup, map: MapId) -> Option<Search> {
-    let value = cpu.maps.lookup(map, &lookup.key_of(seen), cpu.world.cpu);
+    // A packet has no processor yet: of a per-CPU map it gets the first copy.
+    let per_cpu = cpu.maps.spec(map).is_some_and(|spec| spec.kind.is_per_cpu());
+    let value = cpu.maps.lookup(map, &lookup.key_of(seen), if per_cpu { 0 } else { cpu.world.cpu });
     cpu.registers[0] = value.map_or(0, u64::from);
     cpu.maps.spec(map).map(|spec| Search::new(LOOKUP, spec))
 }

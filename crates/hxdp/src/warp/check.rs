@@ -5,7 +5,9 @@
 //! with the same operands; where a way leads on, what is read behind it must be the same in registers and stack. The lookup of the entry
 //! must be the first that is done in order, with the same key.
 
-use super::peel::{Entry, Lookup};
+use super::lookup::Lookup;
+use super::path::Answer;
+use super::peel::Entry;
 use super::terms::{Bit, Byte, Node, Term, Terms, shape};
 use crate::effect::{CONTEXT, Effect, PACKET, STACK, Spaces};
 use crate::op::{CORE, LOOKUP, NAMES, Registers, START, TAIL_CALL};
@@ -301,6 +303,20 @@ impl<'a> Side<'a> {
         self.at += 1;
     }
 
+    /// r0 behind the entry's lookup. What a per-CPU map gives depends on the processor, and a packet has none yet: it gets the first copy's address,
+    /// which with the distance of its own is what the call would give. Zero it has where nothing is found.
+    fn answered(&mut self, lookup: &Lookup, answer: Answer, image: &Image, terms: &mut Terms) -> Result<(), String> {
+        let per_cpu = image.maps.get(lookup.map as usize).is_some_and(|spec| spec.kind.is_per_cpu());
+        match answer {
+            Answer::Either if per_cpu => Err("what it finds depends on the processor".to_owned()),
+            Answer::Found if per_cpu => {
+                self.names[0] = terms.first_copy(lookup.map, self.reg(0));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The key that a lookup is called with, in words; none where it is not known.
     fn key(&self, terms: &mut Terms, step: &Step, bytes: u32) -> Option<Vec<Term>> {
         let Op::Helper { second, .. } = step.op else { return None };
@@ -326,13 +342,13 @@ fn start() -> u64 {
 }
 
 /// Checks a leaf's code; says what is wrong.
-pub fn check(before: &Code, after: &Code, entry: &Entry, image: &Image) -> Result<(), String> {
+pub fn check(before: &Code, after: &Code, entry: (&Entry, Answer), image: &Image) -> Result<(), String> {
     others(before, after)?;
     first(before, after, entry, image)
 }
 
 /// The same of the first trace alone, whose values may have other registers.
-pub fn first(before: &Code, after: &Code, entry: &Entry, image: &Image) -> Result<(), String> {
+pub fn first(before: &Code, after: &Code, (entry, answer): (&Entry, Answer), image: &Image) -> Result<(), String> {
     let mut terms = Terms::default();
     let (live, reads) = (Liveness::of(after), Reads::of(after));
     let (mut old, mut new) = (Side::new(before, &mut terms), Side::new(after, &mut terms));
@@ -346,6 +362,7 @@ pub fn first(before: &Code, after: &Code, entry: &Entry, image: &Image) -> Resul
         let place = new.at;
         new.pass(&step, ANSWER, &mut terms);
         new.at = place;
+        new.answered(lookup, answer, image, &mut terms)?;
         number = ANSWER + 1;
     }
     loop {
@@ -426,8 +443,12 @@ fn is_lookup(old: &Side<'_>, step: &Step, lookup: &Lookup, image: &Image, terms:
         return Err(format!("{} comes before the lookup", told(step)));
     };
     let spec = image.maps.get(map as usize).filter(|spec| map == lookup.map && spec.key_size == lookup.bytes);
-    // What a per-CPU map gives depends on the processor, and a packet has none yet.
-    let searched = |kind: MapType| matches!(kind, MapType::Hash | MapType::LruHash | MapType::LpmTrie);
+    let searched = |kind: MapType| {
+        matches!(
+            kind,
+            MapType::LpmTrie | MapType::Hash | MapType::LruHash | MapType::PercpuHash | MapType::LruPercpuHash
+        )
+    };
     if !spec.is_some_and(|spec| searched(spec.kind)) {
         return Err(format!("map {} is looked up in the place of {map}", lookup.map));
     }

@@ -126,11 +126,33 @@ fn chunks(leaves: &[Leaf]) -> Vec<XdpWarpChunkRow> {
     rows
 }
 
+/// Words of the key stand between those for a core: two of them in one pair take two cycles.
 fn steps(entry: &Entry) -> Vec<XdpWarpStepRow> {
     let registers = entry.registers.iter().map(|(register, from)| (*register, from));
-    let words = entry.lookup.iter().flat_map(|lookup| (KEY_WORDS..).zip(&lookup.key));
     let stack = entry.stack.iter().map(|(offset, from)| (STACK_WORDS + ((offset + STACK_SET) / 8) as u8, from));
-    registers.chain(stack).chain(words).flat_map(|(target, from)| of_target(target, from)).collect()
+    let mut words = registers.chain(stack);
+    let mut keys = entry.lookup.iter().flat_map(|lookup| (KEY_WORDS..).zip(&lookup.key));
+    let mut rows = Vec::new();
+    loop {
+        let both = [words.next(), keys.next()];
+        if both == [None, None] {
+            return rows;
+        }
+        rows.extend(both.into_iter().flatten().flat_map(|(target, from)| of_target(target, from)));
+    }
+}
+
+/// Cycles that a packet with these steps takes the engine, of which the first is that row of its table: one for each pair, and one more for each in which two words of the key end.
+pub fn cycles(steps: &[XdpWarpStepRow], first: usize) -> u64 {
+    let ends = |at: usize| steps.get(at + 1).is_none_or(|next| next.target != steps[at].target);
+    let is_key = |at: usize| steps[at].target >= KEY_WORDS;
+    let pairs = (first / 2..(first + steps.len()).div_ceil(2)).map(|pair| {
+        let [a, b] = [0, 1].map(|n| (2 * pair + n).checked_sub(first).filter(|at| *at < steps.len()));
+        let two_keys =
+            a.zip(b).is_some_and(|both| <[usize; 2]>::from(both).into_iter().all(|at| ends(at) && is_key(at)));
+        1 + u64::from(two_keys)
+    });
+    pairs.sum()
 }
 
 fn of_target(target: u8, from: &Extract) -> Vec<XdpWarpStepRow> {

@@ -89,7 +89,7 @@ impl Extract {
 
     /// Steps of the engine that it takes.
     pub fn steps(&self) -> usize {
-        self.parts.len().max(1)
+        self.parts.len() + usize::from(self.constant != 0 || self.parts.is_empty())
     }
 }
 

@@ -7,6 +7,8 @@ pub mod encode;
 pub mod extract;
 pub mod facts;
 pub mod key;
+pub mod known;
+pub mod lookup;
 pub mod paper;
 pub mod path;
 pub mod peel;

@@ -12,6 +12,17 @@ use sluice_ebpf::image::Function;
 use sluice_ebpf::insn::{AluOp, Insn, Kind, Operand, WideValue};
 use std::collections::BTreeMap;
 
+/// What the lookup that comes first finds in packets of a leaf's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// An entry, or none.
+    Either,
+    /// An entry.
+    Found,
+    /// None.
+    Missed,
+}
+
 /// Such a program.
 #[derive(Clone, Debug)]
 pub struct Path {
@@ -23,6 +34,8 @@ pub struct Path {
     pub decided: BTreeMap<u32, bool>,
     /// Bytes that a packet of the path surely has.
     pub least: u32,
+    /// What its lookup finds.
+    pub answer: Answer,
     /// Packets of a flow look up one after the other, so none does before its turn.
     pub ordered: bool,
 }
@@ -51,6 +64,7 @@ pub fn path(program: &Program, state: &State, on: u32) -> Option<Path> {
         slots: Vec::new(),
         decided: BTreeMap::new(),
         least: state.facts.least,
+        answer: Answer::Either,
         ordered: false,
     };
     for (taken, kind) in &kinds {

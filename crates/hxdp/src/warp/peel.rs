@@ -4,41 +4,21 @@
 //! no instruction any more, its answer is in r0 where the trace begins; and of the registers those that save most hold what they hold later already.
 //! Needs: all passes but `rename`. Leaves alone: what the frame alone does not give.
 
-use super::bits::{Bit, Bits, FRAME, IFINDEX, LENGTH, QUEUE, Seen};
+use super::bits::{Bits, LENGTH};
 use super::extract::Extract;
+use super::known::Known;
+use super::lookup::{Lookup, lookup};
 use super::path::Path;
-use super::stack::Stack;
 use super::value::{Base, Value};
-use super::walk::is_searched;
-use crate::effect::{CONTEXT, Effect, PACKET, STACK};
-use crate::op::{CORE, LOOKUP, NAMES, START};
+use crate::effect::{Effect, STACK};
+use crate::op::{CORE, START};
 use crate::pass::liveness::Liveness;
 use crate::pass::webs::Webs;
 use crate::pass::{Code, Trace, dead, stores};
 use crate::{Op, Step};
-use sluice_ebpf::insn::{Operand, Order, WideValue};
+use sluice_ebpf::insn::Operand;
 use sluice_ebpf::{Image, address};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A lookup that is under way when a leaf's code begins.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
-pub struct Lookup {
-    /// Index of the map in the image.
-    pub map: u32,
-    /// The key in words of 8 bytes, little endian; the last one is filled with zeros.
-    pub key: Vec<Extract>,
-    /// Bytes of the key.
-    pub bytes: u32,
-}
-
-impl Lookup {
-    /// A packet's key.
-    pub fn key_of(&self, seen: &Seen) -> Vec<u8> {
-        let mut key: Vec<u8> = self.key.iter().flat_map(|word| word.of(seen).to_le_bytes()).collect();
-        key.truncate(self.bytes as usize);
-        key
-    }
-}
 
 /// What a leaf's code begins with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, serde::Serialize)]
@@ -75,7 +55,7 @@ pub fn peel(code: &mut Code, (image, path): (&Image, &Path), (given, steps): (&E
     // Stores that stand there when the lookup begins.
     let mut early = None;
     if !path.ordered
-        && let Some((lookup, without, before)) = lookup(code, image, path.least)
+        && let Some((lookup, without, before)) = lookup(code, image, path)
     {
         *code = without;
         entry.lookup = Some(lookup);
@@ -85,7 +65,9 @@ pub fn peel(code: &mut Code, (image, path): (&Image, &Path), (given, steps): (&E
     while let Some(changed) = better(code, &mut entry, (given, steps), &is_early) {
         *code = changed;
     }
-    // What was loaded from such a word may have become a register since.
+    // What was loaded from such a word, or made of such a register, may have become another register since.
+    let live = Liveness::of(code).at(0);
+    entry.registers.retain(|register| given.registers.contains(register) || live >> register.0 & 1 == 1);
     entry.stack.retain(|word| given.stack.contains(word) || is_read(code, word.0));
     entry
 }
@@ -99,192 +81,6 @@ fn is_read(code: &Code, offset: i16) -> bool {
     trace.steps.insert(0, Step { slot, op: Op::Store { bytes: 8, base: 10, off: offset, src: Operand::Imm(0) } });
     stores::stores(&mut stored);
     stored.traces.get(&0).is_none_or(|trace| trace.steps.len() > before)
-}
-
-/// What the names of a trace hold, as far as the frame gives it.
-struct Known {
-    names: [Value; NAMES],
-    stack: Stack,
-    /// The frame is as it came.
-    pristine: bool,
-}
-
-impl Known {
-    fn new(entry: &Entry) -> Self {
-        let mut stack = Stack::zeros();
-        for (offset, extract) in &entry.stack {
-            stack.store((*offset).into(), 8, &Value::Number { bits: extract.bits(), add: 0 });
-        }
-        let mut names = [Value::Opaque; NAMES];
-        names[1] = Value::place(Base::Context, 0);
-        names[10] = Value::place(Base::Stack, 0);
-        names[usize::from(START)] = Value::place(Base::Start, 0);
-        Self { names, stack, pristine: true }
-    }
-
-    fn reg(&self, r: u8) -> Value {
-        self.names[usize::from(r)]
-    }
-
-    fn operand(&self, operand: Operand) -> Value {
-        match operand {
-            Operand::Reg(r) => self.reg(r),
-            Operand::Imm(number) => Value::constant(number as i64 as u64),
-        }
-    }
-
-    /// What an instruction gives, if it gives one register.
-    fn gives(&self, step: &Step, effect: &Effect) -> Value {
-        match step.op {
-            Op::Alu { op, wide, a, b, .. } => self.reg(a).alu(op, wide, self.operand(b)),
-            Op::Move { wide: true, src, .. } => self.operand(src),
-            Op::Move { wide: false, src, .. } => {
-                let value = self.operand(src);
-                value.alu(sluice_ebpf::insn::AluOp::Mov, false, value)
-            }
-            Op::Extend { wide, bits, src, .. } => self.reg(src).extended(wide, bits),
-            Op::Negate { wide, src, .. } => Value::constant(0).alu(sluice_ebpf::insn::AluOp::Sub, wide, self.reg(src)),
-            Op::Rotate { wide, src, right, .. } => self.reg(src).rotated(wide, right),
-            Op::Swap { order, bits, src, .. } => self.reg(src).swapped(order != Order::Little, bits),
-            Op::Constant { value: WideValue::Number(number), .. } => Value::constant(number),
-            Op::Constant { value: WideValue::Map(map), .. } => Value::Map(map),
-            Op::Pack { low, high, bits, .. } => {
-                let part = |r: u8| self.reg(r).as_bits().map(|all| all.low(bits.into()));
-                let both = part(low).zip(part(high));
-                match both.and_then(|(low, high)| low.joined(&high.up(bits.into()))) {
-                    Some(bits) => Value::Number { bits, add: 0 },
-                    None => Value::Opaque,
-                }
-            }
-            Op::Load { bytes, signed, base, off, .. } => {
-                let loaded = self.load(bytes, base, off, effect);
-                if signed { loaded.extended(true, bytes * 8) } else { loaded }
-            }
-            _ => Value::Opaque,
-        }
-    }
-
-    fn load(&self, bytes: u8, base: u8, off: i16, effect: &Effect) -> Value {
-        let Value::Place { base, offset, more: None } = self.reg(base) else { return Value::Opaque };
-        let at = offset + i64::from(off);
-        let seen = at >= 0 && at + i64::from(bytes) <= FRAME as i64;
-        match base {
-            Base::Start if self.pristine && !effect.may_fault && seen => {
-                Value::Number { bits: Bits::loaded(at as u16, bytes), add: 0 }
-            }
-            Base::Stack => self.stack.load(at, bytes),
-            // Helpers move it.
-            Base::Context if self.pristine && (at, bytes) == (4, 4) => Value::place(Base::End, 0),
-            Base::Context if (at, bytes) == (12, 4) => Value::Number { bits: Bits::loaded(IFINDEX, 4), add: 0 },
-            Base::Context if (at, bytes) == (16, 4) => Value::Number { bits: Bits::loaded(QUEUE, 4), add: 0 },
-            _ => Value::Opaque,
-        }
-    }
-
-    fn pass(&mut self, step: &Step, effect: &Effect) -> Value {
-        let gives = self.gives(step, effect);
-        if let Op::Store { bytes, base, off, src } = step.op {
-            match self.reg(base) {
-                Value::Place { base: Base::Stack, offset, more: None } => {
-                    let value = self.operand(src);
-                    self.stack.store(offset + i64::from(off), bytes, &value);
-                }
-                Value::Place { base: Base::Start, .. } => {}
-                _ => self.stack = Stack::default(),
-            }
-        } else if effect.stores & STACK != 0 {
-            self.stack = Stack::default();
-        }
-        self.pristine &= effect.stores & (PACKET | CONTEXT) == 0;
-        for (r, name) in self.names.iter_mut().enumerate() {
-            if effect.writes >> r & 1 == 1 && r != usize::from(START) {
-                *name = gives;
-            }
-        }
-        if effect.writes >> START & 1 == 1 {
-            self.pristine = false;
-            self.names[usize::from(START)] = Value::Opaque;
-        }
-        gives
-    }
-
-    /// So many bytes at an address, in words; none where they may lie outside of the frame or stack.
-    fn words(&self, address: Value, bytes: u32, least: u32) -> Option<Vec<Extract>> {
-        let Value::Place { base, offset, more: None } = address else { return None };
-        let end = offset + i64::from(bytes);
-        let inside = match base {
-            Base::Stack => offset >= -i64::from(address::STACK_BYTES) && end <= 0,
-            Base::Start => offset >= 0 && end <= i64::from(least),
-            _ => false,
-        };
-        if !inside {
-            return None;
-        }
-        let byte = |n: u32| -> Option<[Bit; 8]> {
-            let at = offset + i64::from(n);
-            let value = match base {
-                Base::Stack => self.stack.load(at, 1),
-                Base::Start if self.pristine && (0..FRAME as i64).contains(&at) => {
-                    Value::Number { bits: Bits::loaded(at as u16, 1), add: 0 }
-                }
-                _ => Value::Opaque,
-            };
-            value.as_bits().map(|bits| std::array::from_fn(|bit| bits.0[bit]))
-        };
-        let word = |first: u32| {
-            let mut bits = Bits::constant(0);
-            for n in first..(first + 8).min(bytes) {
-                let at = 8 * (n - first) as usize;
-                bits.0[at..at + 8].copy_from_slice(&byte(n)?);
-            }
-            Extract::new(&bits)
-        };
-        (0..bytes).step_by(8).map(word).collect()
-    }
-}
-
-/// The lookup that the program comes to first, and the program without it.
-fn lookup(code: &Code, image: &Image, least: u32) -> Option<(Lookup, Code, Vec<Step>)> {
-    let trace = code.traces.get(&0)?;
-    let mut known = Known::new(&Entry::default());
-    let mut found = None;
-    for (index, step) in trace.steps.iter().enumerate() {
-        let effect = Effect::of(step, &code.regions);
-        if let Op::Helper { id: LOOKUP, handle: Some(map), second, .. } = step.op {
-            let address = match second {
-                Some((base, more)) => {
-                    known.reg(base).alu(sluice_ebpf::insn::AluOp::Add, true, Value::constant(i64::from(more) as u64))
-                }
-                None => known.reg(2),
-            };
-            let spec = image.maps.get(map as usize)?;
-            if !is_searched(spec.kind) {
-                return None;
-            }
-            found =
-                Some((index, Lookup { map, key: known.words(address, spec.key_size, least)?, bytes: spec.key_size }));
-            break;
-        }
-        if effect.shared || effect.may_fault || step.op.is_barrier() || step.op.branch().is_some() || step.op.ends() {
-            return None;
-        }
-        known.pass(step, &effect);
-    }
-    let (index, lookup) = found?;
-    if lookup.key.iter().map(Extract::steps).sum::<usize>() > STEPS {
-        return None;
-    }
-    let mut without = code.clone();
-    let trace = without.traces.get_mut(&0)?;
-    let before = trace.steps[..index].to_vec();
-    trace.steps.remove(index);
-    stores::stores(&mut without);
-    dead::dead(&mut without);
-    // The answer is in r0 from the beginning on.
-    let kept = &without.traces.get(&0)?.steps;
-    let uses = |step: &&Step| (step.op.reads() | step.op.writes()) & 1 != 0;
-    let free = !kept.iter().filter(|step| before.contains(step)).any(|step| uses(&step));
-    free.then_some((lookup, without, before))
 }
 
 /// A value that the engine could give.

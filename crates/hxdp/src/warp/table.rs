@@ -3,7 +3,7 @@
 use super::bits::Seen;
 use super::check::{check, first};
 use super::key::{Asks, Key, LANES, Predicate, asks};
-use super::path::{Path, path};
+use super::path::{Answer, Path, path};
 use super::peel::{self, Entry};
 use super::placed::placed;
 use super::rows::Rows;
@@ -188,29 +188,31 @@ impl Code {
         state: &State,
         (target, steps, ordered): (&Target, usize, bool),
     ) -> Result<Vec<Self>, CompileError> {
-        let made = |state: &State| path(program, state, state.slot).map(|path| Path { ordered, ..path });
-        let of = |state: &State, given: &Entry| match made(state) {
+        let made =
+            |state: &State, answer| path(program, state, state.slot).map(|path| Path { answer, ordered, ..path });
+        let of = |state: &State, answer, given: &Entry| match made(state, answer) {
             Some(path) => compile_leaf(image, &path, target, (given, steps)).map(|leaf| Some((leaf, path.slots))),
             None => Ok(None),
         };
-        let Some(code) = of(state, &Entry::default())? else { return Ok(Vec::new()) };
+        let none = Entry::default();
+        let Some(code) = of(state, Answer::Either, &none)? else { return Ok(Vec::new()) };
         let entry = code.0.entry.clone();
         let mut codes = vec![(vec![code], entry)];
-        let lookup = codes[0].1.lookup.clone();
-        let answered =
-            |found| state.answered(image, program, found).filter(|state| lookup.is_some() && state.work <= WORK);
+        let answered = |found| state.answered(image, program, found).filter(|on| on.work == state.work);
         if let (Some(found), Some(missed)) = (answered(true), answered(false))
-            && let Some(on_found) = of(&found, &Entry::default())?
-            && on_found.0.entry.lookup == lookup
-            && let Some(on_missed) = of(&missed, &on_found.0.entry)?
-            && on_missed.0.entry.lookup == lookup
-            && (found.work, missed.work) == (state.work, state.work)
+            && let Some(on_found) = of(&found, Answer::Found, &none)?
+            && on_found.0.entry.lookup.is_some()
+            && let Some(on_missed) = of(&missed, Answer::Missed, &on_found.0.entry)?
+            && on_missed.0.entry.lookup == on_found.0.entry.lookup
         {
             let entry = on_missed.0.entry.clone();
             codes.push((vec![on_found, on_missed], entry));
         }
         // What the checker does not find right stays as it is.
-        codes.retain(|(leaves, entry)| leaves.iter().all(|(leaf, _)| is_right(&leaf.peeled, entry, image)));
+        codes.retain(|(leaves, entry)| {
+            let answers = if leaves.len() > 1 { &[Answer::Found, Answer::Missed][..] } else { &[Answer::Either] };
+            leaves.iter().zip(answers).all(|((leaf, _), answer)| is_right(&leaf.peeled, (entry, *answer), image))
+        });
         let of = |(leaves, entry): (Vec<(CompiledLeaf, Vec<u32>)>, Entry)| {
             let compiled = leaves.into_iter().map(|(leaf, slots)| (leaf.compiled, slots)).collect();
             Self { compiled, entry, gain: Gain::default() }
@@ -230,7 +232,7 @@ impl Code {
 }
 
 /// Whether a leaf's code does the same behind `peel` as before, and in registers of a core.
-fn is_right([before, after, renamed]: &[pass::Code; 3], entry: &Entry, image: &Image) -> bool {
+fn is_right([before, after, renamed]: &[pass::Code; 3], entry: (&Entry, Answer), image: &Image) -> bool {
     check(before, after, entry, image).and_then(|()| first(before, renamed, entry, image)).is_ok()
 }
 

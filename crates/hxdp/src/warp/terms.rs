@@ -45,6 +45,8 @@ pub enum Node {
     Loaded(u32, Term, u8),
     /// What a step gives that is done in order: its number, and the register.
     Given(u32, u8),
+    /// What a lookup in this per-CPU map gives the first processor.
+    FirstCopy(u32),
     /// A byte of the stack, by its place, behind such a step that may have written it; what was there before.
     Stack(u32, u16, Byte),
 }
@@ -53,6 +55,8 @@ pub enum Node {
 #[derive(Debug, Default)]
 pub struct Terms {
     nodes: HashMap<Node, u32>,
+    /// Pairs of numbers whose sum is known, and that.
+    sums: Vec<([Term; 2], Term)>,
 }
 
 impl Bit {
@@ -146,6 +150,14 @@ impl Terms {
         Term { bits: from_fn(|n| Bit::Of(id, n as u8)), add: 0 }
     }
 
+    /// What a lookup in a per-CPU map gives the first processor, where another one gets `own`.
+    pub fn first_copy(&mut self, map: u32, own: Term) -> Term {
+        let first = self.node(Node::FirstCopy(map));
+        let distance = self.pure(Op::Copy { dst: 0, map }, |_| Term::constant(0));
+        self.sums.push(([first, distance], own));
+        first
+    }
+
     /// A number's bits.
     fn bits(&mut self, term: Term) -> [Bit; 64] {
         if term.add == 0 { term.bits } else { self.node(Node::Sum(term)).bits }
@@ -190,6 +202,10 @@ impl Terms {
     /// Of two numbers; `shape` is the operation without its registers.
     fn of_two(&mut self, shape: Op, (op, wide): (AluOp, bool), a: Term, b: Term) -> Term {
         let (a, b) = if wide { (a, b) } else { (self.low(a, 32), self.low(b, 32)) };
+        let sum = self.sums.iter().find(|(of, _)| (op, wide) == (AluOp::Add, true) && (*of == [a, b] || *of == [b, a]));
+        if let Some((_, sum)) = sum {
+            return *sum;
+        }
         if let (Some(a), Some(b)) = (a.known(), b.known()) {
             return Term::constant(alu::alu(op, wide, a, b));
         }

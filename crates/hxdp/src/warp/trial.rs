@@ -1,7 +1,7 @@
 //! What a leaf saves: its packets in the bundle model, with and without it.
 
 use super::bits::Seen;
-use super::peel::Lookup;
+use super::lookup::Lookup;
 use super::table::{Action, Leaf, Rule, Table};
 use super::witness::Witness;
 use crate::cycles::{Arrivals, Engine, Load, Trace, simulate};
@@ -64,7 +64,7 @@ impl Trial {
         let passes = |trace: &Trace| trace.issues.len() + trace.issues.iter().filter(|issue| issue.twice).count();
         let issues = traces.iter().map(passes).sum::<usize>() as f64 / traces.len() as f64;
         let load = Load { traces: &traces, arrivals: Arrivals::BackToBack, warm: WARM, measured: MEASURED };
-        Some(Taken { issues, cycles: simulate(&self.engine.with_warp(), &load).cycles_per_packet() })
+        Some(Taken { issues, cycles: simulate(&self.engine, &load).cycles_per_packet() })
     }
 
     fn packet(

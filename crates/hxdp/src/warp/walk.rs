@@ -215,7 +215,9 @@ impl State {
     pub fn answered(&self, image: &Image, program: &Program, found: bool) -> Option<Self> {
         let kind = program.insns.get(self.slot as usize)?.kind(None).ok()?;
         let Value::Map(map) = self.reg(1) else { return None };
-        if !matches!(kind, Kind::CallHelper { id: LOOKUP }) || !is_searched(image.maps.get(map as usize)?.kind) {
+        if !matches!(kind, Kind::CallHelper { id: LOOKUP })
+            || !super::lookup::is_searched(image.maps.get(map as usize)?.kind)
+        {
             return None;
         }
         let mut on = self.clone();
@@ -453,11 +455,6 @@ impl State {
         let is_array = matches!(spec.kind, MapType::Array | MapType::PercpuArray);
         is_array.then_some(Value::Element { map, index, offset: 0 })
     }
-}
-
-/// Whether the map engine searches a key in maps of this kind, with the same answer on every processor: before a packet has one.
-pub fn is_searched(kind: MapType) -> bool {
-    matches!(kind, MapType::Hash | MapType::LruHash | MapType::LpmTrie)
 }
 
 /// An offset in the own stack frame.

@@ -1,9 +1,9 @@
 //! The tables of docs/warp-paper.md: `UPDATE_DOCS=1 cargo test -p sluice-hxdp --test all cycle_figures::paper` writes them.
 
 use super::paper_paths::{Way, ways};
-use super::path_list::{PATHS, Path};
+use super::path_list::{PATHS, Path, decided};
 use super::plot::{Axis, Look, Plot, Scale, Series};
-use super::{DEFAULT, paths, warp, with_table};
+use super::{DEFAULT, paths, with_table};
 use crate::support::{Replay, image, steps, target};
 use sluice_hxdp::warp::paper::{Table, optimize};
 use sluice_hxdp::{Engine, compile, cycles::mean_alone};
@@ -62,16 +62,16 @@ const PUBLISHED: [Published; 11] = [
     ("tunnel #4", "33 %", [Some(1288), Some(1368)], [113.1, 88.0]),
     ("NAT #2, known flow", "-", [Some(1364), Some(1444)], [132.3, 106.8]),
     ("Suricata #46", "82 to 100 %", [Some(1112), Some(1124)], [71.0, 23.0]),
-    ("Suricata #23, header_filter", "100 %", [None, None], [58.0, 3.02]),
+    ("Suricata #23, by header", "100 %", [None, None], [58.0, 3.02]),
     ("Katran #11, established", "18.7 %", [Some(1942), Some(1501)], [277.8, 120.2]),
     ("router #7, two tries", "54 to 57 %", [Some(1212), Some(1304)], [94.0, 72.0]),
     ("tunnel #4, four operations on maps", "33 %", [Some(1288), Some(1368)], [113.1, 88.0]),
     ("Katran #11, eleven operations on maps", "18.7 %", [Some(1942), Some(1501)], [277.8, 120.2]),
-    ("TX by verdict, header_filter", "100 %", [None, None], [6.9, 5.05]),
+    ("TX by verdict", "100 %", [None, None], [6.9, 5.05]),
 ];
 
 fn path_of(what: &str) -> Path {
-    let all = PATHS.into_iter().chain(warp::decided());
+    let all = PATHS.into_iter().chain(decided());
     all.into_iter().find(|path| path.what == what).unwrap_or_else(|| panic!("no path {what}"))
 }
 
@@ -177,7 +177,7 @@ fn instructions_of_paths() -> String {
         let runs = &paper.papers[0].1;
         let insns = [0, 1].map(|at| mean(&|packet| runs[packet].instructions[at]));
         let issues = [0, 1].map(|at| mean(&|packet| runs[packet].issues[at]));
-        let ours = warp::passes(&paths::warped(&path).traces);
+        let ours = super::warp::passes(&paths::warped(&path).traces);
         let operations = [&paper, &warped].map(|replay| mean(&|packet| replay.operations[0].1[packet]));
         assert!(insns[1] <= insns[0] && issues[1] <= issues[0] && ours <= issues[0], "{what}");
         let _ = writeln!(
@@ -263,12 +263,12 @@ fn speed() -> String {
         "| path | program | cycles, published | with | times as fast | ours | with | times as fast | latency in ns, published | with | cycles alone, ours | with |\n|",
     );
     out.push_str(&format!("{}\n", " --- |".repeat(12)));
-    let engines = [Engine::default(), Engine::default().with_warp()];
+    let engine = Engine::default();
     for (what, _, latency, published) in PUBLISHED {
         let path = path_of(what);
         let mixes = [paths::packets(&path, DEFAULT), paths::warped(&path)];
-        let [without, with] = [0, 1].map(|at| paths::cycles(&mixes[at], &engines[at]));
-        let alone = [0, 1].map(|at| mean_alone(&engines[at], &mixes[at].traces));
+        let [without, with] = [0, 1].map(|at| paths::cycles(&mixes[at], &engine));
+        let alone = [0, 1].map(|at| mean_alone(&engine, &mixes[at].traces));
         let [before, after] = latency.map(|ns| ns.map_or_else(|| String::from("-"), |ns| ns.to_string()));
         let _ = writeln!(
             out,

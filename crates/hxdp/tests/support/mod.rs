@@ -143,6 +143,11 @@ impl Twins {
         self.paper = Some(Paper::new(&self.image));
     }
 
+    /// The next packets are this processor's.
+    pub fn on(&mut self, cpu: u32) {
+        self.each(|runtime, _| runtime.world.cpu = cpu);
+    }
+
     /// Runs a packet on both sides and compares what became of it.
     pub fn run(&mut self, program: usize, frame: &[u8], ingress: Ingress) -> Result<Outcome, String> {
         let [(runtime, installed, packet), (other, other_installed, other_packet)] = &mut self.sides;

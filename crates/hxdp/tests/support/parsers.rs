@@ -6,6 +6,8 @@ use std::fmt::Write;
 
 /// Writes a parser: lengths are tested, fields compared, a key is put together, an entry looked up.
 struct Parser<'r> {
+    /// Bytes of the key of its lookup.
+    key: u32,
     rng: &'r mut Rng,
     text: String,
     labels: u32,
@@ -187,7 +189,10 @@ impl Parser<'_> {
         self.line("r7 = *(u32 *)(r1 +12)");
         self.line("r1 = 0");
         self.line("*(u64 *)(r10 -16) = r1");
-        self.line("*(u64 *)(r10 -24) = r1");
+        let first = -16 - self.key as i32;
+        for at in (first..-16).step_by(8) {
+            self.line(format!("*(u64 *)(r10 {at}) = r1"));
+        }
         self.length(14);
         for _ in 0..1 + self.rng.index(6) {
             match self.rng.index(8) {
@@ -204,13 +209,17 @@ impl Parser<'_> {
                 _ => self.compare(),
             }
         }
-        for at in [-24, -20] {
-            let bytes = self.field().min(4);
-            self.line(format!("*(u{} *)(r10 {at}) = r5", 8 * bytes));
+        // A word of one field or of two.
+        for at in (first..-16).step_by(8) {
+            let most = if self.rng.chance(1, 2) { 8 } else { 4 };
+            for at in (at..at + 8).step_by(most as usize) {
+                let bytes = self.field().min(most);
+                self.line(format!("*(u{} *)(r10 {at}) = r5", 8 * bytes));
+            }
         }
         self.line("r9 = r2");
         self.line("r2 = r10");
-        self.line("r2 += -24");
+        self.line(format!("r2 += {first}"));
         self.line("r1 = map[flows]");
         self.line("call bpf_map_lookup_elem");
         if self.rng.chance(1, 2) {
@@ -250,10 +259,12 @@ impl Parser<'_> {
 
 /// A parser, and its text.
 pub fn parser(rng: &mut Rng) -> (Image, String) {
-    let text = Parser { rng, text: String::new(), labels: 0, proved: 0 }.program();
+    let key = 8 * (1 + rng.index(4)) as u32;
+    let text = Parser { key, rng: &mut *rng, text: String::new(), labels: 0, proved: 0 }.program();
     let program = sluice_ebpf::insn::assemble("parser", &text, &["counters", "flows"]);
     let program = program.unwrap_or_else(|e| panic!("{text}\n{e:?}"));
     let counters = sluice_ebpf::MapSpec::new("counters", MapType::PercpuArray, 4, 8, 4);
-    let flows = sluice_ebpf::MapSpec::new("flows", MapType::Hash, 8, 8, 64);
+    let kinds = [MapType::Hash, MapType::LruHash, MapType::PercpuHash, MapType::LruPercpuHash];
+    let flows = sluice_ebpf::MapSpec::new("flows", kinds[rng.index(kinds.len())], key, 8, 64);
     (Image { programs: vec![program], maps: vec![counters, flows], ..Image::default() }, text)
 }

@@ -80,6 +80,11 @@ pub enum XdpPut {
         /// Index of the value.
         index: u32,
     },
+    /// How far a processor's copies lie behind those of the one before, of a per-CPU map.
+    Copy {
+        /// Map.
+        map: u32,
+    },
     /// A constant: the handle of a map.
     Handle {
         /// Map.
@@ -172,6 +177,11 @@ impl XdpCode {
                     if place.copies > 0 {
                         part.op = XdpOp::Element.code();
                     }
+                }
+                XdpPut::Copy { map: index } => {
+                    let place = map(index)?;
+                    put_number(part, u64::from(place.copies << place.shift) << 32);
+                    part.op = XdpOp::Element.code();
                 }
                 XdpPut::Handle { map: index } => {
                     put_number(part, u64::from(entry::HANDLES) + u64::from(map(index)?.number))

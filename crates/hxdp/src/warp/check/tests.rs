@@ -37,13 +37,13 @@ impl Peeled {
     }
 
     fn check(&self) -> Result<(), String> {
-        check(&self.before, &self.after, &self.entry, &self.image)
+        check(&self.before, &self.after, (&self.entry, self.path.answer), &self.image)
     }
 
     /// In registers of a core, too.
     fn whole(&self) -> Result<(), String> {
         self.check()?;
-        first(&self.before, &self.renamed, &self.entry, &self.image)
+        first(&self.before, &self.renamed, (&self.entry, self.path.answer), &self.image)
     }
 
     /// With another first trace behind `peel`; whether that is found.
@@ -61,7 +61,7 @@ impl Peeled {
 
     /// With another entry.
     fn finds_entry(&self, entry: &Entry) -> bool {
-        check(&self.before, &self.after, entry, &self.image).is_err()
+        check(&self.before, &self.after, (entry, self.path.answer), &self.image).is_err()
     }
 
     /// What registers hold before each step of the first trace, and at its end.
@@ -69,8 +69,9 @@ impl Peeled {
         let mut side = Side::new(&self.after, terms);
         side.begins_with(&self.entry, terms).expect("it fits");
         let mut number = u32::from(self.entry.lookup.is_some());
-        if number > 0 {
+        if let Some(lookup) = &self.entry.lookup {
             side.names[0] = terms.node(Node::Given(ANSWER, 0));
+            side.answered(lookup, self.path.answer, &self.image, terms).expect("a leaf's lookup");
         }
         let mut all = vec![side.names];
         for step in self.steps() {
@@ -109,8 +110,9 @@ pub fn groups(names: &[&str]) -> Vec<Codes> {
             let tree = Tree::of(&image, program, &Stored::default());
             for (at, _) in tree.leaves() {
                 let (Branch::Leaf(End::Cut { slot, .. }), state) = &tree.nodes[at] else { continue };
-                let of = |state: &State, slot: u32, given: &Entry| {
+                let of = |state: &State, slot: u32, answer: Answer, given: &Entry| {
                     let path = path(program, state, slot).filter(|_| !state.path.is_empty())?;
+                    let path = Leaf { answer, ..path };
                     let [before, after, renamed] = peeled_leaf(&image, &path, (given, peel::STEPS));
                     let (what, entry) = (format!("{} leaf {at}", program.name), after.entry.clone());
                     Some(Peeled {
@@ -124,11 +126,11 @@ pub fn groups(names: &[&str]) -> Vec<Codes> {
                         entry,
                     })
                 };
-                all.extend(of(state, *slot, &Entry::default()).map(|leaf| vec![leaf]));
+                all.extend(of(state, *slot, Answer::Either, &Entry::default()).map(|leaf| vec![leaf]));
                 let on = |found| state.answered(&image, program, found);
                 let Some((some, none)) = on(true).zip(on(false)) else { continue };
-                let Some(some) = of(&some, some.slot, &Entry::default()) else { continue };
-                let Some(none) = of(&none, none.slot, &some.entry) else { continue };
+                let Some(some) = of(&some, some.slot, Answer::Found, &Entry::default()) else { continue };
+                let Some(none) = of(&none, none.slot, Answer::Missed, &some.entry) else { continue };
                 let entry = none.entry.clone();
                 all.push(vec![Peeled { entry, ..some }, none]);
             }
@@ -347,13 +349,13 @@ fn a_value_in_another_register_of_a_core_is_found() {
                 }
                 let trace = |leaf: &mut Peeled, op: Op| leaf.renamed.traces.get_mut(&0).expect("it").steps[at].op = op;
                 trace(&mut leaf, op);
-                let found = first(&leaf.before, &leaf.renamed, &leaf.entry, &leaf.image).is_err();
+                let found = first(&leaf.before, &leaf.renamed, (&leaf.entry, leaf.path.answer), &leaf.image).is_err();
                 trace(&mut leaf, step.op);
                 // What gives a register what it holds is none, wherever it leads.
                 let is_idle = || {
                     let mut code = leaf.renamed.clone();
                     code.traces.get_mut(&0).expect("it").steps.remove(at);
-                    first(&leaf.before, &code, &leaf.entry, &leaf.image).is_ok()
+                    first(&leaf.before, &code, (&leaf.entry, leaf.path.answer), &leaf.image).is_ok()
                 };
                 let is_pure = step.op.is_pure() || matches!(step.op, Op::Load { quiet: true, .. });
                 if !found && is_pure && is_idle() {
@@ -393,7 +395,7 @@ fn a_change_of_another_trace_is_found() {
             let with = |change: &dyn Fn(&mut crate::pass::Trace)| {
                 let mut after = leaf.after.clone();
                 change(after.traces.get_mut(label).expect("it is there"));
-                check(&leaf.before, &after, &leaf.entry, &leaf.image).is_err()
+                check(&leaf.before, &after, (&leaf.entry, leaf.path.answer), &leaf.image).is_err()
             };
             let removed = with(&|trace| {
                 trace.steps.pop();
