@@ -262,14 +262,20 @@ fn a_program_without_a_table_says_so() {
 }
 
 #[test]
-fn a_program_that_only_fits_without_its_leaves_has_none() {
+fn leaves_do_not_take_the_last_quarter_of_the_pages() {
     let (mut linker, mut rows) = (linker(), Rows::new(&TINY));
-    let pages = ENGINE.pages();
-    rows.run(&linker.load(7, &object(64 * (pages - 1), Vec::new())).unwrap());
+    let (all, quarter) = (ENGINE.pages(), ENGINE.pages() / 4);
+    rows.run(&linker.load(7, &object(64 * (all - quarter - 1), Vec::new())).unwrap());
     assert!(has_table(&rows, &linker, 7));
     rows.run(&linker.unload(7).unwrap());
-    rows.run(&linker.load(7, &object(64 * pages, Vec::new())).unwrap());
+    rows.run(&linker.load(7, &object(64 * (all - quarter), Vec::new())).unwrap());
     assert!(!has_table(&rows, &linker, 7));
+    rows.run(&linker.load(8, &object(64 * quarter, Vec::new())).unwrap());
+    assert!(!has_table(&rows, &linker, 8));
+    rows.run(&linker.unload(7).unwrap());
+    rows.run(&linker.unload(8).unwrap());
+    // A program itself may take all of them.
+    rows.run(&linker.load(7, &object(64 * all, Vec::new())).unwrap());
     assert_eq!(linker.load(8, &object(1, Vec::new())).unwrap_err().code(), "E0807");
 }
 
