@@ -96,3 +96,5 @@ mod xdp_told;
 mod xdp_tries;
 mod xdp_unanswered;
 mod xdp_warp;
+mod xdp_warp_load;
+mod xdp_warp_modules;

@@ -24,7 +24,7 @@ const BUCKETS: u32 = 16;
 /// Loads a program without maps for a module, into pages of its own.
 fn load(engine: &mut Engine, module: u8, text: &str, serial: bool) {
     let start = u16::from(module) * PAGE_ROWS as u16;
-    engine.load(module, 0, &Rows { serial, ..Rows::compiled(text, start) }, start);
+    engine.load(module, 0, &Rows { serial, waits: serial, ..Rows::compiled(text, start) }, start);
 }
 
 /// A frame whose program goes round so often and ends so; its number is in it.

@@ -1,9 +1,7 @@
 //! The paths of the aims with the warp engine in front of the cores.
 
-use super::paths::path_list::{BACK, BY_HEADER, LIMITS, PATHS, dropped};
-use super::paths::{Flood, Ready, TENANT, alone, interval, open, ready_on};
-use super::support::device::object;
-use crate::traffic::frames::with_tag;
+use super::paths::path_list::{DECIDED, LIMITS, PATHS, decided};
+use super::paths::{Flood, alone, interval, open, ready_on};
 use std::fmt::Write;
 
 /// Cycles back to back and alone.
@@ -18,34 +16,19 @@ pub fn table(seed: u64) -> String {
     );
     out.push_str(&" --- |".repeat(10));
     out.push('\n');
-    for path in &PATHS {
+    let limits = |what: &str| {
+        let known = LIMITS.iter().find(|(known, ..)| *known == what).map(|(_, limit, with)| (*limit, *with));
+        known.or(DECIDED.iter().find(|(known, ..)| *known == what).map(|(.., limit, _, with)| (*limit, Some(*with))))
+    };
+    for path in PATHS.into_iter().chain(decided()) {
         let measured = [false, true].map(|warp| {
-            ready_on(open(seed, warp)?, path, false).map(|mut ready| {
+            ready_on(open(seed, warp)?, &path, false).map(|mut ready| {
                 (interval(&mut ready, path.what, path.begins_flows(), &Flood::default()), alone(&mut ready))
             })
         });
-        let known = LIMITS.iter().find(|(what, ..)| *what == path.what);
-        let (limit, with) = known.map_or((None, None), |(_, limit, with)| (Some(*limit), *with));
-        row(
-            &mut out,
-            (path.what, path.program),
-            measured,
-            limit.filter(|limit| limit.is_finite()),
-            (path.published, with),
-        );
-    }
-    let bare = [
-        ("Suricata #23, by header", BY_HEADER, dropped(), 1.05, 58.0, 3.0),
-        ("TX by verdict", BACK, vec![2; 64], 2.0, 6.9, 5.05),
-    ];
-    for (what, text, frame, limit, published, with) in bare {
-        let measured = [false, true].map(|warp| {
-            let mut nic = open(seed, warp)?;
-            nic.put(TENANT, &object("bare", text, Vec::new(), &[])).map_err(|e| e.to_string())?;
-            let mut ready = Ready { nic, frames: vec![with_tag(frame.clone(), TENANT)] };
-            Ok((interval(&mut ready, what, false, &Flood::default()), alone(&mut ready)))
-        });
-        row(&mut out, (what, "not shipped"), measured, Some(limit), (published, Some(with)));
+        let (limit, with) = limits(path.what).map_or((None, None), |(limit, with)| (Some(limit), with));
+        let limit = limit.filter(|limit| limit.is_finite());
+        row(&mut out, (path.what, path.program), measured, limit, (path.published, with));
     }
     out
 }

@@ -45,6 +45,8 @@ pub struct Rows {
     pub grows: bool,
     /// Packets of a flow are not executed at the same time.
     pub serial: bool,
+    /// A packet may wait for another one with a context: for its turn in their flow, or for a lock.
+    pub waits: bool,
     pub frames: u8,
     pub records: u8,
     /// Its table in front of the cores, with the leaves as they are placed.
@@ -100,6 +102,7 @@ impl Rows {
             frames: code.frames,
             records: code.records,
             serial: code.serial,
+            waits: code.waits,
         })
     }
 }
@@ -382,7 +385,7 @@ impl Engine {
             serial: rows.serial,
             frames: rows.frames,
             records: rows.records,
-            waits: rows.serial,
+            waits: rows.waits,
         }
     }
 

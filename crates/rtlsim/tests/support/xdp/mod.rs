@@ -5,6 +5,7 @@ pub mod accounts;
 pub mod device;
 pub mod engine;
 pub mod events;
+pub mod leaves;
 pub mod marks;
 pub mod outside;
 pub mod pair;
