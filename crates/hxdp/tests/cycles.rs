@@ -52,7 +52,7 @@ const LOOKUP: Issue = Issue {
 
 /// One core, nothing reserved, no order.
 fn core(contexts: usize) -> Engine {
-    Engine { cores: 1, reserve: 0, order: Order::None, ..Engine::default().with_contexts(contexts) }
+    Engine { cores: 1, warp: 0, reserve: 0, order: Order::None, ..Engine::default().with_contexts(contexts) }
 }
 
 /// A dropped packet of one row.
@@ -83,6 +83,9 @@ fn one_packet_alone_takes_the_sum_of_its_parts() {
     assert_eq!(alone(&core(1), &sent(&[EXIT], 1)), 24);
     assert_eq!(alone(&core(1), &sent(&[EXIT], 24)), 24 + 23 + 23);
     assert_eq!(alone(&core(1), &dropped(&[ALU, ALU, EXIT])), 20 + 10);
+    // The warp engine looks at it before.
+    let behind = Engine { warp: Engine::default().warp, ..core(1) };
+    assert_eq!(alone(&behind, &dropped(&[EXIT])), 10 + 20);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use sluice_hxdp::warp::tree::Tree;
 use sluice_hxdp::warp::witness::witness;
 
 /// Packets of a program.
-const PACKETS: usize = 40;
+const PACKETS: usize = 80;
 
 #[test]
 fn random_parsers_do_the_same_by_their_tables() {
