@@ -5,7 +5,7 @@ use crate::parsers::parser;
 use crate::support;
 use crate::xdp::engine::{Engine, INTERFACES, MODULE, open_tiny};
 use crate::xdp::pair::{Pair, image};
-use crate::xdp::together::together;
+use crate::xdp::together::{in_flows, together};
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, MapSpec, MapType, Program};
 use sluice_formats::limits::packet_id;
@@ -275,22 +275,7 @@ fn packets_that_wait_for_their_flow_do_not_wait_for_ever() {
             frame[12..14].copy_from_slice(&[plain as u8, flow as u8]);
             sent.push((flow as u8, packet_id(0, number as u32), frame));
         }
-        for (flow, id, frame) in &sent {
-            engine.offer_flow(*id, MODULE, (*flow).into(), frame);
-        }
-        engine.end(sent.len());
-        engine.stall(0, 0);
-        engine.quiesce();
-        let verdicts = std::mem::take(&mut engine.verdicts);
-        assert_eq!(verdicts.len(), sent.len(), "packets wait for ever");
-        // In a flow one after the other, as they came.
-        for (flow, id, frame) in &sent {
-            let fate = pair.interpret(0, frame);
-            let verdict = verdicts.iter().find(|verdict| verdict.id == *id).expect("each has ended");
-            assert_eq!(pair.found(&mut engine, verdict), fate, "flow {flow}, packet {id:#x}");
-        }
-        engine.forget();
-        pair.compare_maps(&mut engine);
+        in_flows(&mut engine, &mut pair, &sent);
     }
 }
 

@@ -5,6 +5,7 @@ use crate::xdp::device::Nic;
 use crate::xdp::engine::{MODULE, open_tiny};
 use crate::xdp::leaves::{hits, table_of, tagged};
 use crate::xdp::pair::Pair;
+use crate::xdp::together::in_flows;
 use sluice_device::{Device, Event, Offer, Verdict};
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, MapSpec, MapType, Program, tenant};
@@ -81,21 +82,7 @@ fn packets_of_a_flow_get_contexts_in_their_order_whatever_is_made_for_them() {
             frame[12..14].copy_from_slice(&[plain.into(), flow]);
             sent.push((flow, packet_id(0, number as u32), frame));
         }
-        for (flow, id, frame) in &sent {
-            engine.offer_flow(*id, MODULE, (*flow).into(), frame);
-        }
-        engine.end(sent.len());
-        engine.stall(0, 0);
-        engine.quiesce();
-        let verdicts = std::mem::take(&mut engine.verdicts);
-        assert_eq!(verdicts.len(), sent.len(), "packets wait for ever");
-        for (flow, id, frame) in &sent {
-            let fate = pair.interpret(0, frame);
-            let verdict = verdicts.iter().find(|verdict| verdict.id == *id).expect("each has ended");
-            assert_eq!(pair.found(&mut engine, verdict), fate, "flow {flow}, packet {id:#x}");
-        }
-        engine.forget();
-        pair.compare_maps(&mut engine);
+        in_flows(&mut engine, &mut pair, &sent);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Packets that are executed at the same time: the bundle model follows the order that the engine tells, one thread a context.
 
-use super::engine::Engine;
+use super::engine::{Engine, MODULE};
 use super::pair::{Fate, Pair, fate};
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{MapSpace, Packet, Runtime};
@@ -146,4 +146,23 @@ fn start(pair: &Pair, port: u8, frame: Vec<u8>, processor: u8) -> Running {
         fate(&outcome, packet.frame(), port)
     });
     Running { go, done, thread }
+}
+
+/// Packets of flows, by their numbers: in a flow one after the other, as they came, each as it is interpreted; and maps.
+pub fn in_flows(engine: &mut Engine, pair: &mut Pair, sent: &[(u8, u32, Vec<u8>)]) {
+    for (flow, id, frame) in sent {
+        engine.offer_flow(*id, MODULE, (*flow).into(), frame);
+    }
+    engine.end(sent.len());
+    engine.stall(0, 0);
+    engine.quiesce();
+    let verdicts = std::mem::take(&mut engine.verdicts);
+    assert_eq!(verdicts.len(), sent.len(), "packets wait for ever");
+    for (flow, id, frame) in sent {
+        let fate = pair.interpret(0, frame);
+        let verdict = verdicts.iter().find(|verdict| verdict.id == *id).expect("each has ended");
+        assert_eq!(pair.found(engine, verdict), fate, "flow {flow}, packet {id:#x}");
+    }
+    engine.forget();
+    pair.compare_maps(engine);
 }
