@@ -12,6 +12,7 @@ use crate::op::LOOKUP;
 use sluice_ebpf::MapId;
 use sluice_ebpf::address::frame_pointer;
 use sluice_ebpf::vm::{Cpu, Ingress};
+use sluice_formats::xdp::rows::XdpWarpLeafRow;
 use sluice_object::xdp::XdpWarp;
 use sluice_object::xdp::warp::matcher;
 
@@ -23,6 +24,8 @@ pub struct Bound {
     rows: XdpWarp,
     /// Maps that each leaf looks up in, or counts in.
     maps: Vec<Vec<Option<MapId>>>,
+    /// Cycles that each leaf's steps take the engine.
+    cycles: Vec<u8>,
 }
 
 /// Where a packet begins.
@@ -42,7 +45,13 @@ impl Bound {
             Action::Plain => Vec::new(),
         };
         let maps = table.leaves.iter().map(|leaf| of(&leaf.action)).collect();
-        Self { rows: encode(&table), table, maps }
+        let rows = encode(&table);
+        let cycles_of = |leaf: &XdpWarpLeafRow| {
+            let first = usize::from(leaf.step);
+            cycles(&rows.steps[first..first + usize::from(leaf.steps)], first) as u8
+        };
+        let cycles = rows.leaves.iter().map(cycles_of).collect();
+        Self { rows, table, maps, cycles }
     }
 
     /// The leaf of a packet.
@@ -100,10 +109,8 @@ impl Bound {
                 let map = self.maps[at].first().copied().flatten();
                 let search = entry.lookup.as_ref().zip(map).and_then(|(lookup, map)| search(cpu, &seen, lookup, map));
                 let missed = missed.filter(|_| search.is_some() && cpu.registers[0] == 0);
-                let made = &self.rows.leaves[at];
-                let (first, steps) = (usize::from(made.step), usize::from(made.steps));
-                let cycles = cycles(&self.rows.steps[first..first + steps], first);
-                (Begin::Row(missed.unwrap_or(*row)), Start::Resume { steps: made.steps, cycles: cycles as u8, search })
+                let (steps, cycles) = (self.rows.leaves[at].steps, self.cycles[at]);
+                (Begin::Row(missed.unwrap_or(*row)), Start::Resume { steps, cycles, search })
             }
         }
     }
@@ -124,11 +131,12 @@ fn add(cpu: &mut Cpu<'_>, count: &Count, map: Option<MapId>) {
     }
 }
 
+/// A packet has no processor yet: of a per-CPU map it gets the first copy. No other map asks.
+const NO_PROCESSOR: u32 = 0;
+
 /// Carries out a lookup; its answer is in r0.
 fn search(cpu: &mut Cpu<'_>, seen: &Seen, lookup: &Lookup, map: MapId) -> Option<Search> {
-    // A packet has no processor yet: of a per-CPU map it gets the first copy.
-    let per_cpu = cpu.maps.spec(map).is_some_and(|spec| spec.kind.is_per_cpu());
-    let value = cpu.maps.lookup(map, &lookup.key_of(seen), if per_cpu { 0 } else { cpu.world.cpu });
+    let value = cpu.maps.lookup(map, &lookup.key_of(seen), NO_PROCESSOR);
     cpu.registers[0] = value.map_or(0, u64::from);
     cpu.maps.spec(map).map(|spec| Search::new(LOOKUP, spec))
 }
