@@ -108,6 +108,7 @@ impl Target {
     }
 
     /// Beats of a packet of `bytes`.
+    #[inline]
     pub fn beats(&self, bytes: u32) -> u32 {
         bytes.div_ceil(self.bus_bytes).max(1)
     }

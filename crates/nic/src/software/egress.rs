@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 /// A copy that has left its queue.
 #[derive(Debug)]
 pub(super) struct Left {
-    pub packet: Packet,
+    pub packet: Box<Packet>,
     pub destination: u8,
     pub queue: usize,
     pub first_out: u64,
@@ -23,7 +23,7 @@ pub(super) struct Left {
 
 #[derive(Debug)]
 struct Stored {
-    packet: Packet,
+    packet: Box<Packet>,
     copies: u32,
 }
 
@@ -44,6 +44,8 @@ pub(super) struct Egress {
     /// Each with the low queue first.
     queues: Vec<[VecDeque<u32>; 2]>,
     active: Vec<u64>,
+    /// Destinations with a packet in any of their queues.
+    ready: u8,
     schedulers: Vec<Drr>,
     blocked: u8,
     /// The destination whose packets are charged by the engine behind it.
@@ -64,6 +66,7 @@ impl Egress {
             free_slots: Vec::new(),
             queues: vec![Default::default(); destinations * target.modules as usize],
             active: vec![0; destinations],
+            ready: 0,
             schedulers: (0..destinations).map(|_| Drr::new(target.modules as usize)).collect(),
             blocked: 0,
             late,
@@ -77,7 +80,7 @@ impl Egress {
     pub fn admit(
         &mut self,
         tables: &Tables,
-        packet: Packet,
+        packet: Box<Packet>,
         destinations: u8,
         mut dropped: impl FnMut(&Packet, u8, usize, Reason),
     ) {
@@ -90,13 +93,14 @@ impl Egress {
             self.slots.push(None);
             (self.slots.len() - 1) as u32
         });
-        let (queues, active) = (&mut self.queues, &mut self.active);
+        let (queues, active, ready) = (&mut self.queues, &mut self.active, &mut self.ready);
         let mut copies = 0;
         self.room.admit(tables, (destinations, foreign), asked, |destination, queue, result| match result {
             Ok(()) => {
                 copies += 1;
                 queues[queue][asked.urgency as usize].push_back(slot);
                 active[usize::from(destination)] |= 1 << module;
+                *ready |= 1 << destination;
             }
             Err(reason) => dropped(&packet, destination, queue, reason),
         });
@@ -115,19 +119,20 @@ impl Egress {
 
     /// Lets destinations of which nothing is read choose their next packets.
     pub fn start(&mut self, now: u64, tables: &Tables) {
-        self.reader.read_to(now);
-        if self.waiting == 0 {
+        let mut free = self.ready & !self.blocked & !self.reader.busy();
+        if free == 0 {
             return;
         }
-        for destination in 0..self.target.destinations() as u8 {
-            if self.reader.is_free(destination.into()) && self.ready(destination) {
-                self.choose(destination, tables);
-            }
+        self.reader.read_to(now);
+        while free != 0 {
+            self.choose(free.trailing_zeros() as u8, tables);
+            free &= free - 1;
         }
     }
 
-    fn ready(&self, destination: u8) -> bool {
-        self.active[usize::from(destination)] != 0 && self.blocked >> destination & 1 == 0
+    /// Whether the last beat of a copy has been read by now.
+    pub fn is_due(&self, now: u64) -> bool {
+        self.reader.next_end().is_some_and(|end| end <= now)
     }
 
     /// Takes the packet that is next at a ready destination out of its queue: the turn is the module's, its high queue
@@ -146,6 +151,7 @@ impl Egress {
         let empty = low.is_empty() && high.is_empty();
         if empty {
             self.active[d] &= !(1 << module);
+            self.ready &= !(u8::from(self.active[d] == 0) << d);
         }
         let length = self.slots[slot as usize].as_ref()?.packet.frame.bytes().len() as u32;
         let cells = self.target.beats(length);
@@ -163,8 +169,8 @@ impl Egress {
     /// its beats count where they are more.
     pub fn finish(&mut self, now: u64, mut left: impl FnMut(Left) -> u32) {
         self.reader.read_to(now);
-        for destination in 0..self.target.destinations() as u8 {
-            let Some(read) = self.reader.take(destination.into()) else { continue };
+        while let Some((destination, read)) = self.reader.take() {
+            let destination = destination as u8;
             let Chosen { asked, slot: number } = read.copy;
             let queue = self.room.queue(destination, asked.module);
             let slot = &mut self.slots[number as usize];
@@ -192,13 +198,12 @@ impl Egress {
         if self.waiting == 0 {
             return None;
         }
-        let begins = |d: u8| self.reader.is_free(d.into()) && self.ready(d);
-        if (0..self.target.destinations() as u8).any(begins) { Some(now + 1) } else { self.reader.next_end() }
+        if self.ready & !self.blocked & !self.reader.busy() != 0 { Some(now + 1) } else { self.reader.next_end() }
     }
 
     /// Nothing is read, and only blocked destinations hold packets.
     pub fn is_idle(&self) -> bool {
-        self.waiting == 0 || (self.reader.is_idle() && (0..self.target.destinations()).all(|d| !self.ready(d as u8)))
+        self.waiting == 0 || (self.reader.is_idle() && self.ready & !self.blocked == 0)
     }
 }
 
@@ -244,9 +249,9 @@ mod tests {
         let mut egress = Egress::new(target, Service::Shared, None);
         let none = |_: &Packet, _, _, reason| panic!("{reason:?}");
         for id in 0..3 {
-            egress.admit(&tables, packet(id, 2, MAX_FRAME_BYTES), 0b1111_1110, none);
+            egress.admit(&tables, packet(id, 2, MAX_FRAME_BYTES).into(), 0b1111_1110, none);
         }
-        (3..13).for_each(|id| egress.admit(&tables, packet(id, 1, 65), 1, none));
+        (3..13).for_each(|id| egress.admit(&tables, packet(id, 1, 65).into(), 1, none));
         let (mut short, mut all) = (Vec::new(), 0);
         let mut now = 0;
         while !egress.is_idle() {

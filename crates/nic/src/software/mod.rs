@@ -42,11 +42,11 @@ pub struct SoftwareNic {
     last_snapshot: CounterBank,
     now: u64,
     next_sequence: Vec<u32>,
-    ports: Ports<Packet>,
+    ports: Ports<Box<Packet>>,
     merge_free_at: u64,
-    pipeline: VecDeque<(u64, Packet)>,
+    pipeline: VecDeque<(u64, Box<Packet>)>,
     /// Packets that an engine holds, by ID.
-    held: HashMap<u32, Packet>,
+    held: HashMap<u32, Box<Packet>>,
     egress: Egress,
     loads: Loads,
     events: VecDeque<Event>,
@@ -114,12 +114,25 @@ impl SoftwareNic {
 
     /// Everything that is due at the present tick.
     fn tick(&mut self) {
-        self.finish_outputs();
-        self.take_arrivals();
+        if self.tables.engines().next_behind().is_some_and(|due| due <= self.now) {
+            self.elapse();
+        }
+        if self.egress.is_due(self.now) {
+            self.elapse();
+            self.finish_outputs();
+        }
+        if self.ports.next_event().is_some_and(|due| due <= self.now) {
+            self.take_arrivals();
+        }
         self.give_verdicts();
         self.step_loads();
         self.merge();
         self.egress.start(self.now, &self.tables);
+    }
+
+    /// Lets the engine behind the last host queue know the time, before what it does next and before whatever asks it.
+    fn elapse(&mut self) {
+        self.tables.engines_mut().elapse(self.now);
     }
 
     fn take_arrivals(&mut self) {
@@ -150,7 +163,7 @@ impl SoftwareNic {
         });
         match result {
             Ok((accepted, size)) => {
-                let packet = Packet {
+                let packet = Box::new(Packet {
                     id,
                     port,
                     module: accepted.module,
@@ -164,7 +177,7 @@ impl SoftwareNic {
                     frame: Frame::new(arrival.bytes, accepted.tag_off),
                     route: Route::default(),
                     given: Vec::new(),
-                };
+                });
                 self.ports.store(port, size, packet);
             }
             Err(reason) => {
@@ -217,7 +230,7 @@ impl SoftwareNic {
 
     /// A packet has left the engines, or is held by one.
     #[inline]
-    fn passed(&mut self, packet: Packet, passed: Passed) {
+    fn passed(&mut self, packet: Box<Packet>, passed: Passed) {
         if passed == Passed::Held {
             self.held.insert(packet.id, packet);
             return;
@@ -254,7 +267,6 @@ impl SoftwareNic {
     fn finish_outputs(&mut self) {
         let (ports, behind, now) = (self.capabilities.target.ports, self.behind(), self.now);
         let (bank, events, tables) = (&mut self.bank, &mut self.events, &mut self.tables);
-        tables.engines_mut().elapse(now);
         self.egress.finish(now, |mut left| {
             bank.left(left.queue, left.packet.frame.bytes().len());
             let mut steps = 0;
@@ -301,22 +313,22 @@ impl SoftwareNic {
     fn next_event(&self) -> Option<u64> {
         let held = self.tables.control(control::HOLD) & 1 == 1;
         let merge = (self.ports.has_stored() && !held).then_some(self.merge_free_at);
-        let is_inside = |module| is_inside(&self.ports, &self.pipeline, &self.held, &self.egress, module);
-        let loads = self.loads.next_event(&self.tables, is_inside);
-        [
-            self.ports.next_event(),
-            merge,
-            self.pipeline.front().map(|(due, _)| *due),
-            if self.held.is_empty() { None } else { self.tables.engines().next_event() },
-            self.egress.next_event(self.now),
-            self.tables.engines().next_behind(),
-            loads,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
-        .map(|t| t.max(self.now.saturating_add(1)))
-        .filter(|t| *t > self.now)
+        let mut next: Option<u64> = None;
+        let mut at = |due: Option<u64>| next = next.map_or(due, |next| Some(due.map_or(next, |due| due.min(next))));
+        at(self.ports.next_event());
+        at(merge);
+        at(self.pipeline.front().map(|(due, _)| *due));
+        if !self.held.is_empty() {
+            at(self.tables.engines().next_event());
+        }
+        at(self.egress.next_event(self.now));
+        at(self.tables.engines().next_behind());
+        if !self.loads.is_empty() {
+            let is_inside = |module| is_inside(&self.ports, &self.pipeline, &self.held, &self.egress, module);
+            at(self.loads.next_event(&self.tables, is_inside));
+        }
+        // What is due already is done in the next tick, which the last one of all does not have.
+        next.map(|t| t.max(self.now.saturating_add(1))).filter(|t| *t > self.now)
     }
 
     fn is_idle(&self) -> bool {
@@ -350,18 +362,18 @@ fn look_at_stop(looks: &mut u32) -> Result<(), DeviceError> {
 
 /// Packets that are in the device and have no verdict yet.
 fn before_queues<'a>(
-    ports: &'a Ports<Packet>,
-    pipeline: &'a VecDeque<(u64, Packet)>,
-    held: &'a HashMap<u32, Packet>,
+    ports: &'a Ports<Box<Packet>>,
+    pipeline: &'a VecDeque<(u64, Box<Packet>)>,
+    held: &'a HashMap<u32, Box<Packet>>,
 ) -> impl Iterator<Item = &'a Packet> {
-    ports.stored().chain(pipeline.iter().map(|(_, packet)| packet)).chain(held.values())
+    ports.stored().chain(pipeline.iter().map(|(_, packet)| packet)).chain(held.values()).map(|packet| &**packet)
 }
 
 /// Whether any packet of the module is in the device: stored at a port, on its way, held, in a queue.
 fn is_inside(
-    ports: &Ports<Packet>,
-    pipeline: &VecDeque<(u64, Packet)>,
-    held: &HashMap<u32, Packet>,
+    ports: &Ports<Box<Packet>>,
+    pipeline: &VecDeque<(u64, Box<Packet>)>,
+    held: &HashMap<u32, Box<Packet>>,
     egress: &Egress,
     module: u8,
 ) -> bool {

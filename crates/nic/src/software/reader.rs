@@ -54,6 +54,15 @@ impl Slots {
         self.turn = next + 1;
         Some(next)
     }
+
+    /// So many ticks from `tick` on are read for one destination that nobody else wants.
+    fn alone(&mut self, tick: u64, destination: usize, ticks: u32) {
+        // Of a period's ticks one at least is another's.
+        let looked = ticks.min(HOST_SLOT_PERIOD);
+        if (0..u64::from(looked)).any(|after| self.owner(tick + after) != destination) {
+            self.turn = destination + 1;
+        }
+    }
 }
 
 /// Reads a copy for each destination at most: a beat a tick over all of them, by slots and turns, or each at a rate of its own.
@@ -65,6 +74,9 @@ impl Slots {
 pub(super) struct Reader<C> {
     service: Service,
     readings: Vec<Option<Reading<C>>>,
+    /// Destinations that a copy is read for, and of those the ones whose last beat has been read.
+    busy: u8,
+    done: u8,
     slots: Slots,
     /// Beats of ticks before this one have been read.
     read_until: u64,
@@ -77,26 +89,40 @@ impl<C> Reader<C> {
     pub fn new(service: Service, ports: u32, hosts: u32) -> Self {
         let slots = Slots { ports: ports.into(), hosts: hosts.into(), turn: 0 };
         let readings = (0..ports + hosts).map(|_| None).collect();
-        Self { service, readings, slots, read_until: 0, end: Cell::new(None) }
+        Self { service, readings, busy: 0, done: 0, slots, read_until: 0, end: Cell::new(None) }
     }
 
-    pub fn is_free(&self, destination: usize) -> bool {
-        self.readings[destination].is_none()
+    /// Destinations that a copy is read for.
+    pub fn busy(&self) -> u8 {
+        self.busy
     }
 
     pub fn is_idle(&self) -> bool {
-        self.readings.iter().all(Option::is_none)
+        self.busy == 0
     }
 
     /// Begins to read a copy that needs so many ticks, for a free destination.
     pub fn begin(&mut self, destination: usize, copy: C, ticks: u32) {
         self.end.set(None);
+        self.busy |= 1 << destination;
+        self.done |= u8::from(ticks == 0) << destination;
         self.readings[destination] = Some(Reading { copy, ticks, left: ticks, first: 0, last: 0 });
     }
 
     /// Reads what is read before `now`.
     pub fn read_to(&mut self, now: u64) {
+        let ticks = (now - self.read_until).min(u32::MAX.into()) as u32;
+        if ticks == 0 {
+            return;
+        }
+        let wants = self.busy & !self.done;
         match self.service {
+            Service::Shared if wants.is_power_of_two() => {
+                let destination = wants.trailing_zeros() as usize;
+                let left = self.readings[destination].as_ref().map_or(0, |reading| reading.left);
+                self.slots.alone(self.read_until, destination, ticks.min(left));
+                self.read(destination, ticks);
+            }
             Service::Shared => {
                 while self.read_until < now
                     && let Some(destination) = self.next_destination()
@@ -106,18 +132,23 @@ impl<C> Reader<C> {
                 }
             }
             Service::PerDestination { .. } => {
-                let ticks = (now - self.read_until).min(u32::MAX.into()) as u32;
                 (0..self.readings.len()).for_each(|destination| self.read(destination, ticks));
             }
         }
         self.read_until = now;
     }
 
-    /// The destination's copy, when its last beat has been read.
-    pub fn take(&mut self, destination: usize) -> Option<Read<C>> {
-        let done = self.readings[destination].take_if(|reading| reading.left == 0)?;
+    /// A copy whose last beat has been read, that of the lowest destination first.
+    pub fn take(&mut self) -> Option<(usize, Read<C>)> {
+        if self.done == 0 {
+            return None;
+        }
+        let destination = self.done.trailing_zeros() as usize;
+        let done = self.readings[destination].take()?;
         self.end.set(None);
-        Some(Read { copy: done.copy, first: done.first, last: done.last })
+        self.busy &= !(1 << destination);
+        self.done &= !(1 << destination);
+        Some((destination, Read { copy: done.copy, first: done.first, last: done.last }))
     }
 
     /// The tick behind the next last beat.
@@ -129,7 +160,8 @@ impl<C> Reader<C> {
     }
 
     fn find_end(&self) -> Option<u64> {
-        let mut left: Vec<u32> = self.readings.iter().map(|r| r.as_ref().map_or(0, |r| r.left)).collect();
+        let mut left = [0; 8];
+        left.iter_mut().zip(&self.readings).for_each(|(left, r)| *left = r.as_ref().map_or(0, |r| r.left));
         let mut reading = left.iter().filter(|left| **left > 0);
         let first = u64::from(*reading.next()?);
         if reading.next().is_none() {
@@ -151,8 +183,11 @@ impl<C> Reader<C> {
 
     /// The destination that has a beat in the first tick that has not been read.
     fn next_destination(&mut self) -> Option<usize> {
-        let Self { readings, slots, read_until, .. } = self;
-        slots.next(*read_until, |d| readings[d].as_ref().is_some_and(|reading| reading.left > 0))
+        let wants = self.busy & !self.done;
+        if wants == 0 {
+            return None;
+        }
+        self.slots.next(self.read_until, |d| wants >> d & 1 == 1)
     }
 
     /// Reads for one destination, from the first tick that has not been read.
@@ -166,6 +201,7 @@ impl<C> Reader<C> {
         if read > 0 {
             reading.last = self.read_until + u64::from(read) - 1;
         }
+        self.done |= u8::from(reading.left == 0) << destination;
     }
 }
 
@@ -181,7 +217,7 @@ mod tests {
         let mut seen = [(0, 0); 8];
         while let Some(end) = reader.next_end() {
             reader.read_to(end);
-            let done: Vec<_> = (0..beats.len()).filter_map(|d| reader.take(d)).collect();
+            let done: Vec<_> = std::iter::from_fn(|| reader.take()).map(|(_, read)| read).collect();
             assert!(!done.is_empty() && done.iter().all(|read| read.last + 1 == end), "{done:?} at {end}");
             done.into_iter().for_each(|read| seen[read.copy] = (read.first, read.last));
         }
@@ -245,7 +281,7 @@ mod tests {
             assert_eq!(reader.next_end(), Some(5), "at {now}");
             reader.read_to(now);
         }
-        let read = reader.take(4).unwrap();
+        let (_, read) = reader.take().unwrap();
         assert_eq!((read.copy, read.first, read.last, reader.next_end()), ('a', 0, 4, Some(6)));
     }
 }
