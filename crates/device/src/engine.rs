@@ -6,6 +6,7 @@ use crate::maps::Maps;
 use crate::rings::Rings;
 use sluice_formats::{EngineId, Node, Reason, Status, Table};
 use sluice_object::Install;
+use std::borrow::Cow;
 use std::fmt;
 
 /// The generations that a packet was stamped with, each 0 or 1.
@@ -18,7 +19,7 @@ pub struct Stamped {
 }
 
 /// A packet between its stamp and the end of the engines in line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Packet {
     /// Packet ID: port in bits 31:28, number of the frame on its port below, from 0.
     pub id: u32,
@@ -46,6 +47,20 @@ pub struct Packet {
     pub route: Route,
     /// Random numbers that an engine in hardware has drawn for its program, where a model follows one.
     pub given: Vec<u32>,
+}
+
+impl Packet {
+    /// A frame has arrived, and this is its packet, whatever it was before: nothing is known of it but its bytes.
+    #[inline]
+    pub fn begin(&mut self, bytes: Cow<'_, [u8]>, tag_off: bool) {
+        match bytes {
+            Cow::Owned(bytes) => self.frame = Frame::new(bytes, tag_off),
+            Cow::Borrowed(bytes) => self.frame.refill(bytes, tag_off),
+        }
+        let (frame, mut given) = (std::mem::take(&mut self.frame), std::mem::take(&mut self.given));
+        given.clear();
+        *self = Self { frame, given, ..Self::default() };
+    }
 }
 
 /// Where a packet goes.
@@ -149,6 +164,13 @@ pub trait Engine: fmt::Debug {
 
     /// A packet. It may change its bytes; what it drops it counts by [`Engine::count`], as everyone else.
     fn run(&mut self, packet: &mut Packet) -> Answer;
+
+    /// Whether a packet of a module may run much longer than its program is long: whoever shares time among modules looks at the clock
+    /// after each of its packets.
+    fn may_run_long(&self, module: u8) -> bool {
+        let _ = module;
+        false
+    }
 
     /// Whether packets overtake each other here, and this is one of them. Whoever follows a device asks the engine about it
     /// only when the device has answered, so that programs meet what they share in the device's order.

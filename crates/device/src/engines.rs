@@ -132,6 +132,11 @@ impl Engines {
         self.behind.as_ref().map(|engine| engine.behind(module))
     }
 
+    /// Whether a packet of a module may run much longer than its programs are long.
+    pub fn may_run_long(&self, module: u8) -> bool {
+        self.all.iter().any(|engine| engine.may_run_long(module))
+    }
+
     /// Sends a packet through all engines, until one drops or holds it, and counts what became of it.
     #[inline]
     pub fn run(&mut self, packet: &mut Packet) -> Passed {

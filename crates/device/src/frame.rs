@@ -9,7 +9,7 @@ const MACS_BYTES: usize = 12;
 ///
 /// The room of the tag stays in front of the bytes, so that neither removing it nor putting
 /// it back moves the payload.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     buffer: Vec<u8>,
     start: usize,
@@ -25,6 +25,27 @@ impl Frame {
             return Self { buffer: bytes, start: TAG_BYTES };
         }
         Self { buffer: bytes, start: 0 }
+    }
+
+    /// The same in the memory of the frame that this one was.
+    #[inline]
+    pub fn refill(&mut self, bytes: &[u8], tag_off: bool) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        buffer.extend_from_slice(bytes);
+        *self = Self::new(buffer, tag_off);
+    }
+
+    /// The bytes that leave through a port, in parts: the tag is back between them. Nothing is copied.
+    #[inline]
+    pub fn port_parts<'a>(&'a self, tag: &'a mut [u8; TAG_BYTES], tci: u16) -> [&'a [u8]; 3] {
+        if !self.tag_off() {
+            return [self.bytes(), &[], &[]];
+        }
+        tag[..2].copy_from_slice(&VLAN_ETHERTYPE.to_be_bytes());
+        tag[2..].copy_from_slice(&tci.to_be_bytes());
+        let (macs, rest) = self.bytes().split_at(MACS_BYTES);
+        [macs, tag, rest]
     }
 
     /// The bytes that tables see.
@@ -97,6 +118,17 @@ mod tests {
         frame.replace(&bytes);
         assert_eq!(frame.bytes()[..8], [0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 6, 7]);
         assert_eq!(frame.into_port(0x6007)[..14], [0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 6, 7, 8, 9, 10, 11, 0x81, 0]);
+    }
+
+    #[test]
+    fn a_frame_in_used_memory_is_a_new_one_and_leaves_in_parts_as_whole() {
+        let mut frame = Frame::new(vec![7; 200], false);
+        for (bytes, tag_off) in [(tagged(), true), (tagged(), false), (vec![1; 13], true), (vec![2; 60], true)] {
+            frame.refill(&bytes, tag_off);
+            assert_eq!(frame, Frame::new(bytes.clone(), tag_off));
+            let mut tag = [0; TAG_BYTES];
+            assert_eq!(frame.port_parts(&mut tag, 0x6007).concat(), frame.clone().into_port(0x6007));
+        }
     }
 
     #[test]

@@ -3,13 +3,20 @@
 use sluice_device::mock::MockDevice;
 use sluice_formats::random::test_seed;
 use sluice_formats::target;
-use sluice_nic::conformance;
+use sluice_nic::{DataPlane, conformance};
 use sluice_nic::software::{Options, Service, SoftwareNic};
 
 #[test]
 fn the_software_nic_keeps_the_contract_on_every_target() {
     for target in target::ALL {
         conformance::run_all(|| Box::new(SoftwareNic::new(target)));
+    }
+}
+
+#[test]
+fn the_data_plane_keeps_the_contract_on_every_target() {
+    for target in target::ALL {
+        conformance::run_all(|| Box::new(DataPlane::new(target)));
     }
 }
 

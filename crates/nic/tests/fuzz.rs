@@ -1,10 +1,10 @@
 //! Fuzzers, each for `SLUICE_FUZZ_SECONDS` (1 when not set): no input panics.
 
 use arbtest::arbitrary::{Result, Unstructured};
-use sluice_device::{Device, Event, Offer, Verdict};
+use sluice_device::{Device, Event, Offer, Outcome, Verdict};
 use sluice_device::{Frame, Packet, Passed, Route};
 use sluice_formats::{Node, Status, Table, Target, address::Access, target};
-use sluice_nic::{SoftwareNic, Tables};
+use sluice_nic::{DataPlane, SoftwareNic, Tables};
 use sluice_nic::{engines, forward};
 
 fn fuzz(name: &str, property: impl FnMut(&mut Unstructured<'_>) -> Result<()>) {
@@ -114,7 +114,8 @@ fn fuzz_words_on_the_tables() {
 fn fuzz_the_device_keeps_account_under_random_rows_and_frames() {
     fuzz("fuzz_the_device_keeps_account_under_random_rows_and_frames", |u| {
         let target = any_target(u)?;
-        let mut nic = SoftwareNic::new(target);
+        let mut nic: Box<dyn Device> =
+            if u.ratio(1, 2)? { Box::new(SoftwareNic::new(target)) } else { Box::new(DataPlane::new(target)) };
         let mut offered = 0usize;
         let (mut first, mut more) = (0usize, 0u64);
         for _ in 0..u.int_in_range(1..=6)? {
@@ -156,4 +157,53 @@ fn fuzz_the_device_keeps_account_under_random_rows_and_frames() {
         assert_eq!(first as u64, offered as u64 + more, "an outcome for each packet and copy");
         Ok(())
     });
+}
+
+/// Packets one at a time: the same becomes of each on both, whatever the rows. Rates are left out, for they are of time.
+#[test]
+fn fuzz_the_data_plane_is_the_model() {
+    let (mut left, mut dropped) = (0, 0);
+    fuzz("fuzz_the_data_plane_is_the_model", |u| {
+        let target = any_target(u)?;
+        let (mut model, mut plane) = (SoftwareNic::new(target), DataPlane::new(target));
+        for _ in 0..u.int_in_range(1..=6)? {
+            let mut load = sluice_nic::conformance::RawLoad::new(&target, "fuzz");
+            for _ in 0..u.int_in_range(0..=40)? {
+                let (node, table, index, words) = any_write(u, &target)?;
+                if !matches!(table, Table::Control | Table::Rate) {
+                    load = load.step(sluice_object::Step::Write { node, table, index, words });
+                }
+            }
+            let load = load.load();
+            for device in [&mut model as &mut dyn Device, &mut plane] {
+                device.submit(&load).unwrap();
+                device.quiesce().unwrap();
+            }
+            for _ in 0..u.int_in_range(0..=4)? {
+                let port = u.int_in_range(0..=target.ports as u8 - 1)?;
+                let offer = Offer { port, bytes: any_frame(u)?, at: 0, bad: u.ratio(1, 9)? };
+                let seen = [&mut model as &mut dyn Device, &mut plane].map(|device| {
+                    device.offer(std::slice::from_ref(&offer)).unwrap();
+                    device.quiesce().unwrap();
+                    let mut ends: Vec<_> = device.poll(usize::MAX).into_iter().filter_map(without_time).collect();
+                    ends.sort_by_key(|end| format!("{:?}", end.verdict));
+                    ends
+                });
+                left += usize::from(seen[0].iter().any(|end| !end.bytes.is_empty()));
+                dropped += usize::from(seen[0].iter().any(|end| end.bytes.is_empty()));
+                assert_eq!(seen[0], seen[1]);
+            }
+        }
+        let counted = [&mut model as &mut dyn Device, &mut plane].map(|device| device.counters().unwrap().modules);
+        assert_eq!(counted[0], counted[1]);
+        assert_eq!(model.snapshot().unwrap(), plane.snapshot().unwrap());
+        Ok(())
+    });
+    println!("{left} packets left, {dropped} were dropped");
+}
+
+/// What became of a packet, without the ticks at which it did.
+fn without_time(event: Event) -> Option<Outcome> {
+    let Event::Outcome(outcome) = event else { return None };
+    Some(Outcome { stamp: None, first_in: None, first_out: None, last_out: None, ..outcome })
 }

@@ -1,15 +1,11 @@
-//! Queues, shared buffer and schedulers of the software NIC.
+//! How the model's buffer is read: one copy for each destination at a time.
 
 use super::options::Service;
 use super::reader::Reader;
-use crate::drr::Drr;
-use crate::forward::{self, Leaving};
-use crate::room::{Asked, Room, Urgency};
+use crate::queues::{Chosen, Queues};
 use crate::tables::Tables;
 use sluice_device::Packet;
-use sluice_formats::l7::target::STEPS_A_TURN;
 use sluice_formats::{Reason, Target};
-use std::collections::VecDeque;
 
 /// A copy that has left its queue.
 #[derive(Debug)]
@@ -22,111 +18,54 @@ pub(super) struct Left {
 }
 
 #[derive(Debug)]
-struct Stored {
-    packet: Box<Packet>,
-    copies: u32,
-}
-
-/// A copy that is read.
-#[derive(Clone, Copy, Debug)]
-struct Chosen {
-    asked: Asked,
-    slot: u32,
-}
-
-#[derive(Debug)]
 pub(super) struct Egress {
     target: Target,
     service: Service,
-    pub room: Room,
-    slots: Vec<Option<Stored>>,
-    free_slots: Vec<u32>,
-    /// Each with the low queue first.
-    queues: Vec<[VecDeque<u32>; 2]>,
-    active: Vec<u64>,
-    /// Destinations with a packet in any of their queues.
-    ready: u8,
-    schedulers: Vec<Drr>,
-    blocked: u8,
-    /// The destination whose packets are charged by the engine behind it.
-    pub late: Option<u8>,
+    pub queues: Queues,
     reader: Reader<Chosen>,
+    /// Copies in queues, or being read.
     waiting: u32,
 }
 
 impl Egress {
     /// `late`: the destination that an engine stands behind.
     pub fn new(target: Target, service: Service, late: Option<u8>) -> Self {
-        let destinations = target.destinations() as usize;
-        Self {
-            target,
-            service,
-            room: Room::new(&target),
-            slots: Vec::new(),
-            free_slots: Vec::new(),
-            queues: vec![Default::default(); destinations * target.modules as usize],
-            active: vec![0; destinations],
-            ready: 0,
-            schedulers: (0..destinations).map(|_| Drr::new(target.modules as usize)).collect(),
-            blocked: 0,
-            late,
-            reader: Reader::new(service, target.ports, target.hosts),
-            waiting: 0,
-        }
+        let reader = Reader::new(service, target.ports, target.hosts);
+        Self { target, service, queues: Queues::new(target, late), reader, waiting: 0 }
     }
 
-    /// Admits a packet to the queues of `destinations`; `dropped` gets each tail drop. Gives the
-    /// packet back when no queue took it.
+    /// Admits a packet to the queues of `destinations`; `dropped` gets each tail drop.
     pub fn admit(
         &mut self,
         tables: &Tables,
         packet: Box<Packet>,
         destinations: u8,
-        mut dropped: impl FnMut(&Packet, u8, usize, Reason),
+        dropped: impl FnMut(&Packet, u8, usize, Reason),
     ) {
-        let cells = self.target.beats(packet.frame.bytes().len() as u32);
-        let module = packet.module;
-        let asked = Asked { module, urgency: Urgency::of(packet.route.queue), cells };
-        let leaving = Leaving { module, tci: packet.tci, tag_off: packet.frame.tag_off() };
-        let foreign = forward::foreign(tables, destinations, leaving, packet.frame.bytes());
-        let slot = self.free_slots.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            (self.slots.len() - 1) as u32
-        });
-        let (queues, active, ready) = (&mut self.queues, &mut self.active, &mut self.ready);
-        let mut copies = 0;
-        self.room.admit(tables, (destinations, foreign), asked, |destination, queue, result| match result {
-            Ok(()) => {
-                copies += 1;
-                queues[queue][asked.urgency as usize].push_back(slot);
-                active[usize::from(destination)] |= 1 << module;
-                *ready |= 1 << destination;
-            }
-            Err(reason) => dropped(&packet, destination, queue, reason),
-        });
-        if copies == 0 {
-            self.free_slots.push(slot);
-            return;
-        }
-        self.waiting += copies;
-        self.slots[slot as usize] = Some(Stored { packet, copies });
+        self.waiting += self.queues.admit(tables, packet, destinations, dropped).unwrap_or(0);
     }
 
-    pub fn set_blocked(&mut self, destination: u8, blocked: bool) {
-        let bit = 1 << destination;
-        self.blocked = if blocked { self.blocked | bit } else { self.blocked & !bit };
+    /// Destinations of which nothing is read and something is to be.
+    fn free(&self) -> u8 {
+        self.queues.ready() & !self.reader.busy()
     }
 
     /// Lets destinations of which nothing is read choose their next packets.
     pub fn start(&mut self, now: u64, tables: &Tables) {
-        let mut free = self.ready & !self.blocked & !self.reader.busy();
+        let mut free = self.free();
         if free == 0 {
             return;
         }
         self.reader.read_to(now);
         while free != 0 {
-            self.choose(free.trailing_zeros() as u8, tables);
+            let destination = free.trailing_zeros();
             free &= free - 1;
+            let Some((chosen, length)) = self.queues.choose(destination as u8, tables) else { continue };
+            let ticks = match self.service {
+                Service::Shared => self.target.beats(length),
+                Service::PerDestination { bytes_per_tick } => length.div_ceil(bytes_per_tick.max(1)).max(1),
+            };
+            self.reader.begin(destination as usize, chosen, ticks);
         }
     }
 
@@ -135,61 +74,16 @@ impl Egress {
         self.reader.next_end().is_some_and(|end| end <= now)
     }
 
-    /// Takes the packet that is next at a ready destination out of its queue: the turn is the module's, its high queue
-    /// goes first.
-    fn choose(&mut self, destination: u8, tables: &Tables) -> Option<()> {
-        let d = usize::from(destination);
-        let late = self.late == Some(destination);
-        let quantum = |m: usize| match late {
-            true => STEPS_A_TURN * u32::from(tables.engines().weight(m as u8)),
-            false => tables.quantum(m as u8),
-        };
-        let module = self.schedulers[d].next(self.active[d], quantum)? as u8;
-        let [low, high] = &mut self.queues[self.room.queue(destination, module)];
-        let urgency = if high.is_empty() { Urgency::Low } else { Urgency::High };
-        let slot = if high.is_empty() { low.pop_front() } else { high.pop_front() }?;
-        let empty = low.is_empty() && high.is_empty();
-        if empty {
-            self.active[d] &= !(1 << module);
-            self.ready &= !(u8::from(self.active[d] == 0) << d);
-        }
-        let length = self.slots[slot as usize].as_ref()?.packet.frame.bytes().len() as u32;
-        let cells = self.target.beats(length);
-        self.schedulers[d].charge(usize::from(module), if late { 0 } else { cells * self.target.bus_bytes }, empty);
-        let ticks = match self.service {
-            Service::Shared => cells,
-            Service::PerDestination { bytes_per_tick } => length.div_ceil(bytes_per_tick.max(1)).max(1),
-        };
-        let asked = Asked { module, urgency, cells };
-        self.reader.begin(d, Chosen { asked, slot }, ticks);
-        Some(())
-    }
-
-    /// Copies whose last beat has been read by now. `left` says what one for the engine behind its destination has cost there in steps;
-    /// its beats count where they are more.
+    /// Copies whose last beat has been read by now. `left` says what one for the engine behind its destination has cost there in steps.
     pub fn finish(&mut self, now: u64, mut left: impl FnMut(Left) -> u32) {
         self.reader.read_to(now);
         while let Some((destination, read)) = self.reader.take() {
             let destination = destination as u8;
-            let Chosen { asked, slot: number } = read.copy;
-            let queue = self.room.queue(destination, asked.module);
-            let slot = &mut self.slots[number as usize];
-            let Some(stored) = slot.as_mut() else { continue };
-            stored.copies -= 1;
-            let last = stored.copies == 0;
-            let packet = if last { slot.take().map(|s| s.packet) } else { Some(stored.packet.clone()) };
-            if last {
-                self.free_slots.push(number);
-            }
-            self.room.give_back(queue, asked, last);
+            let Some((packet, queue)) = self.queues.release(destination, read.copy) else { continue };
             self.waiting -= 1;
             let (first_out, last_out) = (read.first, read.last);
-            if let Some(packet) = packet {
-                let cost = left(Left { packet, destination, queue, first_out, last_out }).max(asked.cells);
-                if self.late == Some(destination) {
-                    self.schedulers[usize::from(destination)].charge(asked.module.into(), cost, false);
-                }
-            }
+            let steps = left(Left { packet, destination, queue, first_out, last_out });
+            self.queues.charge_late(destination, read.copy.asked, steps);
         }
     }
 
@@ -198,12 +92,12 @@ impl Egress {
         if self.waiting == 0 {
             return None;
         }
-        if self.ready & !self.blocked & !self.reader.busy() != 0 { Some(now + 1) } else { self.reader.next_end() }
+        if self.free() != 0 { Some(now + 1) } else { self.reader.next_end() }
     }
 
     /// Nothing is read, and only blocked destinations hold packets.
     pub fn is_idle(&self) -> bool {
-        self.waiting == 0 || (self.reader.is_idle() && self.ready & !self.blocked == 0)
+        self.waiting == 0 || (self.reader.is_idle() && self.queues.ready() == 0)
     }
 }
 

@@ -7,26 +7,27 @@
 
 mod egress;
 mod ingress;
-mod loads;
 mod options;
 mod reader;
 
 pub use options::{Options, Service};
 
 use crate::bank::CounterBank;
+use crate::ends::{self, consumed, dropped};
+use crate::loads::{Done, Loads, Progress};
 use crate::tables::{Tables, check_address};
 use crate::{engines, forward};
-use egress::{Egress, Left};
+use egress::Egress;
 use ingress::{Arrival, Ports, Size};
-use loads::{Done, Loads, Progress};
+
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{
-    Capabilities, Counters, Device, DeviceError, Engines, Event, Frame, Maps, Offer, OpId, Outcome, Packet, Passed,
-    ReadError, Rings, Route, Sent, Stamped, Verdict, Waited, stop,
+    Capabilities, Counters, Device, DeviceError, Engines, Event, Frame, Maps, Offer, OpId, Packet, Passed,
+    ReadError, Rings, Route, Sent, Stamped, Waited, stop,
 };
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::limits::{FORMAT_VERSION, SEQUENCE_MASK, TICK_BITS, TICK_PS, packet_id};
-use sluice_formats::{EngineId, Node, Reason, Table, Target};
+use sluice_formats::{EngineId, Node, Table, Target};
 use sluice_object::Load;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -182,20 +183,7 @@ impl SoftwareNic {
             }
             Err(reason) => {
                 self.bank.dropped_at_port(port, classified.owner, reason);
-                self.events.push_back(Event::Outcome(Outcome {
-                    id,
-                    verdict: Verdict::Dropped { reason, destination: None },
-                    module: classified.owner,
-                    tenant: None,
-                    generation: None,
-                    stamp: None,
-                    bytes: Vec::new(),
-                    queue: 0,
-                    tag: 0,
-                    first_in: Some(first_in),
-                    first_out: None,
-                    last_out: Some(self.now),
-                }));
+                self.events.push_back(ends::refused(id, classified.owner, reason, first_in, self.now));
             }
         }
     }
@@ -261,7 +249,7 @@ impl SoftwareNic {
     /// The destination that an engine stands behind.
     #[inline]
     fn behind(&self) -> Option<u8> {
-        self.egress.late
+        self.egress.queues.late()
     }
 
     fn finish_outputs(&mut self) {
@@ -277,14 +265,15 @@ impl SoftwareNic {
                 let ended = match sent {
                     Sent::Delivered => None,
                     Sent::Dropped(reason) => Some(dropped(&left.packet, reason, None, now)),
-                    Sent::Consumed(ring) => Some(consumed(&left, ring)),
+                    Sent::Consumed(ring) => Some(consumed(&left.packet, ring, (left.first_out, left.last_out))),
                 };
                 if let Some(ended) = ended {
                     events.push_back(ended);
                     return steps;
                 }
             }
-            events.push_back(Event::Outcome(outcome(left, ports)));
+            let times = (left.first_out, left.last_out);
+            events.push_back(ends::left(*left.packet, left.destination, ports, times));
             steps
         });
     }
@@ -377,67 +366,7 @@ fn is_inside(
     egress: &Egress,
     module: u8,
 ) -> bool {
-    egress.room.packets_of(module) != 0 || before_queues(ports, pipeline, held).any(|packet| packet.module == module)
-}
-
-fn outcome(left: Left, ports: u32) -> Outcome {
-    let Left { packet, destination, first_out, last_out, .. } = left;
-    let (queue, tag) = (packet.route.queue, packet.route.tags[usize::from(destination & 7)]);
-    let (verdict, bytes) = if u32::from(destination) < ports {
-        (Verdict::Forwarded { port: destination }, packet.frame.into_port(packet.tci))
-    } else {
-        (Verdict::Delivered { queue: destination - ports as u8 }, packet.frame.into_host())
-    };
-    Outcome {
-        id: packet.id,
-        verdict,
-        module: packet.module,
-        tenant: Some(packet.tenant),
-        generation: Some(packet.stamped.generation),
-        stamp: Some(packet.stamp),
-        bytes,
-        queue,
-        tag,
-        first_in: Some(packet.first_in),
-        first_out: Some(first_out),
-        last_out: Some(last_out),
-    }
-}
-
-/// Of a packet that is in a buffer.
-fn consumed(left: &Left, ring: u8) -> Event {
-    let Left { packet, first_out, last_out, .. } = left;
-    Event::Outcome(Outcome {
-        id: packet.id,
-        verdict: Verdict::Consumed { ring },
-        module: packet.module,
-        tenant: Some(packet.tenant),
-        generation: Some(packet.stamped.generation),
-        stamp: Some(packet.stamp),
-        bytes: Vec::new(),
-        queue: ring,
-        tag: 0,
-        first_in: Some(packet.first_in),
-        first_out: Some(*first_out),
-        last_out: Some(*last_out),
-    })
-}
-
-fn dropped(packet: &Packet, reason: Reason, destination: Option<u8>, now: u64) -> Event {
-    Event::Outcome(Outcome {
-        id: packet.id,
-        verdict: Verdict::Dropped { reason, destination },
-        module: packet.module,
-        tenant: Some(packet.tenant),
-        generation: Some(packet.stamped.generation),
-        stamp: Some(packet.stamp),
-        bytes: Vec::new(),
-        queue: 0,
-        tag: 0,
-        first_in: Some(packet.first_in),
-        first_out: None,
-        last_out: Some(now),
-    })
+    egress.queues.packets_of(module) != 0 || before_queues(ports, pipeline, held).any(|packet| packet.module == module)
 }
 
 impl Device for SoftwareNic {
@@ -486,7 +415,7 @@ impl Device for SoftwareNic {
 
     fn set_blocked(&mut self, destination: u8, blocked: bool) -> Result<(), DeviceError> {
         check_destination(destination, self.target())?;
-        self.egress.set_blocked(destination, blocked);
+        self.egress.queues.set_blocked(destination, blocked);
         Ok(())
     }
 
@@ -518,7 +447,7 @@ impl Device for SoftwareNic {
             *in_flight.entry(packet.module).or_default() += 1;
         }
         for module in 0..self.target().modules as u8 {
-            *in_flight.entry(module).or_default() += self.egress.room.packets_of(module);
+            *in_flight.entry(module).or_default() += self.egress.queues.packets_of(module);
         }
         Ok(Counters { tick: self.now, modules: self.bank.modules(&in_flight, self.tables.engines()), wedges: 0 })
     }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Done {
+pub(crate) enum Done {
     /// It must wait.
     NotYet,
     /// What it waited for is there.
@@ -18,7 +18,7 @@ pub(super) enum Done {
 }
 
 /// What a load has come to.
-pub(super) enum Progress {
+pub(crate) enum Progress {
     /// Nothing could be done now.
     Waits,
     /// A step was done.
@@ -41,7 +41,7 @@ struct Pending {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Loads {
+pub(crate) struct Loads {
     next: u64,
     /// In the order in which they came.
     queue: VecDeque<Pending>,
