@@ -3,8 +3,8 @@
 use sluice_device::mock::MockDevice;
 use sluice_formats::random::test_seed;
 use sluice_formats::target;
-use sluice_nic::{DataPlane, conformance};
 use sluice_nic::software::{Options, Service, SoftwareNic};
+use sluice_nic::{DataPlane, conformance};
 
 #[test]
 fn the_software_nic_keeps_the_contract_on_every_target() {

@@ -65,9 +65,9 @@ pub struct Run {
     /// copy; `-` is standard output, the table then goes to standard error
     #[arg(long = "out", value_name = "PORT|HOST=FILE", value_parser = assign::output)]
     outputs: Vec<OutputFile>,
-    /// Which device
-    #[arg(long, value_enum, default_value = "model")]
-    device: Choice,
+    /// Which device [default: model, with live interfaces dataplane]
+    #[arg(long, value_enum)]
+    device: Option<Choice>,
     /// Which top of the RTL
     #[arg(long, value_enum, default_value = "nic")]
     top: TopChoice,
@@ -136,11 +136,15 @@ fn counters(nic: &Nic, changes: &[Change]) -> BTreeMap<u16, Vec<CounterCells>> {
 impl Run {
     /// Plays and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        if self.waves.is_some() && self.device == Choice::Model {
+        if self.waves.is_some() && !self.device().has_rtl() {
             return Err(Failure::input("E0502", "--waves: the model has no waves, expected --device rtl or both"));
         }
-        if self.top != TopChoice::Nic && self.device == Choice::Model {
-            let what = "--top: the model is that of the whole NIC, expected --device rtl or both";
+        if self.gbps.is_some() && self.device() == Choice::Dataplane {
+            let what = "--gbps: ports of the data plane have no FIFOs that a line rate fills, expected another device";
+            return Err(Failure::input("E0502", what));
+        }
+        if self.top != TopChoice::Nic && !self.device().has_rtl() {
+            let what = "--top: the software NIC is a whole one, expected --device rtl or both";
             return Err(Failure::input("E0502", what));
         }
         self.top.check(self.engines)?;
@@ -169,7 +173,7 @@ impl Run {
             )
             .help("--in port0=FILE plays a capture; `iface` of a port in the description takes a live interface"));
         }
-        if self.device == Choice::Both {
+        if self.device() == Choice::Both {
             Source::check_twice(&inputs, "--device both")?;
         }
         // Who may ask for maps does not wait until a pipe has something; it is opened when the socket is.
@@ -183,12 +187,14 @@ impl Run {
         sink::check_apart(&outputs, read)?;
         rehearse(&nic, &changes)?;
         let engines = nic.config.engines;
-        let model = (self.device != Choice::Rtl).then(|| match self.gbps {
-            Some(_) => device::model_at_line_rate(nic.target, engines),
-            None => device::model(nic.target, engines),
-        });
-        let rtl = match self.device {
-            Choice::Model => None,
+        let model = match (self.device(), self.gbps) {
+            (Choice::Rtl, _) => None,
+            (Choice::Model | Choice::Both, Some(_)) => Some(device::model_at_line_rate(nic.target, engines)),
+            (Choice::Both, None) => Some(device::model(nic.target, engines)),
+            (choice, _) => choice.software(nic.target, engines),
+        };
+        let rtl = match self.device() {
+            Choice::Model | Choice::Dataplane => None,
             choice => Some(device::rtl(choice, top, nic.target, self.seed(), self.waves.as_deref())?),
         };
         let mut sinks = Some(Sinks::create(&outputs, nic.target)?);
@@ -226,9 +232,9 @@ impl Run {
                 target: nic.target.name,
                 seed: self.seed(),
                 linker: &linker,
-                model: model_run.as_ref(),
+                software: model_run.as_ref(),
                 rtl: rtl_run.as_ref(),
-                compared: self.device == Choice::Both,
+                compared: self.device() == Choice::Both,
                 written: &written,
                 live: None,
             },
@@ -245,7 +251,7 @@ impl Run {
         out: &mut Output,
     ) -> Result<ExitCode, Failure> {
         let of_captures = [
-            ("--device rtl", self.device != Choice::Model),
+            ("--device rtl", self.device().has_rtl()),
             ("--replace", !self.replace.is_empty()),
             ("--stamps", self.stamps),
             ("--gbps", self.gbps.is_some()),
@@ -258,7 +264,7 @@ impl Run {
         let read = inputs.iter().map(|input| input.file.as_path());
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(outputs, read)?;
-        let mut device = device::model(nic.target, nic.config.engines);
+        let mut device = live::device(self.device.unwrap_or(Choice::Dataplane), nic)?;
         let linker = nic.start(&mut *device)?;
         nic.warn(&linker, &[]);
         let bindings = live::open(nic, &self.inputs, &self.outputs)?;
@@ -275,7 +281,7 @@ impl Run {
                 target: nic.target.name,
                 seed: self.seed(),
                 linker: &linker,
-                model: Some(&played),
+                software: Some(&played),
                 rtl: None,
                 compared: false,
                 written: &seen.written,
@@ -309,7 +315,7 @@ impl Run {
     /// Events and maps are those of XDP programs.
     fn check_maps(&self, top: &Top) -> Result<(), Failure> {
         let has_maps = top.engine_ids().contains(&EngineId::XDP);
-        let no_maps = self.device == Choice::Rtl && !has_maps;
+        let no_maps = self.device() == Choice::Rtl && !has_maps;
         if self.events.is_some() && no_maps {
             let what = "--events: XDP programs tell them, and this top has no XDP engine; expected --top nic or xdp, or --device model";
             return Err(Failure::input("E0502", what));
@@ -328,6 +334,11 @@ impl Run {
             return Ok(());
         }
         Err(Failure::input("E0502", "--events: no tenant runs an XDP program, expected one that tells events"))
+    }
+
+    /// The device that plays captures.
+    fn device(&self) -> Choice {
+        self.device.unwrap_or(Choice::Model)
     }
 
     fn seed(&self) -> u64 {

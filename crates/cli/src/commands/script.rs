@@ -55,10 +55,10 @@ pub struct ScriptArgs {
 impl ScriptArgs {
     /// Runs them, each on a device after reset.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        if self.waves.is_some() && (self.files.len() > 1 || self.device == Choice::Model) {
+        if self.waves.is_some() && (self.files.len() > 1 || !self.device.has_rtl()) {
             return Err(Failure::input("E0502", "--waves: expected one script, and --device rtl or both"));
         }
-        if self.top != TopChoice::Nic && self.device == Choice::Model {
+        if self.top != TopChoice::Nic && !self.device.has_rtl() {
             return Err(Failure::input(
                 "E0502",
                 "--top: the model is that of the whole NIC, expected --device rtl or both",
@@ -117,10 +117,10 @@ impl ScriptArgs {
 
     fn run_one(&self, script: &Script) -> Result<Report, Failure> {
         let engines = self.engines.map_or(engines::ALL, |engines| engines.0);
-        let mut device: Box<dyn Device> = match self.device {
-            Choice::Model => device::model(self.target, engines),
-            choice => device::rtl(
-                choice,
+        let mut device: Box<dyn Device> = match self.device.software(self.target, engines) {
+            Some(device) => device,
+            None => device::rtl(
+                self.device,
                 self.top.top(engines),
                 self.target,
                 script.seed().unwrap_or(1),

@@ -201,9 +201,9 @@ impl Test {
             return Err(Failure::input("E0502", what).help("rmt TENANT FILE.p4 loads a program"));
         }
         let target = self.place.target.nic();
-        let mut device = match choice {
-            Choice::Model => device::model(target, engines::ALL),
-            choice => device::rtl(choice, &top::RMT, target, self.seed.unwrap_or(1), None)?,
+        let mut device = match choice.software(target, engines::ALL) {
+            Some(device) => device,
+            None => device::rtl(choice, &top::RMT, target, self.seed.unwrap_or(1), None)?,
         };
         let report = run_script(&script, &mut *device);
         match self.json {

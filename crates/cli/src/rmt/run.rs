@@ -76,6 +76,13 @@ impl RmtRun {
         if self.seed.is_some() && self.device == Choice::Model {
             return Err(Failure::input("E0502", "--seed: the model draws nothing, expected --device rtl or both"));
         }
+        if self.device == Choice::Dataplane {
+            let what =
+                "--device dataplane: it is a whole NIC, and this is the pipeline alone, expected model, rtl or both";
+            return Err(
+                Failure::input("E0502", what).help("sluice run --device dataplane plays captures through a NIC")
+            );
+        }
         captures::check_standard(self.inputs.iter().map(|file| ("--in", file.as_path())))?;
         let read = self.modules.iter().chain(&self.inputs).map(PathBuf::as_path);
         apart::check_waves(self.waves.as_deref(), read)?;

@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use sluice_device::Device;
 use sluice_formats::{EngineId, Target};
 use sluice_nic::SoftwareNic;
+use sluice_nic::dataplane::{self, DataPlane};
 use sluice_nic::engines::{self, Models};
 use sluice_nic::software::Options;
 use sluice_rtlsim::{Comparison, RtlError, RtlNic, RtlOptions, Top, Waves, top};
@@ -14,12 +15,40 @@ use std::path::{Path, PathBuf};
 /// Devices as the command line names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Choice {
-    /// The software NIC
+    /// The software NIC, tick by tick
     Model,
+    /// The software NIC that keeps up with interfaces: each packet at once
+    Dataplane,
     /// The RTL in simulation
     Rtl,
     /// Both: the RTL with the model in lockstep, compared in every packet and counter
     Both,
+}
+
+impl Choice {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Dataplane => dataplane::KIND,
+            Self::Rtl => "rtl",
+            Self::Both => "both",
+        }
+    }
+
+    /// The software NIC of this name with these engines, where it is one.
+    pub fn software(self, target: &Target, models: Models) -> Option<Box<dyn Device>> {
+        match self {
+            Self::Model => Some(model(target, models)),
+            Self::Dataplane => Some(Box::new(DataPlane::having(*target, models))),
+            Self::Rtl | Self::Both => None,
+        }
+    }
+
+    /// Whether the RTL runs, alone or with the model.
+    pub fn has_rtl(self) -> bool {
+        matches!(self, Self::Rtl | Self::Both)
+    }
 }
 
 /// Tops of the RTL as the command line names them.

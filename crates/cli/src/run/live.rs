@@ -2,6 +2,7 @@
 
 use super::assign::{Input, OutputFile};
 use super::bring_up::Nic;
+use super::device::Choice;
 use super::host::Host;
 use super::interrupt;
 use super::play::{Played, failed};
@@ -84,6 +85,14 @@ pub fn open(nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<Bindi
 /// Opens what a description binds.
 pub fn bind(config: &NicConfig) -> Result<Bindings, Failure> {
     Bindings::open(&config.ports, &config.hosts, interrupt::asked).map_err(port)
+}
+
+/// The device for interfaces: only software keeps up with them.
+pub fn device(choice: Choice, nic: &Nic) -> Result<Box<dyn Device>, Failure> {
+    choice.software(nic.target, nic.config.engines).ok_or_else(|| {
+        let what = format!("--device {}: with live interfaces expected dataplane or model", choice.name());
+        Failure::input("E0502", what)
+    })
 }
 
 /// When a run ends that nobody interrupts.
@@ -197,7 +206,7 @@ pub fn run(
         rings: host.rings.clone(),
         interrupted: interrupt::asked(),
         left,
-        has_cycles: device.capabilities().has_cycles,
+        device: device.capabilities().kind,
     };
     let written = written.into_iter().map(|w| Written { from: w.from, path: w.path, packets: w.packets }).collect();
     Ok((played, Seen { counts, interfaces, written }))

@@ -99,8 +99,8 @@ pub struct Played {
     pub interrupted: bool,
     /// It was ended so soon that packets were left in flight, or before they began to arrive.
     pub left: bool,
-    /// It has hardware cycles.
-    pub has_cycles: bool,
+    /// Kind of the device.
+    pub device: &'static str,
 }
 
 /// One run on one device.
@@ -172,7 +172,7 @@ impl Play<'_> {
             rings: self.host.rings.clone(),
             interrupted: interrupt::asked(),
             left: is_left,
-            has_cycles: self.device.capabilities().has_cycles,
+            device: self.device.capabilities().kind,
         })
     }
 

@@ -14,6 +14,7 @@ use crate::xdp::leaf_counts;
 use serde_json::{Value, json};
 use sluice_device::{EngineCounts, ModuleCounters};
 use sluice_formats::Target;
+use sluice_nic::dataplane;
 use sluice_object::{Destination, Linker};
 use std::collections::BTreeSet;
 
@@ -23,7 +24,7 @@ pub struct Report<'a> {
     pub seed: u64,
     pub linker: &'a Linker,
     /// The run of the software NIC.
-    pub model: Option<&'a Played>,
+    pub software: Option<&'a Played>,
     /// The run of the RTL.
     pub rtl: Option<&'a Played>,
     /// The RTL ran with the model in lockstep.
@@ -49,13 +50,13 @@ struct Row {
 impl Report<'_> {
     /// The run whose counters are shown: the RTL's where there is one.
     fn shown(&self) -> Option<&Played> {
-        self.rtl.or(self.model)
+        self.rtl.or(self.software)
     }
 
     /// What does not add up, with its device.
     pub fn open_account(&self) -> Option<String> {
-        let runs = [("model", self.model), ("rtl", self.rtl)];
-        runs.into_iter().find_map(|(device, run)| Some(format!("{device}: {}", run?.open_account.as_ref()?)))
+        let runs = [self.software, self.rtl];
+        runs.into_iter().flatten().find_map(|run| Some(format!("{}: {}", run.device, run.open_account.as_ref()?)))
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -84,7 +85,7 @@ impl Report<'_> {
         let mut headings = vec!["tenant", "offered", "copies", "forwarded", "delivered"];
         headings.extend(has_rings.then_some("consumed"));
         headings.push("dropped");
-        headings.extend(self.model.map(|_| "packets/s"));
+        headings.extend(self.software.map(|_| "packets/s"));
         headings.extend(self.rtl.map(|_| "cycles/packet"));
         headings.push("dropped by reason");
         let last = headings.len() - 1;
@@ -96,7 +97,9 @@ impl Report<'_> {
             cells.extend([c.offered, c.copies, c.forwarded, c.delivered].map(group));
             cells.extend(has_rings.then(|| group(c.consumed)));
             cells.push(group(dropped));
-            cells.extend(self.model.map(|played| self.packets_per_second(&row, played).map_or("-".to_owned(), group)));
+            cells.extend(
+                self.software.map(|played| self.packets_per_second(&row, played).map_or("-".to_owned(), group)),
+            );
             cells.extend(self.rtl.map(|played| cycles(&row, played).map_or("-".to_owned(), |c| format!("{c:.1}"))));
             let reasons: Vec<String> =
                 c.dropped.iter().filter(|d| *d.1 > 0).map(|(r, n)| format!("{} {n}", r.name())).collect();
@@ -129,9 +132,9 @@ impl Report<'_> {
         for ring in self.shown().map(|played| &played.rings).into_iter().flatten() {
             out.line(ring.text())?;
         }
-        if let Some(model) = self.model {
-            let seconds = model.wall.as_secs_f64();
-            out.line(format!("model: {} packets in {:.1} ms of wall time", group(model.offered), seconds * 1e3))?;
+        if let Some(played) = self.software {
+            let (device, packets, seconds) = (played.device, group(played.offered), played.wall.as_secs_f64());
+            out.line(format!("{device}: {packets} packets in {:.1} ms of wall time", seconds * 1e3))?;
         }
         if let Some((rtl, ticks)) = self.rtl.and_then(|rtl| Some((rtl, span(rtl)?))) {
             let apart = ticks as f64 / rtl.offered.max(1) as f64;
@@ -143,8 +146,8 @@ impl Report<'_> {
             ))?;
             out.line("     cycles/packet: from the first beat in to the last beat out, mean of what left")?;
         }
-        for played in [self.model, self.rtl].into_iter().flatten() {
-            let device = if played.has_cycles { "rtl" } else { "model" };
+        for played in [self.software, self.rtl].into_iter().flatten() {
+            let device = played.device;
             for c in &played.changes {
                 out.line(format!("{device}: {} begun at packet {}, done by packet {}", c.label, c.before, c.done))?;
             }
@@ -196,7 +199,8 @@ impl Report<'_> {
             out.line(format!("          {queues}: computed by the model, in the RTL's order of packets"))?;
         }
         let all = [fed, queues].concat();
-        if self.rtl.is_none() && self.live.is_none() && !all.is_empty() {
+        let by_ticks = self.software.is_some_and(|played| played.device != dataplane::KIND);
+        if by_ticks && self.rtl.is_none() && self.live.is_none() && !all.is_empty() {
             let all = all.join(", ");
             out.line(format!(
                 "model: {all}: by the model's own ticks; the RTL, with other cycles, may drop other packets"
@@ -226,7 +230,8 @@ impl Report<'_> {
             "format_version": sluice_formats::limits::FORMAT_VERSION,
             "target": self.target,
             "seed": self.seed,
-            "model": self.model.map(device),
+            "model": self.software.filter(|played| played.device != dataplane::KIND).map(device),
+            "dataplane": self.software.filter(|played| played.device == dataplane::KIND).map(device),
             "rtl": self.rtl.map(device),
             "compared": self.compared,
             "live": self.live.map(Seen::json),
@@ -245,7 +250,7 @@ impl Report<'_> {
         value["id"] = json!(row.id);
         value["name"] = json!(row.name);
         value["dropped_by_destination"] = self.dropped_at(row);
-        value["packets_per_second"] = json!(self.model.and_then(|played| self.packets_per_second(row, played)));
+        value["packets_per_second"] = json!(self.software.and_then(|played| self.packets_per_second(row, played)));
         value["engine"] = json!(self.engine(row).map(|counts| engine_counts::value(counts, None)));
         let leaves = self.shown().map_or(&[][..], |played| &played.leaves);
         value["leaves"] = leaf_counts::value(leaves, row.id);

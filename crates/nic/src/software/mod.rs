@@ -22,8 +22,8 @@ use ingress::{Arrival, Ports, Size};
 
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{
-    Capabilities, Counters, Device, DeviceError, Engines, Event, Frame, Maps, Offer, OpId, Packet, Passed,
-    ReadError, Rings, Route, Sent, Stamped, Waited, stop,
+    Capabilities, Counters, Device, DeviceError, Engines, Event, Frame, Maps, Offer, OpId, Packet, Passed, ReadError,
+    Rings, Route, Sent, Stamped, Waited, stop,
 };
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
 use sluice_formats::limits::{FORMAT_VERSION, SEQUENCE_MASK, TICK_BITS, TICK_PS, packet_id};
