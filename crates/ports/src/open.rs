@@ -9,6 +9,10 @@ use crate::sys::device;
 use crate::tap::{self, Tap};
 use crate::xdp::{Queue, QueueOptions};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// For how long a queue is waited for that a closed socket still has, when an interface is opened first.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What the ports of one interface have in common.
 #[derive(Debug)]
@@ -146,7 +150,7 @@ fn open_kind(name: &str, kind: PortKind, options: &Options, interface: &mut Inte
     // AF_PACKET shares the flows out itself.
     let queues = if kind == PortKind::PacketRing { options.queues.unwrap_or(there) } else { there };
     interface.prepare(name, kind, queues)?;
-    (0..queues).map(|queue| open_socket(kind, options, interface, queue, queues)).collect()
+    (0..queues).map(|queue| open_socket(kind, options, interface, queue, queues, PATIENCE)).collect()
 }
 
 fn set_queues(name: &str, wanted: u32) -> std::io::Result<()> {
@@ -165,6 +169,7 @@ fn open_socket(
     interface: &mut Interface,
     queue: u32,
     queues: u32,
+    patience: Duration,
 ) -> Tried<Socket> {
     let (index, longest) = (interface.index, interface.longest);
     let Some((_, bind)) = kind.xdp() else {
@@ -184,6 +189,7 @@ fn open_socket(
         busy_poll: options.busy_poll.map(|b| (b.microseconds, b.frames)),
         tags: steering.reads_tags().is_ok(),
         partial: interface.partial,
+        patience,
     })?;
     steering.give(queue, opened.socket()).map_err(|e| ("giving a queue to its socket", e))?;
     Ok(Socket::Xdp(Box::new(opened)))
@@ -209,7 +215,7 @@ pub(crate) fn again(shared: &Shared, queue: u32) -> Result<(Socket, u32, usize),
     let interface = slot.as_mut().expect("was put in place above");
     let socket = match tap {
         Some(fd) => Socket::Tap(Tap::new(fd, interface.longest)),
-        None => open_socket(kind, &shared.options, interface, queue, shared.queues).map_err(failed)?,
+        None => open_socket(kind, &shared.options, interface, queue, shared.queues, Duration::ZERO).map_err(failed)?,
     };
     Ok((socket, interface.index, interface.longest))
 }

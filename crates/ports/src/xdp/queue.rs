@@ -13,6 +13,7 @@ use crate::{checksum, tag};
 use libc::{SOL_SOCKET, SOL_XDP, xdp_desc, xdp_mmap_offsets, xdp_ring_offset};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 const SO_SNDBUFFORCE: libc::c_int = 32;
 const SO_BUSY_POLL: libc::c_int = 46;
@@ -49,6 +50,8 @@ pub(crate) struct QueueOptions {
     pub tags: bool,
     /// A frame may come with a checksum that is still to be completed.
     pub partial: bool,
+    /// For how long a queue is waited for that another socket has.
+    pub patience: Duration,
 }
 
 /// An open socket.
@@ -161,7 +164,16 @@ impl Queue {
             sxdp_queue_id: self.options.queue,
             sxdp_shared_umem_fd: 0,
         };
-        socket::bind(&self.socket, &address)
+        // The kernel takes its time to let go of a socket that was closed.
+        let begun = Instant::now();
+        loop {
+            match socket::bind(&self.socket, &address) {
+                Err(e) if e.raw_os_error() == Some(libc::EBUSY) && begun.elapsed() < self.options.patience => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                result => return result,
+            }
+        }
     }
 
     /// What is better with, and works without.
@@ -212,7 +224,10 @@ impl Queue {
         } else {
             self.take_whole(at, length, take)
         };
-        self.fill.push(base);
+        // There are as many slots as chunks that receive.
+        if self.fill.room(1) > 0 {
+            self.fill.push(base);
+        }
         given
     }
 
