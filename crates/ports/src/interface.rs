@@ -1,0 +1,154 @@
+//! What all ports of one interface share: the claim, the program, what was switched off.
+
+use crate::claim::Claim;
+use crate::error::PortError;
+use crate::options::Options;
+use crate::packet::{Tried, promiscuous};
+use crate::port::{LinkState, PortKind};
+use crate::sys::bpf::AttachMode;
+use crate::sys::device::{self, Offload};
+use crate::xdp::{Bind, Steering};
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// Ethernet header and two tags: what a frame has beside its MTU.
+pub(crate) const BESIDE_MTU: usize = 14 + 2 * 4;
+/// Drivers of devices that have no wire: whoever sends to them may leave its checksums to them.
+const WITHOUT_WIRE: [&str; 16] = [
+    "veth",
+    "tun",
+    "bridge",
+    "virtio_net",
+    "macvlan",
+    "ipvlan",
+    "dummy",
+    "ifb",
+    "bonding",
+    "team",
+    "vxlan",
+    "geneve",
+    "openvswitch",
+    "xen_netfront",
+    "vif",
+    "hv_netvsc",
+];
+
+/// What an interface is now, with its index where it is there.
+pub(crate) fn state(name: &str) -> (LinkState, Option<u32>) {
+    let Ok(index) = device::index(name) else { return (LinkState::Gone, None) };
+    match device::flags(name) {
+        Ok(flags) if flags & libc::IFF_UP != 0 => (LinkState::Up, Some(index)),
+        Ok(_) => (LinkState::Down, Some(index)),
+        // Deleted between the two questions.
+        Err(_) => (LinkState::Gone, None),
+    }
+}
+
+/// An interface that is ours.
+#[derive(Debug)]
+pub(crate) struct Interface {
+    pub index: u32,
+    pub longest: usize,
+    /// Frames may come with checksums that are to be completed.
+    pub partial: bool,
+    pub steering: Option<Steering>,
+    /// AF_PACKET: the group of its rings.
+    pub group: Option<u16>,
+    /// What was done to the interface, for people.
+    pub notes: Vec<String>,
+    _promiscuous: Option<OwnedFd>,
+    off: SwitchedOff,
+    _claim: Claim,
+}
+
+/// Offloads that were on, and are on again afterwards.
+#[derive(Debug, Default)]
+struct SwitchedOff {
+    name: String,
+    which: Vec<Offload>,
+}
+
+impl Drop for SwitchedOff {
+    fn drop(&mut self) {
+        for which in &self.which {
+            // Where the interface is gone, so is its setting.
+            let _ = device::set_offload(&self.name, *which, true);
+        }
+    }
+}
+
+fn failed(name: &str, what: &'static str) -> impl Fn(io::Error) -> PortError {
+    move |error| PortError::Interface { name: name.to_owned(), what, error }
+}
+
+impl Interface {
+    /// Claims an interface, and sets its MTU where one is wanted.
+    pub fn claim(name: &str, options: &Options) -> Result<Self, PortError> {
+        let index = device::index(name).map_err(failed(name, "is not there"))?;
+        let claim = Claim::take(index).map_err(failed(name, "claim"))?;
+        let claim = claim.ok_or_else(|| PortError::Taken { name: name.to_owned() })?;
+        let mut mtu = device::mtu(name).map_err(failed(name, "its MTU"))?;
+        if let Some(wanted) = options.mtu
+            && wanted != mtu
+        {
+            device::set_mtu(name, wanted).map_err(failed(name, "setting its MTU (needs CAP_NET_ADMIN)"))?;
+            mtu = wanted;
+        }
+        // Who does not say what it is may be anything.
+        let partial = device::driver(name).map_or(true, |driver| WITHOUT_WIRE.contains(&driver.as_str()));
+        Ok(Self {
+            index,
+            longest: mtu as usize + BESIDE_MTU,
+            partial,
+            steering: None,
+            group: None,
+            notes: Vec::new(),
+            _promiscuous: None,
+            off: SwitchedOff { name: name.to_owned(), which: Vec::new() },
+            _claim: claim,
+        })
+    }
+
+    /// Makes it ready for ports of this kind.
+    pub fn prepare(&mut self, name: &str, kind: PortKind, queues: u32) -> Tried<()> {
+        if kind == PortKind::Tap {
+            return Ok(());
+        }
+        if self._promiscuous.is_none() {
+            self._promiscuous = Some(promiscuous(self.index)?);
+        }
+        self.switch_off(name, Offload::Gro, "merges received frames (GRO)");
+        self.switch_off(name, Offload::Lro, "merges received frames in the device (LRO)");
+        // One program at a time: the one before goes first.
+        self.steering = None;
+        let Some((mode, _)) = kind.xdp() else { return Ok(()) };
+        let steering = Steering::attach(self.index, queues, mode, true).map_err(|e| ("attaching the program", e))?;
+        if steering.reads_tags().is_err() {
+            self.switch_off(name, Offload::RxVlan, "takes tags out of received frames");
+        }
+        self.steering = Some(steering);
+        Ok(())
+    }
+
+    fn switch_off(&mut self, name: &str, which: Offload, what: &str) {
+        if !device::offload(name, which).unwrap_or(false) {
+            return;
+        }
+        if device::set_offload(name, which, false).is_ok() && !device::offload(name, which).unwrap_or(true) {
+            self.off.which.push(which);
+            self.notes.push(format!("switched off: {what}"));
+        }
+    }
+}
+
+impl PortKind {
+    /// Where the program runs and how memory is shared, of the kinds that are AF_XDP.
+    pub(crate) fn xdp(self) -> Option<(AttachMode, Bind)> {
+        match self {
+            Self::XdpZeroCopy => Some((AttachMode::Native, Bind::ZeroCopy)),
+            Self::XdpCopy => Some((AttachMode::Native, Bind::Copy)),
+            Self::XdpGeneric => Some((AttachMode::Generic, Bind::Copy)),
+            Self::PacketRing | Self::Tap => None,
+        }
+    }
+}
