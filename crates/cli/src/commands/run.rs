@@ -12,7 +12,7 @@ use crate::run::device::{self, Choice, Set, TopChoice};
 use crate::run::entry_counts;
 use crate::run::host::Host;
 use crate::run::interrupt;
-use crate::run::live::{self, Until};
+use crate::run::live::{self, LiveNic, Until};
 use crate::run::pace::{Clock, Pace};
 use crate::run::play::{Change, Play, Played, not_reached};
 use crate::run::progress::Progress;
@@ -264,17 +264,18 @@ impl Run {
         let read = inputs.iter().map(|input| input.file.as_path());
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(outputs, read)?;
-        let mut device = live::device(self.device.unwrap_or(Choice::Dataplane), nic)?;
-        let linker = nic.start(&mut *device)?;
+        let mut device = LiveNic::new(self.device.unwrap_or(Choice::Dataplane), nic)?;
+        let linker = nic.start(device.device())?;
         nic.warn(&linker, &[]);
         let bindings = live::open(nic, &self.inputs, &self.outputs)?;
         let progress = Progress::new("live", None);
         let mut host = Host::open(&linker, self.events.as_deref(), self.socket.as_deref(), rings::of(nic, &linker)?)?;
         let until = Until { packets: self.limit.unwrap_or(u64::MAX), time: None };
-        let (mut played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
-        played.leaves = leaf_counts::of_tenants(&mut *device, &linker);
-        played.entries = entry_counts::of_tenants(&mut *device, &linker, &[]);
-        played.cells = cell_counts::of_tenants(&mut *device, &linker, &counters(nic, &[]));
+        let (mut played, seen) = live::run(&mut device, bindings, until, &progress, &mut host)?;
+        let device = device.device();
+        played.leaves = leaf_counts::of_tenants(device, &linker);
+        played.entries = entry_counts::of_tenants(device, &linker, &[]);
+        played.cells = cell_counts::of_tenants(device, &linker, &counters(nic, &[]));
         drop(progress);
         self.report(
             &Report {

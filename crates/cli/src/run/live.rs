@@ -2,7 +2,7 @@
 
 use super::assign::{Input, OutputFile};
 use super::bring_up::Nic;
-use super::device::Choice;
+use super::device::{self, Choice};
 use super::host::Host;
 use super::interrupt;
 use super::play::{Played, failed};
@@ -17,6 +17,7 @@ use crate::xdp::engine_counts;
 use serde_json::{Value, json};
 use sluice_control::NicConfig;
 use sluice_device::{Device, DeviceError, Event, Verdict};
+use sluice_nic::DataPlane;
 use sluice_nic::ports::{Bindings, LinkReport, LinkState, LiveCounts, PortError, Watch, run_live};
 use sluice_object::Destination;
 use sluice_packet::capture::output::{self, unmake_folders};
@@ -87,12 +88,46 @@ pub fn bind(config: &NicConfig) -> Result<Bindings, Failure> {
     Bindings::open(&config.ports, &config.hosts, interrupt::asked).map_err(port)
 }
 
-/// The device for interfaces: only software keeps up with them.
-pub fn device(choice: Choice, nic: &Nic) -> Result<Box<dyn Device>, Failure> {
-    choice.software(nic.target, nic.config.engines).ok_or_else(|| {
-        let what = format!("--device {}: with live interfaces expected dataplane or model", choice.name());
-        Failure::input("E0502", what)
-    })
+/// A device on interfaces: only software keeps up with them.
+pub enum LiveNic {
+    /// The data plane.
+    Plane(Box<DataPlane>),
+    /// The model, tick by tick.
+    Model(Box<dyn Device>),
+}
+
+impl LiveNic {
+    /// The device of a description.
+    pub fn new(choice: Choice, nic: &Nic) -> Result<Self, Failure> {
+        let (target, engines) = (nic.target, nic.config.engines);
+        match choice {
+            Choice::Dataplane => Ok(Self::Plane(Box::new(DataPlane::having(*target, engines)))),
+            Choice::Model => Ok(Self::Model(device::model(target, engines))),
+            Choice::Rtl | Choice::Both => {
+                let what = format!("--device {}: with live interfaces expected dataplane or model", choice.name());
+                Err(Failure::input("E0502", what))
+            }
+        }
+    }
+
+    /// It, for the host.
+    pub fn device(&mut self) -> &mut dyn Device {
+        match self {
+            Self::Plane(plane) => &mut **plane,
+            Self::Model(model) => &mut **model,
+        }
+    }
+
+    fn run(
+        &mut self,
+        bindings: &mut Bindings,
+        stop: impl FnMut(&mut dyn Device, &LiveCounts) -> bool,
+    ) -> Result<LiveCounts, PortError> {
+        match self {
+            Self::Plane(plane) => plane.run_live(bindings, stop),
+            Self::Model(model) => run_live(&mut **model, bindings, stop),
+        }
+    }
 }
 
 /// When a run ends that nobody interrupts.
@@ -155,13 +190,16 @@ fn state(link: &LinkReport) -> &'static str {
 /// Moves packets until Ctrl-C, `until`, or the end of every source; `host` sees to what else the
 /// host does with the device.
 pub fn run(
-    device: &mut dyn Device,
+    nic: &mut LiveNic,
     mut bindings: Bindings,
     until: Until,
     progress: &Progress,
     host: &mut Host,
 ) -> Result<(Played, Seen), Failure> {
     let watches = bindings.watches.clone();
+    for watch in &watches {
+        printable::tell(format_args!("{}", watch.report().opened));
+    }
     let start = Instant::now();
     output::begin();
     let mut lost = None;
@@ -172,7 +210,8 @@ pub fn run(
         let over = counts.received >= until.packets || until.time.is_some_and(|time| start.elapsed() >= time);
         lost.is_some() || interrupt::asked() || over
     };
-    let mut counts = run_live(device, &mut bindings, stop).map_err(port)?;
+    let mut counts = nic.run(&mut bindings, stop).map_err(port)?;
+    let device = nic.device();
     if let Some(failure) = lost {
         return Err(failure);
     }
@@ -237,7 +276,7 @@ fn deliver_rest(device: &mut dyn Device, bindings: &mut Bindings, counts: &mut L
             Verdict::Consumed { .. } | Verdict::Dropped { .. } => continue,
         };
         if let Some(Some(sink)) = bindings.sinks.get_mut(destination) {
-            let taken = sink.send(&outcome.bytes, now).map_err(port)?;
+            let taken = sink.send(&[&outcome.bytes], now).map_err(port)?;
             *(if taken { &mut counts.sent } else { &mut counts.refused }) += 1;
         }
     }

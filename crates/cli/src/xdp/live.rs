@@ -12,7 +12,7 @@ use crate::run::bring_up::{self, Nic};
 use crate::run::device::Choice;
 use crate::run::host::Host;
 use crate::run::interrupt;
-use crate::run::live::{self, Until};
+use crate::run::live::{self, LiveNic, Until};
 use crate::run::play::failed;
 use crate::run::progress::Progress;
 use sluice_control::NicConfig;
@@ -72,20 +72,21 @@ impl XdpRun {
         let nic = self.nic(&image)?;
         let mut beside = self.state.as_deref().is_some_and(captures::is_standard).then(Output::stderr);
         let out = beside.as_mut().unwrap_or(out);
-        let mut device = live::device(Choice::Dataplane, &nic)?;
-        let linker = nic.start(&mut *device)?;
+        let mut device = LiveNic::new(Choice::Dataplane, &nic)?;
+        let linker = nic.start(device.device())?;
         let module = linker.tenant(TENANT).map_err(|e| Failure::input(e.code(), e))?.module;
         let bindings = live::bind(&nic.config)?;
         interrupt::listen();
         let until = Until { packets: self.limit.unwrap_or(u64::MAX), time: self.seconds.map(Duration::from_secs) };
         let progress = Progress::new("live", None);
         let mut host = Host::open(&linker, None, self.socket.as_deref(), Vec::new())?;
-        let (played, seen) = live::run(&mut *device, bindings, until, &progress, &mut host)?;
+        let (played, seen) = live::run(&mut device, bindings, until, &progress, &mut host)?;
+        let device = device.device();
         drop(progress);
         drop(host);
         let counts = device.maps().and_then(|maps| maps.counts(module)).map_err(failed)?;
         let counts = Counts::of_device(&counts, played.wall, |mask| self.destinations(mask, nic.target));
-        let state = state_of(&mut *device, module)?;
+        let state = state_of(device, module)?;
         if let Some(path) = &self.state {
             files::write(path, state.to_json().as_bytes())?;
         }

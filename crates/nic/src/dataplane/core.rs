@@ -127,12 +127,13 @@ impl Core {
             for _ in 0..most {
                 let Some(packet) = self.lanes.pop(module) else { break };
                 self.run(packet, out);
+                // At once: what a queue may hold is for what its destination has no room for, not for a batch.
+                self.drain(out);
                 packets += 1;
             }
             let after = clock.now();
             self.lanes.charge(module, after - before);
             before = after;
-            self.drain(out);
             if clock.is_over(start, after) {
                 break;
             }

@@ -8,6 +8,7 @@
 
 mod core;
 mod lanes;
+mod live;
 mod out;
 
 use self::core::{Arrived, Core};

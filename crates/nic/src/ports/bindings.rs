@@ -5,6 +5,7 @@ use super::{CaptureSink, CaptureSource, PortError, Sink, Source, Watch};
 use sluice_object::Destination;
 use sluice_packet::capture::Stop;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Where a port's packets come from and go to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +38,11 @@ pub struct Bindings {
     pub sinks: Vec<Option<Box<dyn Sink>>>,
     /// The interfaces of the machine among them.
     pub watches: Vec<Watch>,
+    /// What may be waited for.
+    #[cfg(all(feature = "live", target_os = "linux"))]
+    interfaces: Vec<super::interface::Interface>,
+    /// Some captures are pipes.
+    pipes: bool,
     /// By destination: its capture, where it has one.
     captures: Vec<(Destination, Option<PathBuf>)>,
 }
@@ -52,11 +58,8 @@ pub struct Written {
     pub packets: u64,
 }
 
-struct Live {
-    source: Box<dyn Source>,
-    sink: Box<dyn Sink>,
-    watch: Watch,
-}
+/// A pipe is asked again after this time.
+const AGAIN: Duration = Duration::from_micros(100);
 
 impl Bindings {
     /// Opens everything, by port and by host queue. Captures that are written are created; beside an interface they get
@@ -65,17 +68,15 @@ impl Bindings {
         let mut bindings = Self::default();
         for (number, port) in (0..).zip(ports) {
             let live = match (&port.iface, &port.tap) {
-                (Some(name), _) => Some(open_interface(name)?),
-                (None, Some(name)) => Some(open_tap(name)?),
+                (Some(name), _) => Some(bindings.open_live(name, false)?),
+                (None, Some(name)) => Some(bindings.open_live(name, true)?),
                 (None, None) => None,
             };
-            let (mut source, mut sink) = (None, None);
-            if let Some(live) = live {
-                (source, sink) = (Some(live.source), Some(live.sink));
-                bindings.watches.push(live.watch);
-            }
+            let (mut source, sink) = live.unzip();
             if let Some(path) = &port.input {
-                source = CaptureSource::open(path, stop)?.map(|capture| Box::new(capture) as _);
+                let capture = CaptureSource::open(path, stop)?;
+                bindings.pipes |= capture.as_ref().is_some_and(CaptureSource::is_pipe);
+                source = capture.map(|capture| Box::new(capture) as _);
             }
             bindings.sources.push(source);
             bindings.bind(Destination::Port(number), sink, port.output.as_deref())?;
@@ -83,13 +84,36 @@ impl Bindings {
         for (number, host) in (0..).zip(hosts) {
             let mut sink = None;
             if let Some(tap) = &host.tap {
-                let live = open_tap(tap)?;
-                bindings.watches.push(live.watch);
-                sink = Some(live.sink);
+                sink = Some(bindings.open_live(tap, true)?.1);
             }
             bindings.bind(Destination::Host(number), sink, host.output.as_deref())?;
         }
         Ok(bindings)
+    }
+
+    /// Opens an interface, or a TAP device, which is made where it is not there.
+    #[cfg(all(feature = "live", target_os = "linux"))]
+    fn open_live(&mut self, name: &str, tap: bool) -> Result<(Box<dyn Source>, Box<dyn Sink>), PortError> {
+        let kind = if tap { sluice_ports::Wanted::Tap } else { sluice_ports::Wanted::Auto };
+        let interface = super::interface::Interface::open(name, kind)?;
+        self.watches.push(interface.watch());
+        self.interfaces.push(interface.clone());
+        Ok((Box::new(interface.clone()), Box::new(interface)))
+    }
+
+    #[cfg(not(all(feature = "live", target_os = "linux")))]
+    fn open_live(&mut self, name: &str, _: bool) -> Result<(Box<dyn Source>, Box<dyn Sink>), PortError> {
+        Err(PortError::NotBuilt { name: name.to_owned() })
+    }
+
+    /// Waits until an interface has frames, for `limit` at most.
+    pub fn wait(&self, limit: Duration) {
+        let limit = if self.pipes { limit.min(AGAIN) } else { limit };
+        #[cfg(all(feature = "live", target_os = "linux"))]
+        if !self.interfaces.is_empty() && !self.pipes {
+            return super::interface::wait(&self.interfaces, limit);
+        }
+        std::thread::sleep(limit);
     }
 
     fn bind(&mut self, to: Destination, live: Option<Box<dyn Sink>>, path: Option<&Path>) -> Result<(), PortError> {
@@ -111,30 +135,4 @@ impl Bindings {
         let captures = self.captures.into_iter().zip(packets);
         Ok(captures.filter_map(|((from, path), packets)| Some(Written { from, path: path?, packets })).collect())
     }
-}
-
-#[cfg(all(feature = "live", target_os = "linux"))]
-fn open_interface(name: &str) -> Result<Live, PortError> {
-    open_live(super::link::Kind::Packet, name)
-}
-
-#[cfg(all(feature = "live", target_os = "linux"))]
-fn open_tap(name: &str) -> Result<Live, PortError> {
-    open_live(super::link::Kind::Tap, name)
-}
-
-#[cfg(all(feature = "live", target_os = "linux"))]
-fn open_live(kind: super::link::Kind, name: &str) -> Result<Live, PortError> {
-    let link = super::link::Link::open(kind, name)?;
-    Ok(Live { source: Box::new(link.clone()), watch: link.watch(), sink: Box::new(link) })
-}
-
-#[cfg(not(all(feature = "live", target_os = "linux")))]
-fn open_interface(name: &str) -> Result<Live, PortError> {
-    Err(PortError::NotBuilt { name: name.to_owned() })
-}
-
-#[cfg(not(all(feature = "live", target_os = "linux")))]
-fn open_tap(name: &str) -> Result<Live, PortError> {
-    Err(PortError::NotBuilt { name: name.to_owned() })
 }

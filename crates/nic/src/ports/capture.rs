@@ -1,6 +1,6 @@
 //! Captures as sources and sinks.
 
-use super::{Input, PortError, Received, Sink, Source};
+use super::{PortError, Sink, Source};
 use sluice_packet::capture::output::OutputFile;
 use sluice_packet::capture::{
     Awaited, CaptureError, CaptureReader, CaptureWriter, Fed, Next, Packet, ReadOptions, Stop,
@@ -46,6 +46,11 @@ impl CaptureSource {
         Ok(Some(Self { reader: Reader::Pipe(fed) }))
     }
 
+    /// Whether it has to be asked again and again for what comes.
+    pub fn is_pipe(&self) -> bool {
+        matches!(self.reader, Reader::Pipe(_))
+    }
+
     /// Bytes read of how many, where it is a file and has a size: for progress.
     pub fn progress(&self) -> (u64, Option<u64>) {
         match &self.reader {
@@ -56,16 +61,22 @@ impl CaptureSource {
 }
 
 impl Source for CaptureSource {
-    fn next(&mut self) -> Result<Input, PortError> {
-        let next = match &mut self.reader {
-            Reader::File(reader) => read(reader)?.map_or(Next::End, Next::Item),
-            Reader::Pipe(fed) => fed.next(Duration::ZERO)?,
-        };
-        Ok(match next {
-            Next::Item(packet) => Input::Packet(Received { bytes: packet.bytes, stamp_ns: packet.stamp }),
-            Next::Later => Input::Later,
-            Next::End => Input::End,
-        })
+    fn receive(&mut self, most: usize, take: &mut dyn FnMut(&[u8], u64)) -> Result<Option<usize>, PortError> {
+        let mut taken = 0;
+        while taken < most {
+            let next = match &mut self.reader {
+                Reader::File(reader) => read(reader)?.map_or(Next::End, Next::Item),
+                Reader::Pipe(fed) => fed.next(Duration::ZERO)?,
+            };
+            match next {
+                Next::Item(packet) => take(&packet.bytes, packet.stamp),
+                Next::Later => break,
+                Next::End if taken == 0 => return Ok(None),
+                Next::End => break,
+            }
+            taken += 1;
+        }
+        Ok(Some(taken))
     }
 }
 
@@ -92,8 +103,8 @@ impl CaptureSink {
 }
 
 impl Sink for CaptureSink {
-    fn send(&mut self, bytes: &[u8], stamp_ns: u64) -> Result<bool, PortError> {
-        self.writer.write(&Packet::new(stamp_ns, bytes.to_vec()))?;
+    fn send(&mut self, parts: &[&[u8]], stamp_ns: u64) -> Result<bool, PortError> {
+        self.writer.write(&Packet::new(stamp_ns, parts.concat()))?;
         Ok(true)
     }
 

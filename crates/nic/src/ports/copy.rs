@@ -9,9 +9,17 @@ pub(super) struct Copied {
 }
 
 impl Sink for Copied {
-    fn send(&mut self, bytes: &[u8], stamp_ns: u64) -> Result<bool, PortError> {
-        self.copy.send(bytes, stamp_ns)?;
-        self.interface.send(bytes, stamp_ns)
+    fn room(&mut self) -> usize {
+        self.interface.room()
+    }
+
+    fn send(&mut self, parts: &[&[u8]], stamp_ns: u64) -> Result<bool, PortError> {
+        self.copy.send(parts, stamp_ns)?;
+        self.interface.send(parts, stamp_ns)
+    }
+
+    fn flush(&mut self) -> Result<(), PortError> {
+        self.interface.flush()
     }
 
     fn look(&mut self) {

@@ -1,6 +1,6 @@
 //! The loop of a NIC on live interfaces: the device's time follows the clock.
 
-use super::{Bindings, Input, PortError};
+use super::{Bindings, PortError};
 use sluice_device::{Device, Event, MAX_OFFER_BYTES, Offer, Verdict};
 use std::time::{Duration, Instant};
 
@@ -40,20 +40,12 @@ pub fn run_live(
         bindings.sinks.iter_mut().flatten().for_each(|sink| sink.look());
         for (port, source) in bindings.sources.iter_mut().enumerate() {
             let Some(source) = source.as_mut().filter(|_| !ended[port]) else { continue };
-            for _ in 0..BATCH {
-                match source.next()? {
-                    Input::Packet(packet) if packet.bytes.is_empty() => {}
-                    Input::Packet(packet) if packet.bytes.len() > MAX_OFFER_BYTES => counts.oversize += 1,
-                    Input::Packet(packet) => {
-                        offers.push(Offer { port: port as u8, bytes: packet.bytes, at: 0, bad: false });
-                    }
-                    Input::Later => break,
-                    Input::End => {
-                        ended[port] = true;
-                        break;
-                    }
-                }
-            }
+            let mut take = |bytes: &[u8], _| match bytes.len() {
+                0 => {}
+                length if length > MAX_OFFER_BYTES => counts.oversize += 1,
+                _ => offers.push(Offer { port: port as u8, bytes: bytes.to_vec(), at: 0, bad: false }),
+            };
+            ended[port] = source.receive(BATCH, &mut take)?.is_none();
         }
         let idle = offers.is_empty();
         counts.received += offers.len() as u64;
@@ -70,7 +62,7 @@ pub fn run_live(
             break;
         }
         if idle && sent == 0 {
-            std::thread::sleep(PAUSE);
+            bindings.wait(PAUSE);
         }
     }
     counts.missed = bindings.sources.iter_mut().flatten().map(|source| source.missed()).sum();
@@ -94,9 +86,10 @@ fn deliver(
         };
         if let Some(Some(sink)) = bindings.sinks.get_mut(usize::from(destination)) {
             let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-            let taken = sink.send(&outcome.bytes, stamp.map_or(0, |t| t.as_nanos() as u64))?;
+            let taken = sink.send(&[&outcome.bytes], stamp.map_or(0, |t| t.as_nanos() as u64))?;
             *(if taken { &mut counts.sent } else { &mut counts.refused }) += 1;
         }
     }
+    bindings.sinks.iter_mut().flatten().try_for_each(|sink| sink.flush())?;
     Ok(events.len())
 }

@@ -26,6 +26,10 @@ pub struct LinkReport {
     pub without: Duration,
     /// What it is now.
     pub state: LinkState,
+    /// How it was opened, and why not better: a line for people.
+    pub opened: String,
+    /// Frames that were lost there, by reason.
+    pub lost: Vec<(&'static str, u64)>,
 }
 
 /// A handle on what is known of one interface.
@@ -40,9 +44,10 @@ struct Inner {
 }
 
 impl Watch {
-    /// Of an interface that is there.
-    pub fn new(name: &str) -> Self {
-        let report = LinkReport { name: name.to_owned(), outages: 0, without: Duration::ZERO, state: LinkState::Up };
+    /// Of an interface that is there, and opened in this way.
+    pub fn new(name: &str, opened: String) -> Self {
+        let (name, lost) = (name.to_owned(), Vec::new());
+        let report = LinkReport { name, outages: 0, without: Duration::ZERO, state: LinkState::Up, opened, lost };
         Self(Rc::new(RefCell::new(Inner { report, since: Instant::now(), changes: Vec::new() })))
     }
 
@@ -60,6 +65,11 @@ impl Watch {
         }
         inner.report.state = state;
         inner.changes.push(state);
+    }
+
+    /// These frames were lost there.
+    pub fn lost(&self, lost: Vec<(&'static str, u64)>) {
+        self.0.borrow_mut().report.lost = lost;
     }
 
     /// Changes since the last call, the oldest first.
@@ -84,7 +94,7 @@ mod tests {
 
     #[test]
     fn an_outage_is_counted_once_however_it_goes_on() {
-        let watch = Watch::new("eth1");
+        let watch = Watch::new("eth1", String::new());
         for state in [LinkState::Up, LinkState::Down, LinkState::Gone, LinkState::Gone, LinkState::Up] {
             watch.change(state);
         }

@@ -1,0 +1,163 @@
+//! The data plane on live interfaces: the loop of its worker.
+
+use super::core::Arrived;
+use super::lanes::Wall;
+use super::out::Out;
+use super::DataPlane;
+use crate::ports::{Bindings, LiveCounts, PortError, Sink};
+use sluice_device::{Device, Event, MAX_OFFER_BYTES, Packet};
+use sluice_formats::Reason;
+use sluice_formats::limits::TAG_BYTES;
+use std::borrow::Cow;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Frames taken from one source before the next one is asked.
+const BATCH: usize = 64;
+/// Longest pause when nothing comes, and longest time between two looks at what the host wants.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Gives copies to interfaces and captures; what is dropped is counted by the NIC, and nothing else is kept of it.
+struct Links<'a> {
+    sinks: &'a mut [Option<Box<dyn Sink>>],
+    ports: u32,
+    counts: &'a mut LiveCounts,
+    /// Sinks that were given something since they were flushed.
+    used: u8,
+    /// Frames that each takes, as far as it was asked.
+    room: [Option<usize>; 8],
+    stamp_ns: u64,
+    failed: Option<PortError>,
+}
+
+impl Links<'_> {
+    fn sink(&mut self, destination: u8) -> Option<&mut Box<dyn Sink>> {
+        self.sinks.get_mut(usize::from(destination))?.as_mut()
+    }
+
+    /// Asks how many frames a destination takes; one that takes none is told to send what it has, so that it does.
+    fn ask_room(&mut self, destination: u8) -> usize {
+        let Some(sink) = self.sink(destination) else { return usize::MAX };
+        let mut room = sink.room();
+        let mut failed = None;
+        if room == 0 {
+            failed = sink.flush().err();
+            room = sink.room();
+        }
+        self.failed = self.failed.take().or(failed);
+        self.room[usize::from(destination & 7)] = Some(room);
+        room
+    }
+
+    /// Sends what was given.
+    fn flush(mut self) -> Result<(), PortError> {
+        let mut used = self.used;
+        while used != 0 {
+            let destination = used.trailing_zeros() as u8;
+            used &= used - 1;
+            self.sink(destination).map_or(Ok(()), |sink| sink.flush())?;
+        }
+        self.failed.map_or(Ok(()), Err)
+    }
+}
+
+impl Out for Links<'_> {
+    #[inline]
+    fn room(&mut self, destination: u8) -> usize {
+        if let Some(room) = self.room[usize::from(destination & 7)].filter(|room| *room > 0) {
+            return room;
+        }
+        self.ask_room(destination)
+    }
+
+    fn left(&mut self, packet: &mut Packet, destination: u8, _: u64) {
+        let (stamp, at_port) = (self.stamp_ns, u32::from(destination) < self.ports);
+        let Some(sink) = self.sink(destination) else { return };
+        let mut tag = [0; TAG_BYTES];
+        let sent = match at_port {
+            true => sink.send(&packet.frame.port_parts(&mut tag, packet.tci), stamp),
+            false => sink.send(&[packet.frame.bytes()], stamp),
+        };
+        self.used |= 1 << destination;
+        if let Some(room) = &mut self.room[usize::from(destination & 7)] {
+            *room = room.saturating_sub(1);
+        }
+        match sent {
+            Ok(true) => self.counts.sent += 1,
+            Ok(false) => self.counts.refused += 1,
+            Err(error) => self.failed = self.failed.take().or(Some(error)),
+        }
+    }
+
+    fn consumed(&mut self, _: &Packet, _: u8, _: u64) {}
+
+    fn dropped(&mut self, _: &Packet, _: Reason, _: Option<u8>, _: u64) {}
+
+    fn refused(&mut self, _: u32, _: u8, _: Reason, _: u64) {}
+}
+
+fn now_ns() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos() as u64)
+}
+
+impl DataPlane {
+    /// Moves packets until `stop` says so, or every source has ended and nothing is inside. `stop` is asked every millisecond or so; it may
+    /// use the device meanwhile.
+    pub fn run_live(
+        &mut self,
+        bindings: &mut Bindings,
+        mut stop: impl FnMut(&mut dyn Device, &LiveCounts) -> bool,
+    ) -> Result<LiveCounts, PortError> {
+        let mut counts = LiveCounts::default();
+        let (begun, first_tick) = (Instant::now(), self.core.now);
+        let (tick_ps, ports) = (self.capabilities.tick_ps, self.capabilities.target.ports);
+        let mut ended: Vec<bool> = bindings.sources.iter().map(Option::is_none).collect();
+        let mut looked: Option<Instant> = None;
+        loop {
+            let now = Instant::now();
+            if looked.is_none_or(|looked| now - looked >= PAUSE) {
+                looked = Some(now);
+                if stop(self, &counts) {
+                    break;
+                }
+                bindings.sinks.iter_mut().flatten().for_each(|sink| sink.look());
+            }
+            let ticks = ((now - begun).as_nanos() * 1000 / u128::from(tick_ps)) as u64;
+            self.core.elapse(first_tick + ticks);
+            let Self { core, events, .. } = self;
+            let more = core.step_loads(|op, result| events.push_back(Event::OpDone { op, result }));
+            let Bindings { sources, sinks, .. } = &mut *bindings;
+            // Captures alone have stamps; nobody asks for the time of a frame on an interface.
+            let mut links = Links { sinks, ports, counts: &mut counts, used: 0, room: [None; 8], stamp_ns: now_ns(), failed: None };
+            let mut taken = 0;
+            for (port, source) in sources.iter_mut().enumerate() {
+                let Some(source) = source.as_mut().filter(|_| !ended[port]) else { continue };
+                let mut take = |bytes: &[u8], _| match bytes.len() {
+                    0 => {}
+                    length if length > MAX_OFFER_BYTES => links.counts.oversize += 1,
+                    _ => {
+                        links.counts.received += 1;
+                        let arrived = Arrived { port: port as u8, bytes: Cow::Borrowed(bytes), bad: false };
+                        core.arrive(arrived, &mut links);
+                    }
+                };
+                match source.receive(BATCH, &mut take)? {
+                    Some(frames) => taken += frames,
+                    None => ended[port] = true,
+                }
+            }
+            core.go_on(&mut links);
+            core.serve(&mut Wall(begun), &mut links);
+            let sent = links.used != 0;
+            links.flush()?;
+            if taken > 0 || sent || more || core.has_work() {
+                continue;
+            }
+            if ended.iter().all(|ended| *ended) && core.is_idle() {
+                break;
+            }
+            bindings.wait(PAUSE);
+        }
+        counts.missed = bindings.sources.iter_mut().flatten().map(|source| source.missed()).sum();
+        Ok(counts)
+    }
+}

@@ -1,0 +1,118 @@
+//! An interface of the machine or a TAP device as source and sink: all its queues, for one worker.
+
+use super::{LinkState, PortError, Sink, Source, Watch};
+use sluice_ports::{Options, Port, Wanted};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+struct Inner {
+    /// One a queue; frames are sent through the first one.
+    ports: Vec<Port>,
+    /// The queue that is asked first.
+    turn: usize,
+    /// Frames lost on the way in when it was last asked.
+    missed: u64,
+    watch: Watch,
+}
+
+/// A handle on an interface, to receive and to send.
+#[derive(Clone)]
+pub(super) struct Interface(Rc<RefCell<Inner>>);
+
+impl Interface {
+    pub fn open(name: &str, kind: Wanted) -> Result<Self, PortError> {
+        let ports = sluice_ports::open(name, &Options { kind, ..Options::default() })?;
+        let described = ports.first().map(Port::described).unwrap_or_default();
+        let watch = Watch::new(name, described);
+        Ok(Self(Rc::new(RefCell::new(Inner { ports, turn: 0, missed: 0, watch }))))
+    }
+
+    /// What is known of the interface, for whoever tells it.
+    pub fn watch(&self) -> Watch {
+        self.0.borrow().watch.clone()
+    }
+}
+
+/// Waits until one of the interfaces has frames, for `limit` at most.
+pub(super) fn wait(interfaces: &[Interface], limit: Duration) {
+    let open: Vec<_> = interfaces.iter().map(|interface| interface.0.borrow()).collect();
+    let fds: Vec<_> = open.iter().flat_map(|inner| inner.ports.iter().filter_map(Port::as_fd)).collect();
+    // One that has gone says so at once and again: the next look closes it.
+    let waited = sluice_ports::wait(&fds, limit);
+    if fds.is_empty() || waited.is_err() {
+        std::thread::sleep(limit);
+    }
+}
+
+fn state(state: sluice_ports::LinkState) -> LinkState {
+    match state {
+        sluice_ports::LinkState::Up => LinkState::Up,
+        sluice_ports::LinkState::Down => LinkState::Down,
+        sluice_ports::LinkState::Gone => LinkState::Gone,
+    }
+}
+
+impl Source for Interface {
+    fn receive(&mut self, most: usize, take: &mut dyn FnMut(&[u8], u64)) -> Result<Option<usize>, PortError> {
+        let inner = &mut *self.0.borrow_mut();
+        let (queues, mut taken) = (inner.ports.len(), 0);
+        for _ in 0..queues {
+            inner.turn = (inner.turn + 1) % queues;
+            taken += inner.ports[inner.turn].receive(most - taken, &mut |bytes, meta| take(bytes, meta.stamp_ns))?;
+            if taken == most {
+                break;
+            }
+        }
+        Ok(Some(taken))
+    }
+
+    fn missed(&mut self) -> u64 {
+        let inner = &mut *self.0.borrow_mut();
+        let lost = |port: &mut Port| {
+            let drops = port.drops();
+            drops.receive_ring_full + drops.fill_ring_empty + drops.receive_oversize + drops.receive_other
+        };
+        let missed: u64 = inner.ports.iter_mut().map(lost).sum();
+        missed - std::mem::replace(&mut inner.missed, missed)
+    }
+}
+
+impl Sink for Interface {
+    fn room(&mut self) -> usize {
+        self.0.borrow_mut().ports[0].room()
+    }
+
+    fn send(&mut self, parts: &[&[u8]], _stamp_ns: u64) -> Result<bool, PortError> {
+        Ok(self.0.borrow_mut().ports[0].send(parts)?)
+    }
+
+    fn flush(&mut self) -> Result<(), PortError> {
+        Ok(self.0.borrow_mut().ports[0].flush()?)
+    }
+
+    fn look(&mut self) {
+        let inner = &mut *self.0.borrow_mut();
+        for (queue, port) in inner.ports.iter_mut().enumerate() {
+            // All queues see the same: the first one tells it.
+            while let Some(seen) = port.look() {
+                if queue == 0 {
+                    inner.watch.change(state(seen));
+                }
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Result<u64, PortError> {
+        let inner = &mut *self.0.borrow_mut();
+        let mut drops = std::collections::BTreeMap::<&'static str, u64>::new();
+        for port in &mut inner.ports {
+            port.flush()?;
+            for (reason, count) in port.drops().by_reason() {
+                *drops.entry(reason).or_default() += count;
+            }
+        }
+        inner.watch.lost(drops.into_iter().filter(|(_, count)| *count > 0).collect());
+        Ok(0)
+    }
+}
