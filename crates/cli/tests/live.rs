@@ -3,9 +3,9 @@
 #![cfg(target_os = "linux")]
 
 use crate::common::Folder;
-use sluice_nic::ports::{Input, PacketSocket, Sink, Source};
 use sluice_packet::capture::read_all;
 use sluice_packet::notation::packet;
+use sluice_ports::{Options, Port, Wanted};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -67,6 +67,18 @@ fn is_inside(test: &str) -> bool {
     false
 }
 
+/// The wire's end of an interface.
+fn wire(name: &str) -> Port {
+    let options = Options { kind: Wanted::Packet, queues: Some(1), ..Options::default() };
+    sluice_ports::open(name, &options).unwrap_or_else(|e| panic!("{e}")).remove(0)
+}
+
+fn send(port: &mut Port, frame: &[u8]) {
+    // A ring that is full or an interface that is down loses it, as a wire does.
+    port.send(&[frame]).expect("the interface works");
+    port.flush().expect("the interface works");
+}
+
 /// A running NIC; its messages are in a file.
 struct Nic<'a> {
     folder: &'a Folder,
@@ -96,16 +108,16 @@ impl<'a> Nic<'a> {
 
     /// Sends a frame into wire0 until it comes out of wire1.
     fn forwards(&mut self) {
-        let (mut from, mut to) = (PacketSocket::open("wire0").unwrap(), PacketSocket::open("wire1").unwrap());
+        let (mut from, mut to) = (wire("wire0"), wire("wire1"));
         let frame = packet("eth/vlan(vid=10)/ipv4/udp(dport=53)/payload(len=123, seed=1)").unwrap();
         let begun = Instant::now();
         loop {
-            from.send(&frame, 0).unwrap();
+            send(&mut from, &frame);
             std::thread::sleep(Duration::from_millis(20));
-            while let Input::Packet(received) = to.next().unwrap() {
-                if received.bytes == frame {
-                    return;
-                }
+            let mut came = false;
+            to.receive(usize::MAX, &mut |bytes, _| came |= bytes == frame).expect("the interface works");
+            if came {
+                return;
             }
             assert!(self.child.try_wait().unwrap().is_none(), "the NIC ended: {}", self.errors());
             assert!(begun.elapsed() < PATIENCE, "no packet comes through: {}", self.errors());
@@ -165,9 +177,9 @@ fn a_capture_is_written_while_the_nic_runs() {
     nic.forwards();
     // More than is collected before a write, and less than may wait for a run to begin.
     let frame = packet("eth/vlan(vid=10)/ipv4/udp(dport=53)/payload(len=123, seed=1)").unwrap();
-    let mut wire = PacketSocket::open("wire0").unwrap();
+    let mut wire = wire("wire0");
     for _ in 0..100 {
-        wire.send(&frame, 0).unwrap();
+        send(&mut wire, &frame);
     }
     let begun = Instant::now();
     while std::fs::metadata(folder.path("copy.pcapng")).unwrap().len() < 8_000 {

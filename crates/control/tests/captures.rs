@@ -2,8 +2,9 @@
 
 use sluice_control::config::{NicConfig, bring_up};
 use sluice_device::Device;
-use sluice_nic::SoftwareNic;
-use sluice_nic::ports::{Bindings, run_live};
+use sluice_formats::target::TINY;
+use sluice_nic::ports::{Bindings, LiveCounts, PortError, run_live};
+use sluice_nic::{DataPlane, SoftwareNic};
 use sluice_object::Linker;
 use sluice_packet::capture::{Packet, read_all, write_all};
 use sluice_packet::notation::packet;
@@ -40,6 +41,12 @@ default = { to = ["host1"] }
 
 #[test]
 fn a_capture_played_into_a_port_comes_out_in_order() {
+    played(SoftwareNic::new(TINY), |nic, bindings| run_live(nic, bindings, |_, _| false));
+    played(DataPlane::new(TINY), |nic, bindings| nic.run_live(bindings, |_, _| false));
+}
+
+/// Plays 200 packets of two tenants through a device that `run` moves packets of.
+fn played<D: Device>(mut nic: D, run: impl Fn(&mut D, &mut Bindings) -> Result<LiveCounts, PortError>) {
     let folder = tempfile::tempdir().unwrap();
     let frames: Vec<Vec<u8>> = (0..200)
         .map(|i| {
@@ -51,10 +58,9 @@ fn a_capture_played_into_a_port_comes_out_in_order() {
     write_all(&folder.path().join("in0.pcap"), &packets).unwrap_or_else(|e| panic!("{e}"));
     std::fs::write(folder.path().join("nic.toml"), CONFIG).unwrap();
     let config = NicConfig::read(&folder.path().join("nic.toml")).unwrap_or_else(|e| panic!("{e}"));
-    let mut nic = SoftwareNic::new(*config.target);
     bring_up(&config, &mut nic, &mut Linker::new(config.target)).unwrap_or_else(|e| panic!("{e}"));
     let mut bindings = Bindings::open(&config.ports, &config.hosts, || false).unwrap_or_else(|e| panic!("{e}"));
-    let counts = run_live(&mut nic, &mut bindings, |_, _| false).unwrap_or_else(|e| panic!("{e}"));
+    let counts = run(&mut nic, &mut bindings).unwrap_or_else(|e| panic!("{e}"));
     bindings.finish().unwrap();
     let dropped: u64 = nic.counters().unwrap().modules.values().flat_map(|c| c.dropped.values()).sum();
     assert_eq!((counts.received, counts.sent, dropped), (200, 200, 0));

@@ -4,10 +4,11 @@
 
 use sluice_control::config::{NicConfig, bring_up};
 use sluice_device::Device;
-use sluice_nic::SoftwareNic;
-use sluice_nic::ports::{Bindings, Input, PacketSocket, PortError, Sink, Source, run_live};
+use sluice_nic::ports::{Bindings, LiveCounts, run_live};
+use sluice_nic::{DataPlane, SoftwareNic};
 use sluice_object::Linker;
 use sluice_packet::notation::packet;
+use sluice_ports::{Options, Port, Wanted};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -65,17 +66,28 @@ fn in_namespace(test: &str) -> bool {
     true
 }
 
+/// The wire's end of an interface.
+fn wire(name: &str) -> Port {
+    let options = Options { kind: Wanted::Packet, queues: Some(1), ..Options::default() };
+    sluice_ports::open(name, &options).unwrap_or_else(|e| panic!("{e}")).remove(0)
+}
+
+fn send(port: &mut Port, frame: &[u8]) {
+    assert!(port.send(&[frame]).expect("the interface works"), "{:?}", port.drops());
+    port.flush().expect("the interface works");
+}
+
 /// The next frame that satisfies `wanted`, within five seconds.
-fn receive(socket: &mut PacketSocket, wanted: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
+fn receive(port: &mut Port, wanted: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(5) {
-        match socket.next().expect("the interface works") {
-            Input::Packet(packet) if wanted(&packet.bytes) => return Some(packet.bytes),
-            Input::Packet(_) => {}
-            _ => std::thread::sleep(Duration::from_millis(1)),
+    let mut found = None;
+    while found.is_none() && begun.elapsed() < Duration::from_secs(5) {
+        let mut take = |bytes: &[u8], _: &_| found = found.take().or_else(|| wanted(bytes).then(|| bytes.to_vec()));
+        if port.receive(64, &mut take).expect("the interface works") == 0 {
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
-    None
+    found
 }
 
 #[test]
@@ -91,22 +103,35 @@ fn frames_go_through_interfaces_with_their_tags() {
         ip(&format!("link set wire{port} up"));
     }
     let config = NicConfig::parse("live.toml", CONFIG, Path::new("")).unwrap_or_else(|e| panic!("{e}"));
-    let mut nic = SoftwareNic::new(*config.target);
+    let mut model = SoftwareNic::new(*config.target);
+    through(&config, &mut model, |model, bindings, stop| run_live(model, bindings, stop));
+    let mut plane = DataPlane::new(*config.target);
+    through(&config, &mut plane, |plane, bindings, stop| plane.run_live(bindings, stop));
+}
+
+/// Whether a loop is to end.
+type Stop<'a> = &'a mut dyn FnMut(&mut dyn Device, &LiveCounts) -> bool;
+
+/// Frames of two tenants through a device that `run` moves packets of.
+fn through<D: Device>(
+    config: &NicConfig,
+    nic: &mut D,
+    run: impl Fn(&mut D, &mut Bindings, Stop<'_>) -> Result<LiveCounts, sluice_nic::ports::PortError>,
+) {
     let mut linker = Linker::new(config.target);
-    bring_up(&config, &mut nic, &mut linker).unwrap_or_else(|e| panic!("{e}"));
+    bring_up(config, nic, &mut linker).unwrap_or_else(|e| panic!("{e}"));
     let mut bindings = Bindings::open(&config.ports, &config.hosts, || false).unwrap_or_else(|e| panic!("{e}"));
-    let mut wires = [PacketSocket::open("wire0").unwrap(), PacketSocket::open("wire1").unwrap()];
-    let mut host = PacketSocket::open("tap0").unwrap();
+    let mut wires = [wire("wire0"), wire("wire1")];
+    let mut host = wire("tap0");
 
     let red = packet("eth/vlan(vid=10, pcp=5)/ipv4/udp(dport=53)/payload(len=80, seed=1)").unwrap();
     let blue = packet("eth/vlan(vid=20)/ipv4/udp(dport=54)/payload(len=90, seed=2)").unwrap();
     let blue_untagged = packet("eth/ipv4/udp(dport=54)/payload(len=90, seed=2)").unwrap();
     for frame in [&red, &blue] {
-        assert!(wires[0].send(frame, 0).unwrap());
+        send(&mut wires[0], frame);
     }
     let begun = Instant::now();
-    let counts =
-        run_live(&mut nic, &mut bindings, |_, counts| counts.sent >= 2 || begun.elapsed() > Duration::from_secs(5));
+    let counts = run(nic, &mut bindings, &mut |_, counts| counts.sent >= 2 || begun.elapsed() > Duration::from_secs(5));
     let counts = counts.unwrap_or_else(|e| panic!("{e}"));
     assert!(counts.received >= 2 && counts.sent >= 2, "{counts:?}");
     let through = receive(&mut wires[1], |bytes| bytes.len() == red.len());
@@ -124,8 +149,9 @@ fn frames_go_through_interfaces_with_their_tags() {
 
 #[test]
 fn an_interface_that_is_not_there_is_told_in_words() {
-    let error = PacketSocket::open("nonesuch0").unwrap_err();
-    assert!(matches!(error, PortError::Interface { .. }));
+    let text = CONFIG.replace("nic0", "nonesuch0");
+    let config = NicConfig::parse("live.toml", &text, Path::new("")).unwrap_or_else(|e| panic!("{e}"));
+    let Err(error) = Bindings::open(&config.ports, &config.hosts, || false) else { panic!("it is open") };
     assert_eq!(error.code(), "E0308");
     assert!(error.to_string().starts_with("interface `nonesuch0`: is not there: No such device"), "{error}");
 }

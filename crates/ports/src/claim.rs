@@ -11,10 +11,20 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 #[derive(Debug)]
 pub(crate) struct Claim(#[allow(dead_code, reason = "held, never used")] UnixDatagram);
 
+/// The ends of an interface, each of which one NIC may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Sockets on it.
+    Interface,
+    /// What a TAP device has in place of a wire: another NIC may have the interface itself.
+    Device,
+}
+
 impl Claim {
-    /// Claims an interface by its index in this network name space; none where another process or port has it.
-    pub fn take(index: u32) -> io::Result<Option<Self>> {
-        let name = SocketAddr::from_abstract_name(format!("sluice.interface.{index}"))?;
+    /// Claims an end of an interface by its index in this network name space; none where another process or port has it.
+    pub fn take(index: u32, end: End) -> io::Result<Option<Self>> {
+        let end = if end == End::Interface { "interface" } else { "device" };
+        let name = SocketAddr::from_abstract_name(format!("sluice.{end}.{index}"))?;
         match UnixDatagram::bind_addr(&name) {
             Ok(socket) => Ok(Some(Self(socket))),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
@@ -31,11 +41,12 @@ mod tests {
     fn an_interface_is_claimed_once_until_the_claim_goes() {
         // An index that no interface has.
         let index = i32::MAX as u32 - (std::process::id() & 0xffff);
-        let claim = Claim::take(index).unwrap();
+        let claim = Claim::take(index, End::Interface).unwrap();
         assert!(claim.is_some());
-        assert!(Claim::take(index).unwrap().is_none(), "a second claim");
-        assert!(Claim::take(index - 0x10000).unwrap().is_some(), "another interface");
+        assert!(Claim::take(index, End::Interface).unwrap().is_none(), "a second claim");
+        assert!(Claim::take(index - 0x10000, End::Interface).unwrap().is_some(), "another interface");
+        assert!(Claim::take(index, End::Device).unwrap().is_some(), "the other end");
         drop(claim);
-        assert!(Claim::take(index).unwrap().is_some(), "after the first is gone");
+        assert!(Claim::take(index, End::Interface).unwrap().is_some(), "after the first is gone");
     }
 }

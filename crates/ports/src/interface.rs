@@ -1,8 +1,8 @@
 //! What all ports of one interface share: the claim, the program, what was switched off.
 
-use crate::claim::Claim;
+use crate::claim::{Claim, End};
 use crate::error::PortError;
-use crate::options::Options;
+use crate::options::{Options, Wanted};
 use crate::packet::{Tried, promiscuous};
 use crate::port::{LinkState, PortKind};
 use crate::sys::bpf::AttachMode;
@@ -85,7 +85,8 @@ impl Interface {
     /// Claims an interface, and sets its MTU where one is wanted.
     pub fn claim(name: &str, options: &Options) -> Result<Self, PortError> {
         let index = device::index(name).map_err(failed(name, "is not there"))?;
-        let claim = Claim::take(index).map_err(failed(name, "claim"))?;
+        let claim = Claim::take(index, if options.kind == Wanted::Tap { End::Device } else { End::Interface })
+            .map_err(failed(name, "claim"))?;
         let claim = claim.ok_or_else(|| PortError::Taken { name: name.to_owned() })?;
         let mut mtu = device::mtu(name).map_err(failed(name, "its MTU"))?;
         if let Some(wanted) = options.mtu

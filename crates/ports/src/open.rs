@@ -213,6 +213,10 @@ pub(crate) fn again(shared: &Shared, queue: u32) -> Result<(Socket, u32, usize),
         *slot = Some(interface);
     }
     let interface = slot.as_mut().expect("was put in place above");
+    if tap.is_some() {
+        // Made again it is down. Who may not set it up waits until somebody does.
+        let _ = device::set_up(name);
+    }
     let socket = match tap {
         Some(fd) => Socket::Tap(Tap::new(fd, interface.longest)),
         None => open_socket(kind, &shared.options, interface, queue, shared.queues, Duration::ZERO).map_err(failed)?,

@@ -22,7 +22,7 @@ use sluice_nic::ports::{Bindings, LinkReport, LinkState, LiveCounts, PortError, 
 use sluice_object::Destination;
 use sluice_packet::capture::output::{self, unmake_folders};
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// Whether the description binds anything to an interface or TAP device.
 pub fn is_live(config: &NicConfig) -> bool {
@@ -267,7 +267,6 @@ fn tell(watch: &Watch) {
 /// Packets that were in flight when the loop ended.
 fn deliver_rest(device: &mut dyn Device, bindings: &mut Bindings, counts: &mut LiveCounts) -> Result<(), Failure> {
     let ports = device.capabilities().target.ports as usize;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos() as u64);
     for event in device.poll(usize::MAX) {
         let Event::Outcome(outcome) = event else { continue };
         let destination = match outcome.verdict {
@@ -276,7 +275,7 @@ fn deliver_rest(device: &mut dyn Device, bindings: &mut Bindings, counts: &mut L
             Verdict::Consumed { .. } | Verdict::Dropped { .. } => continue,
         };
         if let Some(Some(sink)) = bindings.sinks.get_mut(destination) {
-            let taken = sink.send(&[&outcome.bytes], now).map_err(port)?;
+            let taken = sink.send(&[&outcome.bytes]).map_err(port)?;
             *(if taken { &mut counts.sent } else { &mut counts.refused }) += 1;
         }
     }

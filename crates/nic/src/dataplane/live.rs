@@ -1,20 +1,23 @@
 //! The data plane on live interfaces: the loop of its worker.
 
+use super::DataPlane;
 use super::core::Arrived;
 use super::lanes::Wall;
 use super::out::Out;
-use super::DataPlane;
 use crate::ports::{Bindings, LiveCounts, PortError, Sink};
 use sluice_device::{Device, Event, MAX_OFFER_BYTES, Packet};
 use sluice_formats::Reason;
 use sluice_formats::limits::TAG_BYTES;
 use std::borrow::Cow;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// Frames taken from one source before the next one is asked.
 const BATCH: usize = 64;
 /// Longest pause when nothing comes, and longest time between two looks at what the host wants.
 const PAUSE: Duration = Duration::from_millis(1);
+/// Rounds without a frame before the thread sleeps, a few microseconds: frames that come faster than a thread falls asleep and
+/// wakes up do not pay for it.
+const EMPTY_ROUNDS: u32 = 32;
 
 /// Gives copies to interfaces and captures; what is dropped is counted by the NIC, and nothing else is kept of it.
 struct Links<'a> {
@@ -25,7 +28,6 @@ struct Links<'a> {
     used: u8,
     /// Frames that each takes, as far as it was asked.
     room: [Option<usize>; 8],
-    stamp_ns: u64,
     failed: Option<PortError>,
 }
 
@@ -70,12 +72,12 @@ impl Out for Links<'_> {
     }
 
     fn left(&mut self, packet: &mut Packet, destination: u8, _: u64) {
-        let (stamp, at_port) = (self.stamp_ns, u32::from(destination) < self.ports);
+        let at_port = u32::from(destination) < self.ports;
         let Some(sink) = self.sink(destination) else { return };
         let mut tag = [0; TAG_BYTES];
         let sent = match at_port {
-            true => sink.send(&packet.frame.port_parts(&mut tag, packet.tci), stamp),
-            false => sink.send(&[packet.frame.bytes()], stamp),
+            true => sink.send(&packet.frame.port_parts(&mut tag, packet.tci)),
+            false => sink.send(&[packet.frame.bytes()]),
         };
         self.used |= 1 << destination;
         if let Some(room) = &mut self.room[usize::from(destination & 7)] {
@@ -95,10 +97,6 @@ impl Out for Links<'_> {
     fn refused(&mut self, _: u32, _: u8, _: Reason, _: u64) {}
 }
 
-fn now_ns() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos() as u64)
-}
-
 impl DataPlane {
     /// Moves packets until `stop` says so, or every source has ended and nothing is inside. `stop` is asked every millisecond or so; it may
     /// use the device meanwhile.
@@ -111,7 +109,7 @@ impl DataPlane {
         let (begun, first_tick) = (Instant::now(), self.core.now);
         let (tick_ps, ports) = (self.capabilities.tick_ps, self.capabilities.target.ports);
         let mut ended: Vec<bool> = bindings.sources.iter().map(Option::is_none).collect();
-        let mut looked: Option<Instant> = None;
+        let (mut looked, mut empty) = (None::<Instant>, 0);
         loop {
             let now = Instant::now();
             if looked.is_none_or(|looked| now - looked >= PAUSE) {
@@ -126,12 +124,11 @@ impl DataPlane {
             let Self { core, events, .. } = self;
             let more = core.step_loads(|op, result| events.push_back(Event::OpDone { op, result }));
             let Bindings { sources, sinks, .. } = &mut *bindings;
-            // Captures alone have stamps; nobody asks for the time of a frame on an interface.
-            let mut links = Links { sinks, ports, counts: &mut counts, used: 0, room: [None; 8], stamp_ns: now_ns(), failed: None };
+            let mut links = Links { sinks, ports, counts: &mut counts, used: 0, room: [None; 8], failed: None };
             let mut taken = 0;
             for (port, source) in sources.iter_mut().enumerate() {
                 let Some(source) = source.as_mut().filter(|_| !ended[port]) else { continue };
-                let mut take = |bytes: &[u8], _| match bytes.len() {
+                let mut take = |bytes: &[u8]| match bytes.len() {
                     0 => {}
                     length if length > MAX_OFFER_BYTES => links.counts.oversize += 1,
                     _ => {
@@ -150,12 +147,16 @@ impl DataPlane {
             let sent = links.used != 0;
             links.flush()?;
             if taken > 0 || sent || more || core.has_work() {
+                empty = 0;
                 continue;
             }
             if ended.iter().all(|ended| *ended) && core.is_idle() {
                 break;
             }
-            bindings.wait(PAUSE);
+            empty += 1;
+            if empty > EMPTY_ROUNDS {
+                bindings.wait(PAUSE);
+            }
         }
         counts.missed = bindings.sources.iter_mut().flatten().map(|source| source.missed()).sum();
         Ok(counts)

@@ -7,7 +7,7 @@ use sluice_packet::capture::{
 };
 use std::io::BufWriter;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Plays a capture.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl CaptureSource {
 }
 
 impl Source for CaptureSource {
-    fn receive(&mut self, most: usize, take: &mut dyn FnMut(&[u8], u64)) -> Result<Option<usize>, PortError> {
+    fn receive(&mut self, most: usize, take: &mut dyn FnMut(&[u8])) -> Result<Option<usize>, PortError> {
         let mut taken = 0;
         while taken < most {
             let next = match &mut self.reader {
@@ -69,7 +69,7 @@ impl Source for CaptureSource {
                 Reader::Pipe(fed) => fed.next(Duration::ZERO)?,
             };
             match next {
-                Next::Item(packet) => take(&packet.bytes, packet.stamp),
+                Next::Item(packet) => take(&packet.bytes),
                 Next::Later => break,
                 Next::End if taken == 0 => return Ok(None),
                 Next::End => break,
@@ -103,8 +103,10 @@ impl CaptureSink {
 }
 
 impl Sink for CaptureSink {
-    fn send(&mut self, parts: &[&[u8]], stamp_ns: u64) -> Result<bool, PortError> {
-        self.writer.write(&Packet::new(stamp_ns, parts.concat()))?;
+    /// The stamp is the time of the call.
+    fn send(&mut self, parts: &[&[u8]]) -> Result<bool, PortError> {
+        let stamp = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_nanos() as u64);
+        self.writer.write(&Packet::new(stamp, parts.concat()))?;
         Ok(true)
     }
 

@@ -13,9 +13,9 @@ impl Sink for Copied {
         self.interface.room()
     }
 
-    fn send(&mut self, parts: &[&[u8]], stamp_ns: u64) -> Result<bool, PortError> {
-        self.copy.send(parts, stamp_ns)?;
-        self.interface.send(parts, stamp_ns)
+    fn send(&mut self, parts: &[&[u8]]) -> Result<bool, PortError> {
+        self.copy.send(parts)?;
+        self.interface.send(parts)
     }
 
     fn flush(&mut self) -> Result<(), PortError> {

@@ -54,12 +54,12 @@ fn state(state: sluice_ports::LinkState) -> LinkState {
 }
 
 impl Source for Interface {
-    fn receive(&mut self, most: usize, take: &mut dyn FnMut(&[u8], u64)) -> Result<Option<usize>, PortError> {
+    fn receive(&mut self, most: usize, take: &mut dyn FnMut(&[u8])) -> Result<Option<usize>, PortError> {
         let inner = &mut *self.0.borrow_mut();
         let (queues, mut taken) = (inner.ports.len(), 0);
         for _ in 0..queues {
             inner.turn = (inner.turn + 1) % queues;
-            taken += inner.ports[inner.turn].receive(most - taken, &mut |bytes, meta| take(bytes, meta.stamp_ns))?;
+            taken += inner.ports[inner.turn].receive(most - taken, &mut |bytes, _| take(bytes))?;
             if taken == most {
                 break;
             }
@@ -83,7 +83,7 @@ impl Sink for Interface {
         self.0.borrow_mut().ports[0].room()
     }
 
-    fn send(&mut self, parts: &[&[u8]], _stamp_ns: u64) -> Result<bool, PortError> {
+    fn send(&mut self, parts: &[&[u8]]) -> Result<bool, PortError> {
         Ok(self.0.borrow_mut().ports[0].send(parts)?)
     }
 

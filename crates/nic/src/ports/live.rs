@@ -40,7 +40,7 @@ pub fn run_live(
         bindings.sinks.iter_mut().flatten().for_each(|sink| sink.look());
         for (port, source) in bindings.sources.iter_mut().enumerate() {
             let Some(source) = source.as_mut().filter(|_| !ended[port]) else { continue };
-            let mut take = |bytes: &[u8], _| match bytes.len() {
+            let mut take = |bytes: &[u8]| match bytes.len() {
                 0 => {}
                 length if length > MAX_OFFER_BYTES => counts.oversize += 1,
                 _ => offers.push(Offer { port: port as u8, bytes: bytes.to_vec(), at: 0, bad: false }),
@@ -85,8 +85,7 @@ fn deliver(
             Verdict::Consumed { .. } | Verdict::Dropped { .. } => continue,
         };
         if let Some(Some(sink)) = bindings.sinks.get_mut(usize::from(destination)) {
-            let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-            let taken = sink.send(&[&outcome.bytes], stamp.map_or(0, |t| t.as_nanos() as u64))?;
+            let taken = sink.send(&[&outcome.bytes])?;
             *(if taken { &mut counts.sent } else { &mut counts.refused }) += 1;
         }
     }

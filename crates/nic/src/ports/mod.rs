@@ -17,9 +17,8 @@ use sluice_packet::capture::CaptureError;
 
 /// Where a port's packets come from.
 pub trait Source {
-    /// Gives up to `most` frames that are there now to `take`, each with its nanoseconds since 1970; frames have no FCS, and their tags
-    /// in place. Never waits. How many; none where there will never be more.
-    fn receive(&mut self, most: usize, take: &mut dyn FnMut(&[u8], u64)) -> Result<Option<usize>, PortError>;
+    /// Gives up to `most` frames that are there now to `take`, without FCS, tags in place. Never waits. How many; none where there will never be more.
+    fn receive(&mut self, most: usize, take: &mut dyn FnMut(&[u8])) -> Result<Option<usize>, PortError>;
 
     /// Packets since the last call that came and found no room before they were taken.
     fn missed(&mut self) -> u64 {
@@ -36,7 +35,7 @@ pub trait Sink {
 
     /// Sends a frame, of which `parts` are the pieces, at the next [`Sink::flush`] at the latest; false when an interface has no room for it
     /// now. Never waits.
-    fn send(&mut self, parts: &[&[u8]], stamp_ns: u64) -> Result<bool, PortError>;
+    fn send(&mut self, parts: &[&[u8]]) -> Result<bool, PortError>;
 
     /// Sends what was given so far.
     fn flush(&mut self) -> Result<(), PortError> {
