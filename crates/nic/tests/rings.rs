@@ -11,7 +11,7 @@ use sluice_formats::{EngineId, Node, Reason, Table};
 use sluice_l7::message::{Addresses, frame, raw_frame};
 use sluice_l7::object::object;
 use sluice_l7::rules::read;
-use sluice_nic::{SoftwareNic, engines};
+use sluice_nic::{DataPlane, SoftwareNic, engines};
 use sluice_object::{Destination, Linker, Load, Object, PortSettings, RingMemory, Step, TenantSpec};
 use std::collections::BTreeMap;
 
@@ -344,6 +344,11 @@ fn many_turns(device: impl Device, seed: u64) {
 #[test]
 fn many_turns_of_small_rings_lose_and_repeat_nothing() {
     many_turns(SoftwareNic::new(DEFAULT), test_seed("many_turns_of_small_rings"));
+}
+
+#[test]
+fn the_same_on_the_data_plane() {
+    many_turns(DataPlane::new(DEFAULT), test_seed("many_turns_on_the_data_plane"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use sluice_ebpf::{Insn, MapId};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Reason, Target};
+use sluice_nic::DataPlane;
 use sluice_nic::software::{Options as Pace, SoftwareNic};
 use sluice_object::linker::unsafe_order;
 use sluice_object::{Install, Load, Object, Step};
@@ -132,6 +133,13 @@ fn replacements_are_whole_on_a_slow_pipeline_and_on_a_reordering_device() {
     let pace = Pace { pipeline_ticks: 100, step_ticks: 1, ..Pace::default() };
     replaced_under_traffic(&mut SoftwareNic::with_options(TINY, pace), 200, seed, Load::clone);
     replaced_under_traffic(&mut MockDevice::new(SoftwareNic::new(TINY), seed), 50, seed, Load::clone);
+}
+
+#[test]
+fn replacements_are_whole_on_the_data_plane() {
+    let seed = test_seed("replacements_are_whole_on_the_data_plane");
+    replaced_under_traffic(&mut DataPlane::new(DEFAULT), 1000, seed, Load::clone);
+    replaced_under_traffic(&mut MockDevice::new(DataPlane::new(TINY), seed), 50, seed, Load::clone);
 }
 
 /// The same test finds a commit that comes before the program.
