@@ -1,6 +1,6 @@
 //! The ring that receives.
 
-use super::{Tried, VNET_BYTES, bind, open, request, said, set, whole_blocks};
+use super::{NEEDS_CHECKSUM, Tried, VNET_BYTES, bind, open, request, said, set, whole_blocks};
 use crate::drops::PortDrops;
 use crate::mapped::Mapping;
 use crate::port::Meta;
@@ -13,8 +13,6 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 const RESERVE_BYTES: usize = 16;
 /// Bytes of a slot in front of its frame, at most: its header, an address, what is told of the frame, the reserve.
 const FRONT_BYTES: usize = 80 + VNET_BYTES + RESERVE_BYTES;
-/// Bit of what is told of a frame: its checksum is to be completed.
-const NEEDS_CHECKSUM: u8 = 1;
 
 /// An open ring.
 #[derive(Debug)]
