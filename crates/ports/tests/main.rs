@@ -7,4 +7,6 @@ mod checksums;
 mod lab;
 mod link;
 mod tags;
+mod queues;
 mod traffic;
+mod transfer;
