@@ -7,6 +7,7 @@ mod checksums;
 mod lab;
 mod link;
 mod tags;
+mod taps;
 mod queues;
 mod traffic;
 mod transfer;

@@ -131,6 +131,10 @@ fn a_stream_comes_whole_whatever_hosts_leave_to_their_interfaces() {
         return;
     }
     for (wanted, kind) in KINDS {
+        if wanted == Wanted::XdpGeneric {
+            // It is refused on these interfaces but for those who insist: behind the driver packets are not cut.
+            continue;
+        }
         for mtu in [1500, 9000] {
             let (left, right) = transfer(wanted, mtu);
             assert_eq!((left.receive_oversize, right.receive_oversize), (0, 0), "{kind}");
