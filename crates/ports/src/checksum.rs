@@ -263,7 +263,8 @@ mod tests {
     fn the_sum_is_that_of_words_for_each_length() {
         let bytes: Vec<u8> = (0..=255u8).cycle().skip(77).take(5000).collect();
         for length in (0..70).chain([4999, 5000]) {
-            let plain: u64 = bytes[..length].chunks(2).map(|p| u64::from(p[0]) << 8 | u64::from(*p.get(1).unwrap_or(&0))).sum();
+            let plain: u64 =
+                bytes[..length].chunks(2).map(|p| u64::from(p[0]) << 8 | u64::from(*p.get(1).unwrap_or(&0))).sum();
             assert_eq!(fold(sum(&bytes[..length])), fold(plain), "{length} bytes");
         }
     }

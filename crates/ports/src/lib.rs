@@ -29,5 +29,5 @@ pub use drops::PortDrops;
 pub use error::{PortError, Refused};
 pub use open::open;
 pub use options::{BusyPoll, Options, Wanted};
-pub use sender::Sender;
 pub use port::{LinkState, Meta, Port, PortKind, wait};
+pub use sender::Sender;

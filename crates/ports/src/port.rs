@@ -146,7 +146,8 @@ impl Port {
 
     /// A line for people: kind, queue, refusals, notes.
     pub fn described(&self) -> String {
-        let mut line = format!("{}: {}, queue {} of {}", self.name(), self.kind(), self.queue + 1, self.shared.queues());
+        let mut line =
+            format!("{}: {}, queue {} of {}", self.name(), self.kind(), self.queue + 1, self.shared.queues());
         for refused in self.refused() {
             line += &format!("; not {}: {}", refused.kind, refused.why);
         }

@@ -177,9 +177,14 @@ mod tests {
     fn what_is_no_such_packet_is_refused() {
         let frame = whole("eth/ipv4/tcp/payload(len=3000, seed=5)");
         let mut segments = Segments::default();
-        for (kind, size, transport) in
-            [(KIND_TCP6, 1000, 34), (0, 1000, 34), (3, 1000, 34), (KIND_TCP4, 0, 34), (KIND_TCP4, 1000, 20), (KIND_TCP4, 1000, 9000)]
-        {
+        for (kind, size, transport) in [
+            (KIND_TCP6, 1000, 34),
+            (0, 1000, 34),
+            (3, 1000, 34),
+            (KIND_TCP4, 0, 34),
+            (KIND_TCP4, 1000, 20),
+            (KIND_TCP4, 1000, 9000),
+        ] {
             assert!(!segments.take(&frame, kind, size, transport), "{kind} {size} {transport}");
             assert!(segments.is_empty() && segments.cut().is_none());
         }

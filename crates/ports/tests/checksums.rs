@@ -71,7 +71,8 @@ fn packets_of_a_host_with_offloads_come_with_whole_checksums() {
                 assert!(holds(frame), "{kind}: UDP to {to} with {length} bytes: {frame:02x?}");
             }
             // Nobody answers: what is seen is the first segment.
-            let connecting = std::thread::spawn(move || TcpStream::connect_timeout(&to, Duration::from_millis(200)).is_err());
+            let connecting =
+                std::thread::spawn(move || TcpStream::connect_timeout(&to, Duration::from_millis(200)).is_err());
             let frames = receive_until(&mut nic, |frames| frames.iter().any(|f| is(f, 6, 53)));
             assert!(holds(frames.iter().find(|f| is(f, 6, 53)).unwrap()), "{kind}: TCP to {to}");
             assert!(connecting.join().unwrap());

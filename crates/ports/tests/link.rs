@@ -139,7 +139,8 @@ fn a_killed_process_leaves_no_program_behind() {
         return;
     }
     veth(0, "");
-    let details = || String::from_utf8(Command::new("ip").args(["link", "show", "nic0"]).output().unwrap().stdout).unwrap();
+    let details =
+        || String::from_utf8(Command::new("ip").args(["link", "show", "nic0"]).output().unwrap().stdout).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "link::holds_an_interface", "--nocapture"]).env("SLUICE_TEST_HOLDS", "1");
     let mut holder = command.stdout(Stdio::null()).spawn().unwrap();

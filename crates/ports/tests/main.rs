@@ -6,8 +6,8 @@
 mod checksums;
 mod lab;
 mod link;
+mod queues;
 mod tags;
 mod taps;
-mod queues;
 mod traffic;
 mod transfer;

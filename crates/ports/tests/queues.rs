@@ -68,7 +68,10 @@ fn all_queues_come_back_with_their_interface() {
         make();
         let begun = Instant::now();
         // One looks later than the other, and both take part again.
-        while ports[0].look_now().is_some() || ports[1].look_now().is_some() || ports.iter().any(|p| p.as_fd().is_none()) {
+        while ports[0].look_now().is_some()
+            || ports[1].look_now().is_some()
+            || ports.iter().any(|p| p.as_fd().is_none())
+        {
             assert!(begun.elapsed() < PATIENCE);
         }
         let seen = spread(&mut ports, 1);

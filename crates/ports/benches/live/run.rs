@@ -208,8 +208,15 @@ pub fn main() {
         if !arguments.json {
             println!(
                 "{:<24} {:<15} offered {:>9.0}/s  done {:>9.0}/s  loop {:>6.0} ns  {:>9.0}/CPU s  everybody {:>6.0} ns  batch {:>5.1}  drops {}",
-                row.name, row.kind, row.offered_per_s, row.frames_per_s, row.loop_ns, row.frames_per_loop_cpu_s,
-                row.everybody_ns, row.batch, row.drops
+                row.name,
+                row.kind,
+                row.offered_per_s,
+                row.frames_per_s,
+                row.loop_ns,
+                row.frames_per_loop_cpu_s,
+                row.everybody_ns,
+                row.batch,
+                row.drops
             );
         }
         rows.push(row);

@@ -67,6 +67,7 @@ pub(crate) fn promiscuous(interface: u32) -> Tried<OwnedFd> {
     let mut membership: libc::packet_mreq = sys::zeroed();
     membership.mr_ifindex = interface as i32;
     membership.mr_type = libc::PACKET_MR_PROMISC as u16;
-    socket::set(&socket, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership).map_err(said("promiscuous mode"))?;
+    socket::set(&socket, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
+        .map_err(said("promiscuous mode"))?;
     Ok(socket)
 }

@@ -96,7 +96,8 @@ impl ReceiveRing {
         let kind = if group.is_some() { hash } else { hash | libc::PACKET_FANOUT_FLAG_UNIQUEID };
         let value = u32::from(group.unwrap_or(0)) | kind << 16;
         socket::set(&self.socket, libc::SOL_PACKET, libc::PACKET_FANOUT, &value).map_err(said("PACKET_FANOUT"))?;
-        let made: u32 = socket::get(&self.socket, libc::SOL_PACKET, libc::PACKET_FANOUT).map_err(said("PACKET_FANOUT"))?;
+        let made: u32 =
+            socket::get(&self.socket, libc::SOL_PACKET, libc::PACKET_FANOUT).map_err(said("PACKET_FANOUT"))?;
         Ok(made as u16)
     }
 

@@ -58,8 +58,14 @@ unsafe impl Attributes for MapCreate {}
 /// Makes a map from queues to AF_XDP sockets.
 pub fn socket_map(entries: u32) -> io::Result<OwnedFd> {
     const XSKMAP: u32 = 17;
-    let mut attributes =
-        MapCreate { kind: XSKMAP, key_bytes: 4, value_bytes: 4, entries, name: name("sluice_ports"), ..Default::default() };
+    let mut attributes = MapCreate {
+        kind: XSKMAP,
+        key_bytes: 4,
+        value_bytes: 4,
+        entries,
+        name: name("sluice_ports"),
+        ..Default::default()
+    };
     // SAFETY: no addresses in it.
     unsafe { bpf(0, &mut attributes) }.map(owned)
 }

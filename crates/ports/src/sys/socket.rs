@@ -40,9 +40,7 @@ pub fn bind<T: Plain>(fd: &OwnedFd, address: &T) -> io::Result<()> {
 /// Sends what is in the send ring.
 pub fn kick_send(fd: &OwnedFd) -> io::Result<usize> {
     // SAFETY: no bytes and no address are given.
-    let result = unsafe {
-        libc::sendto(fd.as_raw_fd(), std::ptr::null(), 0, libc::MSG_DONTWAIT, std::ptr::null(), 0)
-    };
+    let result = unsafe { libc::sendto(fd.as_raw_fd(), std::ptr::null(), 0, libc::MSG_DONTWAIT, std::ptr::null(), 0) };
     checked_length(result)
 }
 

@@ -1,6 +1,6 @@
 //! What a thread uses of the machine: its time, its core.
 
-use super::{checked, zeroed, Plain};
+use super::{Plain, checked, zeroed};
 use std::io;
 use std::time::Duration;
 

@@ -29,20 +29,23 @@ fn find(btf: &[u8], name: &str) -> Option<u32> {
         }
         let (text, info) = (word(btf, at)? as usize, word(btf, at + 4)?);
         let (kind, count) = (info >> 24 & 31, (info & 0xffff) as usize);
-        if kind == KIND_FUNCTION && strings.get(text..)?.strip_prefix(name.as_bytes()).is_some_and(|s| s.first() == Some(&0)) {
+        if kind == KIND_FUNCTION
+            && strings.get(text..)?.strip_prefix(name.as_bytes()).is_some_and(|s| s.first() == Some(&0))
+        {
             return Some(number);
         }
-        at += 12 + match kind {
-            // Number, variable, tag of a declaration.
-            1 | 14 | 17 => 4,
-            // Array.
-            3 => 12,
-            // Struct, union, enum of 64 bits, section.
-            4 | 5 | 19 | 15 => 12 * count,
-            // Enum, parameters.
-            6 | 13 => 8 * count,
-            _ => 0,
-        };
+        at += 12
+            + match kind {
+                // Number, variable, tag of a declaration.
+                1 | 14 | 17 => 4,
+                // Array.
+                3 => 12,
+                // Struct, union, enum of 64 bits, section.
+                4 | 5 | 19 | 15 => 12 * count,
+                // Enum, parameters.
+                6 | 13 => 8 * count,
+                _ => 0,
+            };
     }
     None
 }

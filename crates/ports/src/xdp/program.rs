@@ -111,7 +111,7 @@ impl Steering {
 
     /// Whether tags beside frames are read, or why not.
     pub fn reads_tags(&self) -> Result<(), &str> {
-        self.reads_tags.as_ref().map(|()| ()).map_err(String::as_str)
+        self.reads_tags.as_ref().copied().map_err(String::as_str)
     }
 
     /// Frames of this queue are the socket's from now on.

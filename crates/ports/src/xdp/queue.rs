@@ -380,7 +380,9 @@ impl Queue {
     /// What the kernel may answer without anything being wrong: it is busy, or has no memory now; the next call goes on.
     fn tolerated(&self, result: io::Result<usize>) -> io::Result<()> {
         match result {
-            Err(e) if matches!(e.raw_os_error(), Some(libc::EAGAIN | libc::EBUSY | libc::ENOBUFS | libc::EINTR)) => Ok(()),
+            Err(e) if matches!(e.raw_os_error(), Some(libc::EAGAIN | libc::EBUSY | libc::ENOBUFS | libc::EINTR)) => {
+                Ok(())
+            }
             result => result.map(drop),
         }
     }
