@@ -43,15 +43,20 @@ fn word(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]))
 }
 
-/// The segment of a frame that is TCP or UDP as a whole, over IPv4 or IPv6, behind any tags.
-fn segment(frame: &[u8]) -> Option<Segment> {
+/// Where a frame's network header begins, behind any tags, and its EtherType.
+pub(crate) fn network(frame: &[u8]) -> Option<(usize, u16)> {
     let mut at = MACS_BYTES;
     let mut ethertype = word(frame, at)?;
     while matches!(ethertype, 0x8100 | 0x88a8 | 0x9100) {
         at += 4;
         ethertype = word(frame, at)?;
     }
-    let ip = at + 2;
+    Some((at + 2, ethertype))
+}
+
+/// The segment of a frame that is TCP or UDP as a whole, over IPv4 or IPv6, behind any tags.
+fn segment(frame: &[u8]) -> Option<Segment> {
+    let (ip, ethertype) = network(frame)?;
     let (protocol, addresses, start, end) = match ethertype {
         0x0800 => {
             let header = usize::from(frame.get(ip)? & 15) * 4;
@@ -112,6 +117,26 @@ pub(crate) fn complete_at(frame: &mut [u8], start: usize, offset: usize) -> bool
     let total = sum(&frame[start..end]);
     write(frame, field, total);
     true
+}
+
+/// The checksum of a header that has none in its field, or 0 of one that holds.
+pub(crate) fn of(header: &[u8]) -> u16 {
+    !fold(sum(header))
+}
+
+/// Writes the checksum of a TCP or UDP frame, whatever its field has.
+pub(crate) fn fill(frame: &mut [u8]) {
+    if let Some(segment) = segment(frame) {
+        frame[segment.field..segment.field + 2].copy_from_slice(&segment.pseudo.to_be_bytes());
+        let total = sum(&frame[segment.start..segment.end]);
+        write(frame, segment.field, total);
+    }
+}
+
+/// Whether the checksum of a TCP or UDP frame holds.
+#[cfg(test)]
+pub(crate) fn holds(frame: &[u8]) -> bool {
+    segment(frame).is_some_and(|s| fold(sum(&frame[s.start..s.end]) + u64::from(s.pseudo)) == 0xffff)
 }
 
 fn write(frame: &mut [u8], field: usize, total: u64) {

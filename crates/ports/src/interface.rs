@@ -33,6 +33,10 @@ const WITHOUT_WIRE: [&str; 16] = [
     "hv_netvsc",
 ];
 
+/// Drivers of devices whose frames are the kernel's own packets, which may have a tag beside them whatever is switched off.
+const TAGS_BESIDE: [&str; 9] =
+    ["veth", "bridge", "macvlan", "ipvlan", "bonding", "team", "ifb", "openvswitch", "netkit"];
+
 /// What an interface is now, with its index where it is there.
 pub(crate) fn state(name: &str) -> (LinkState, Option<u32>) {
     let Ok(index) = device::index(name) else { return (LinkState::Gone, None) };
@@ -51,6 +55,8 @@ pub(crate) struct Interface {
     pub longest: usize,
     /// Frames may come with checksums that are to be completed.
     pub partial: bool,
+    /// A tag may lie beside a frame, where only a program that asks the driver, or AF_PACKET, finds it.
+    tags_beside: bool,
     pub steering: Option<Steering>,
     /// AF_PACKET: the group of its rings.
     pub group: Option<u16>,
@@ -96,11 +102,13 @@ impl Interface {
             mtu = wanted;
         }
         // Who does not say what it is may be anything.
-        let partial = device::driver(name).map_or(true, |driver| WITHOUT_WIRE.contains(&driver.as_str()));
+        let driver = device::driver(name).ok();
+        let is_one_of = |list: &[&str]| driver.as_ref().is_none_or(|driver| list.contains(&driver.as_str()));
         Ok(Self {
             index,
             longest: mtu as usize + BESIDE_MTU,
-            partial,
+            partial: is_one_of(&WITHOUT_WIRE),
+            tags_beside: is_one_of(&TAGS_BESIDE),
             steering: None,
             group: None,
             notes: Vec::new(),
@@ -110,8 +118,8 @@ impl Interface {
         })
     }
 
-    /// Makes it ready for ports of this kind.
-    pub fn prepare(&mut self, name: &str, kind: PortKind, queues: u32) -> Tried<()> {
+    /// Makes it ready for ports of this kind. One that would lose tags is refused, but for `insist`.
+    pub fn prepare(&mut self, name: &str, kind: PortKind, queues: u32, insist: bool) -> Tried<()> {
         if kind == PortKind::Tap {
             return Ok(());
         }
@@ -124,8 +132,15 @@ impl Interface {
         self.steering = None;
         let Some((mode, _)) = kind.xdp() else { return Ok(()) };
         let steering = Steering::attach(self.index, queues, mode, true).map_err(|e| ("attaching the program", e))?;
-        if steering.reads_tags().is_err() {
+        if let Err(why) = steering.reads_tags() {
             self.switch_off(name, Offload::RxVlan, "takes tags out of received frames");
+            if self.tags_beside || device::offload(name, Offload::RxVlan).unwrap_or(false) {
+                if !insist {
+                    let error = io::Error::new(io::ErrorKind::Unsupported, why.to_owned());
+                    return Err(("VLAN tags beside frames would be lost", error));
+                }
+                self.notes.push("VLAN tags beside frames are lost".to_owned());
+            }
         }
         self.steering = Some(steering);
         Ok(())

@@ -17,6 +17,7 @@ mod open;
 mod options;
 mod packet;
 mod port;
+mod segments;
 mod sender;
 mod sys;
 mod tag;

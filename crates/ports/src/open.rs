@@ -149,7 +149,8 @@ fn open_kind(name: &str, kind: PortKind, options: &Options, interface: &mut Inte
     }
     // AF_PACKET shares the flows out itself.
     let queues = if kind == PortKind::PacketRing { options.queues.unwrap_or(there) } else { there };
-    interface.prepare(name, kind, queues)?;
+    let insist = options.kind == Wanted::XdpGeneric;
+    interface.prepare(name, kind, queues, insist)?;
     (0..queues).map(|queue| open_socket(kind, options, interface, queue, queues, PATIENCE)).collect()
 }
 
@@ -209,7 +210,7 @@ pub(crate) fn again(shared: &Shared, queue: u32) -> Result<(Socket, u32, usize),
         if kind.xdp().is_some() && queues_of(name) != shared.queues {
             set_queues(name, shared.queues).map_err(|e| failed(("setting how many queues it has", e)))?;
         }
-        interface.prepare(name, kind, shared.queues).map_err(failed)?;
+        interface.prepare(name, kind, shared.queues, true).map_err(failed)?;
         *slot = Some(interface);
     }
     let interface = slot.as_mut().expect("was put in place above");

@@ -31,6 +31,12 @@ impl Sender {
         frame.len() <= self.longest && self.ring.send(&[frame], frame.len())
     }
 
+    /// The same of a frame as a host with offloads sends it: the checksum over all from `start` on belongs into the field
+    /// `offset` bytes behind, where the sum of the pseudo header is now.
+    pub fn send_partial(&mut self, frame: &[u8], start: u16, offset: u16) -> bool {
+        frame.len() <= self.longest && self.ring.send_partial(frame, start, offset)
+    }
+
     /// Has the kernel send what was given.
     pub fn flush(&mut self) -> Result<(), PortError> {
         let failed = |error| PortError::Interface { name: self.name.clone(), what: "send", error };

@@ -88,3 +88,17 @@ pub fn send(port: &mut Port, frame: &[u8]) {
     assert!(port.send(&[frame]).unwrap(), "{:?}", port.drops());
     port.flush().unwrap();
 }
+
+/// A frame of no protocol that anybody answers, with bytes that depend on the place and the length.
+pub fn frame(length: usize) -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5];
+    frame.extend((14..length).map(|at| (at * 7 + length) as u8));
+    frame
+}
+
+/// The same with tags behind the addresses, each an EtherType and a value.
+pub fn tagged(length: usize, tags: &[(u16, u16)]) -> Vec<u8> {
+    let plain = frame(length);
+    let tags = tags.iter().flat_map(|(kind, value)| [kind.to_be_bytes(), value.to_be_bytes()]).flatten();
+    plain[..12].iter().copied().chain(tags).chain(plain[12..].iter().copied()).collect()
+}

@@ -1,14 +1,7 @@
 //! Frames of all lengths, both ways.
 
-use crate::lab::{KINDS, ip, is_inside, port, receive, send, veth, with};
-use sluice_ports::{Options, Wanted};
-
-/// A frame of no protocol that anybody answers, with bytes that depend on the place and the length.
-fn frame(length: usize) -> Vec<u8> {
-    let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5];
-    frame.extend((14..length).map(|at| (at * 7 + length) as u8));
-    frame
-}
+use crate::lab::{KINDS, frame, is_inside, port, receive, send, veth};
+use sluice_ports::Wanted;
 
 #[test]
 fn frames_of_all_lengths_go_both_ways() {

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Frames that are asked for at once.
 const BATCH: usize = 64;
+/// The kernel makes at least twice that of it.
+const PAUSE: Duration = Duration::from_micros(50);
 /// Flows of the frames.
 const FLOWS: u16 = 64;
 
@@ -25,9 +27,9 @@ struct Arguments {
     /// Slots of the port's rings.
     #[arg(long, default_value_t = 2048)]
     slots: u32,
-    /// The loop asks without end instead of waiting when nothing came.
-    #[arg(long)]
-    spin: bool,
+    /// What the loop does when less than half a batch came.
+    #[arg(long, default_value = "pause")]
+    idle: Idle,
     /// Rows whose name has this in it.
     #[arg(long, default_value = "")]
     only: String,
@@ -65,6 +67,17 @@ enum What {
     SendBack,
 }
 
+/// What a loop does that has found little.
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Idle {
+    /// Sleeps for so long that a batch comes: what a frame costs, and not a call.
+    Pause,
+    /// Waits for the next frame: what a frame costs that comes alone.
+    Poll,
+    /// Asks again.
+    Spin,
+}
+
 /// What the loop has done.
 #[derive(Default)]
 struct Looped {
@@ -75,7 +88,7 @@ struct Looped {
 }
 
 /// Receives and drops or sends back until it is told to stop.
-fn run_loop(mut port: Port, what: What, core: usize, spin: bool, stop: &AtomicBool) -> Looped {
+fn run_loop(mut port: Port, what: What, core: usize, idle: Idle, stop: &AtomicBool) -> Looped {
     thread::pin(core).expect("the core is there");
     let (mut looped, before) = (Looped::default(), thread::cpu_time());
     let mut swapped = vec![[0u8; 12]; BATCH];
@@ -104,9 +117,13 @@ fn run_loop(mut port: Port, what: What, core: usize, spin: bool, stop: &AtomicBo
         port.flush().expect("the port sends");
         looped.frames += count as u64;
         looped.batches += u64::from(count > 0);
-        if count == 0 && !spin {
-            let fds: Vec<_> = port.as_fd().into_iter().collect();
-            wait(&fds, Duration::from_millis(10)).expect("poll");
+        match idle {
+            Idle::Pause if count < BATCH / 2 => std::thread::sleep(PAUSE),
+            Idle::Poll if count == 0 => {
+                let fds: Vec<_> = port.as_fd().into_iter().collect();
+                wait(&fds, Duration::from_millis(10)).expect("poll");
+            }
+            _ => {}
         }
     }
     looped.cpu = thread::cpu_time() - before;
@@ -152,7 +169,7 @@ fn row(name: &str, arguments: &Arguments, port: Option<Port>, what: What, done: 
     let (looped, (offered, sender_cpu)) = std::thread::scope(|scope| {
         let stop = &stop;
         let (loop_core, sender_core) = (arguments.cores[0], arguments.cores[1]);
-        let looping = port.map(|port| scope.spawn(move || run_loop(port, what, loop_core, arguments.spin, stop)));
+        let looping = port.map(|port| scope.spawn(move || run_loop(port, what, loop_core, arguments.idle, stop)));
         let sending = scope.spawn(move || run_sender(arguments.length, sender_core, stop));
         std::thread::sleep(Duration::from_secs_f64(arguments.seconds));
         stop.store(true, Relaxed);

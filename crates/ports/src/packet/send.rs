@@ -1,6 +1,6 @@
 //! The ring that sends.
 
-use super::{Tried, VNET_BYTES, bind, open, request, said, set, whole_blocks};
+use super::{NEEDS_CHECKSUM, Tried, VNET_BYTES, bind, open, request, said, set, whole_blocks};
 use crate::drops::PortDrops;
 use crate::mapped::Mapping;
 use crate::sys::socket;
@@ -71,6 +71,24 @@ impl SendRing {
 
     /// The frame's length is one that [`crate::port`] lets pass.
     pub fn send(&mut self, parts: &[&[u8]], length: usize) -> bool {
+        // No offloads; all of the frame is its header, so that the kernel copies it as a whole: it would point into the ring
+        // otherwise, and most receivers copy that once more, in pieces.
+        let mut told = [0; VNET_BYTES];
+        told[2..4].copy_from_slice(&(length as u16).to_ne_bytes());
+        self.send_told(parts, length, told)
+    }
+
+    /// The same of a frame whose checksum from `start` on is to be completed in the field `offset` bytes behind.
+    pub fn send_partial(&mut self, frame: &[u8], start: u16, offset: u16) -> bool {
+        let mut told = [0; VNET_BYTES];
+        told[0] = NEEDS_CHECKSUM;
+        told[2..4].copy_from_slice(&(frame.len() as u16).to_ne_bytes());
+        told[6..8].copy_from_slice(&start.to_ne_bytes());
+        told[8..].copy_from_slice(&offset.to_ne_bytes());
+        self.send_told(&[frame], frame.len(), told)
+    }
+
+    fn send_told(&mut self, parts: &[&[u8]], length: usize, told: [u8; VNET_BYTES]) -> bool {
         if self.used == self.slots {
             self.reclaim();
             if self.used == self.slots {
@@ -78,10 +96,6 @@ impl SendRing {
             }
         }
         let at = self.next * self.slot_bytes;
-        // No offloads; all of the frame is its header, so that the kernel copies it as a whole: it would point into the ring
-        // otherwise, and most receivers copy that once more, in pieces.
-        let mut told = [0; VNET_BYTES];
-        told[2..4].copy_from_slice(&(length as u16).to_ne_bytes());
         self.memory.slice_mut(at + FRAME_AT, VNET_BYTES).copy_from_slice(&told);
         let mut to = at + FRAME_AT + VNET_BYTES;
         for part in parts {

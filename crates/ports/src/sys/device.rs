@@ -22,14 +22,14 @@ fn request<T: Copy>(name: &str, value: T) -> io::Result<Request<T>> {
     Ok(request)
 }
 
-fn call<T: Copy>(fd: &OwnedFd, code: u64, request: &mut Request<T>) -> io::Result<()> {
+fn call<T: Copy>(fd: &OwnedFd, code: libc::Ioctl, request: &mut Request<T>) -> io::Result<()> {
     // SAFETY: the request is at least as large as a `struct ifreq`, and live; where it holds an address (ethtool), that
     // is of a struct of the caller in this module which lives past the call.
-    checked(unsafe { libc::ioctl(fd.as_raw_fd(), code as _, std::ptr::from_mut(request)) }).map(drop)
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), code, std::ptr::from_mut(request)) }).map(drop)
 }
 
 /// Asks about an interface by name.
-fn ask<T: Copy>(name: &str, code: u64, value: T) -> io::Result<T> {
+fn ask<T: Copy>(name: &str, code: libc::Ioctl, value: T) -> io::Result<T> {
     let mut request = request(name, value)?;
     call(&socket::open(libc::AF_UNIX, libc::SOCK_DGRAM, 0)?, code, &mut request)?;
     Ok(request.value)
@@ -37,32 +37,32 @@ fn ask<T: Copy>(name: &str, code: u64, value: T) -> io::Result<T> {
 
 /// Its index.
 pub fn index(name: &str) -> io::Result<u32> {
-    ask(name, libc::SIOCGIFINDEX as u64, 0i32).map(|index| index as u32)
+    ask(name, libc::SIOCGIFINDEX, 0i32).map(|index| index as u32)
 }
 
 /// Its flags (`IFF_*`).
 pub fn flags(name: &str) -> io::Result<i32> {
-    ask(name, libc::SIOCGIFFLAGS as u64, 0i16).map(i32::from)
+    ask(name, libc::SIOCGIFFLAGS, 0i16).map(i32::from)
 }
 
 /// Sets it up.
 pub fn set_up(name: &str) -> io::Result<()> {
     let flags = flags(name)? as i16;
-    ask(name, libc::SIOCSIFFLAGS as u64, flags | libc::IFF_UP as i16).map(drop)
+    ask(name, libc::SIOCSIFFLAGS, flags | libc::IFF_UP as i16).map(drop)
 }
 
 /// Its MTU.
 pub fn mtu(name: &str) -> io::Result<u32> {
-    ask(name, libc::SIOCGIFMTU as u64, 0i32).map(|mtu| mtu as u32)
+    ask(name, libc::SIOCGIFMTU, 0i32).map(|mtu| mtu as u32)
 }
 
 /// Sets its MTU.
 pub fn set_mtu(name: &str, mtu: u32) -> io::Result<()> {
-    ask(name, libc::SIOCSIFMTU as u64, mtu as i32).map(drop)
+    ask(name, libc::SIOCSIFMTU, mtu as i32).map(drop)
 }
 
 fn ethtool<T>(name: &str, value: &mut T) -> io::Result<()> {
-    ask(name, libc::SIOCETHTOOL as u64, std::ptr::from_mut(value) as u64).map(drop)
+    ask(name, libc::SIOCETHTOOL, std::ptr::from_mut(value) as u64).map(drop)
 }
 
 /// `struct ethtool_drvinfo`.
@@ -172,7 +172,7 @@ pub fn set_offload(name: &str, which: Offload, on: bool) -> io::Result<()> {
 /// Joins a TAP device, made where it is not there, as one of its queues; the name it has.
 pub fn join_tap(fd: &OwnedFd, name: &str, flags: i16) -> io::Result<String> {
     let mut request = request(name, flags)?;
-    call(fd, u64::from(libc::TUNSETIFF as u32), &mut request)?;
+    call(fd, libc::TUNSETIFF, &mut request)?;
     let end = request.name.iter().position(|b| *b == 0).unwrap_or(0);
     Ok(String::from_utf8_lossy(&request.name[..end]).into_owned())
 }
@@ -180,5 +180,5 @@ pub fn join_tap(fd: &OwnedFd, name: &str, flags: i16) -> io::Result<String> {
 /// Says which offloads the reader of a TAP device takes (`TUN_F_*`); with none, the kernel finishes each frame before.
 pub fn set_tap_offloads(fd: &OwnedFd, offloads: u32) -> io::Result<()> {
     // SAFETY: takes a number only.
-    checked(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETOFFLOAD as _, libc::c_ulong::from(offloads)) }).map(drop)
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETOFFLOAD, libc::c_ulong::from(offloads)) }).map(drop)
 }

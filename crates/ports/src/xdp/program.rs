@@ -55,7 +55,6 @@ const READ_TAG: &str = "
 #[derive(Debug)]
 pub(crate) struct Steering {
     sockets: OwnedFd,
-    mode: AttachMode,
     reads_tags: Result<(), String>,
     _program: OwnedFd,
     _link: OwnedFd,
@@ -96,28 +95,23 @@ impl Steering {
             let code = instructions(&sockets, Some(function));
             bpf::load(&code, license, bpf::HAS_FRAGS | bpf::BOUND, interface)
         };
-        let mut reads_tags = Err("not asked for".to_owned());
+        let mut reads_tags = Err("a program behind the driver is not told of them".to_owned());
         if tags && mode == AttachMode::Native {
             match bound().and_then(|program| Ok((bpf::attach(&program, interface, mode)?, program))) {
                 Ok((link, program)) => {
-                    return Ok(Self { sockets, mode, reads_tags: Ok(()), _program: program, _link: link });
+                    return Ok(Self { sockets, reads_tags: Ok(()), _program: program, _link: link });
                 }
                 Err(error) => reads_tags = Err(error.to_string()),
             }
         }
         let program = bpf::load(&instructions(&sockets, None), license, bpf::HAS_FRAGS, 0)?;
         let link = bpf::attach(&program, interface, mode)?;
-        Ok(Self { sockets, mode, reads_tags, _program: program, _link: link })
-    }
-
-    /// Where it runs.
-    pub fn mode(&self) -> AttachMode {
-        self.mode
+        Ok(Self { sockets, reads_tags, _program: program, _link: link })
     }
 
     /// Whether tags beside frames are read, or why not.
     pub fn reads_tags(&self) -> Result<(), &str> {
-        self.reads_tags.as_ref().map(|()| ()).map_err(String::as_str)
+        self.reads_tags.as_ref().copied().map_err(String::as_str)
     }
 
     /// Frames of this queue are the socket's from now on.
