@@ -156,7 +156,8 @@ impl Seen {
         let interface = |link: &LinkReport| {
             json!({
                 "name": link.name, "state": state(link), "outages": link.outages,
-                "outage_seconds": link.without.as_secs_f64(),
+                "outage_seconds": link.without.as_secs_f64(), "opened": link.opened,
+                "lost": link.lost.iter().copied().collect::<BTreeMap<_, _>>(),
             })
         };
         json!({
@@ -165,8 +166,12 @@ impl Seen {
         })
     }
 
-    /// A line for each interface that went away.
+    /// A line for each interface that went away, and for each that lost frames.
     pub fn outages(&self) -> Vec<String> {
+        let lost = self.interfaces.iter().filter(|link| !link.lost.is_empty()).map(|link| {
+            let reasons: Vec<String> = link.lost.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+            format!("interface {}: lost there: {}", link.name, reasons.join(", "))
+        });
         let gone = self.interfaces.iter().filter(|link| link.outages > 0);
         let line = |link: &LinkReport| {
             let (name, times, seconds) = (&link.name, link.outages, link.without.as_secs_f64());
@@ -175,7 +180,7 @@ impl Seen {
                 state(link)
             )
         };
-        gone.map(line).collect()
+        gone.map(line).chain(lost).collect()
     }
 }
 

@@ -5,6 +5,7 @@ use super::words::plain;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use sluice_nic::ports::SocketKind;
 use sluice_object::linker::policy::Policy;
 use sluice_object::{Action, KeyKind, Match};
 use std::collections::BTreeMap;
@@ -49,6 +50,8 @@ pub(super) struct PortTable {
     pub input: Option<Spanned<PathBuf>>,
     pub output: Option<Spanned<PathBuf>>,
     pub iface: Option<Spanned<String>>,
+    pub socket: Option<Spanned<SocketKind>>,
+    pub busy_poll: Option<Spanned<u32>>,
     pub tap: Option<Spanned<String>>,
 }
 

@@ -26,6 +26,8 @@ use toml::Spanned;
 
 /// Longest name of an interface in Linux.
 const INTERFACE_NAME: usize = 15;
+/// Longest busy polling of one call, in microseconds.
+const MOST_BUSY_POLL: u32 = 1000;
 
 pub(super) struct Resolver<'a> {
     pub file: &'a str,
@@ -178,7 +180,18 @@ impl Resolver<'_> {
             let allowed = "input, or iface, or tap; output with any of them";
             return Err(self.wrong(port.number.span(), "port", "several bindings", allowed));
         }
+        let socket = port.socket.as_ref().map(|s| (s.span(), "socket"));
+        let busy_poll = port.busy_poll.as_ref().map(|b| (b.span(), "busy_poll"));
+        if let (None, Some((span, key))) = (&port.iface, socket.or(busy_poll)) {
+            return Err(self.wrong(span, key, "a port without `iface`", "an interface of this machine"));
+        }
+        if let Some(busy_poll) = port.busy_poll.as_ref().filter(|b| !(1..=MOST_BUSY_POLL).contains(b.get_ref())) {
+            let allowed = format!("1 to {MOST_BUSY_POLL} microseconds");
+            return Err(self.wrong(busy_poll.span(), "busy_poll", busy_poll.get_ref().to_string(), &allowed));
+        }
         Ok(PortBinding {
+            socket: port.socket.as_ref().map(|s| *s.get_ref()).unwrap_or_default(),
+            busy_poll: port.busy_poll.as_ref().map(|b| *b.get_ref()),
             input: port.input.as_ref().map(|p| self.capture(p)).transpose()?,
             output: port.output.as_ref().map(|p| self.output(p)).transpose()?,
             iface: self.interface(&port.iface)?,

@@ -76,6 +76,10 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
         (format!("{device}[[port]]\nnumber = 0\niface = \"a/b\"\n"), "E0304", 5, "printable"),
         (format!("{device}[[port]]\nnumber = 0\niface = \"a\"\ntap = \"b\"\n"), "E0304", 4, "several bindings"),
         (format!("{device}[[port]]\nnumber = 0\niface = \"a\"\ninput = \"b.pcap\"\n"), "E0304", 4, "several bindings"),
+        (format!("{device}[[port]]\nnumber = 0\niface = \"a\"\nsocket = \"raw\"\n"), "E0303", 6, "`xdp_generic`"),
+        (format!("{device}[[port]]\nnumber = 0\nsocket = \"xdp\"\n"), "E0304", 5, "an interface of this machine"),
+        (format!("{device}[[port]]\nnumber = 0\ntap = \"a\"\nbusy_poll = 20\n"), "E0304", 6, "without `iface`"),
+        (format!("{device}[[port]]\nnumber = 0\niface = \"a\"\nbusy_poll = 0\n"), "E0304", 6, "1 to 1000"),
         (
             format!("{device}[[port]]\nnumber = 0\niface = \"a\"\n[[host]]\nnumber = 0\ntap = \"a\"\n"),
             "E0304",

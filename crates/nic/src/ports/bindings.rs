@@ -7,6 +7,21 @@ use sluice_packet::capture::Stop;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Which sockets an interface is opened with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SocketKind {
+    /// The best that is possible: AF_XDP with zero-copy, native, generic, then AF_PACKET.
+    #[default]
+    Auto,
+    /// AF_XDP.
+    Xdp,
+    /// AF_XDP behind the driver alone.
+    XdpGeneric,
+    /// AF_PACKET with mapped rings.
+    Packet,
+}
+
 /// Where a port's packets come from and go to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortBinding {
@@ -16,6 +31,10 @@ pub struct PortBinding {
     pub output: Option<PathBuf>,
     /// Network interface of the machine, both ways.
     pub iface: Option<String>,
+    /// How the interface is opened.
+    pub socket: SocketKind,
+    /// Microseconds for which the thread drives the interface's driver itself where nothing has come: AF_XDP alone.
+    pub busy_poll: Option<u32>,
     /// TAP device, both ways; made when it does not exist.
     pub tap: Option<String>,
 }
@@ -68,8 +87,8 @@ impl Bindings {
         let mut bindings = Self::default();
         for (number, port) in (0..).zip(ports) {
             let live = match (&port.iface, &port.tap) {
-                (Some(name), _) => Some(bindings.open_live(name, false)?),
-                (None, Some(name)) => Some(bindings.open_live(name, true)?),
+                (Some(name), _) => Some(bindings.open_live(name, Some((port.socket, port.busy_poll)))?),
+                (None, Some(name)) => Some(bindings.open_live(name, None)?),
                 (None, None) => None,
             };
             let (mut source, sink) = live.unzip();
@@ -84,25 +103,28 @@ impl Bindings {
         for (number, host) in (0..).zip(hosts) {
             let mut sink = None;
             if let Some(tap) = &host.tap {
-                sink = Some(bindings.open_live(tap, true)?.1);
+                sink = Some(bindings.open_live(tap, None)?.1);
             }
             bindings.bind(Destination::Host(number), sink, host.output.as_deref())?;
         }
         Ok(bindings)
     }
 
-    /// Opens an interface, or a TAP device, which is made where it is not there.
+    /// Opens an interface as it is said, or a TAP device, which is made where it is not there.
     #[cfg(all(feature = "live", target_os = "linux"))]
-    fn open_live(&mut self, name: &str, tap: bool) -> Result<(Box<dyn Source>, Box<dyn Sink>), PortError> {
-        let kind = if tap { sluice_ports::Wanted::Tap } else { sluice_ports::Wanted::Auto };
-        let interface = super::interface::Interface::open(name, kind)?;
+    fn open_live(
+        &mut self,
+        name: &str,
+        how: Option<(SocketKind, Option<u32>)>,
+    ) -> Result<(Box<dyn Source>, Box<dyn Sink>), PortError> {
+        let interface = super::interface::Interface::open(name, how)?;
         self.watches.push(interface.watch());
         self.interfaces.push(interface.clone());
         Ok((Box::new(interface.clone()), Box::new(interface)))
     }
 
     #[cfg(not(all(feature = "live", target_os = "linux")))]
-    fn open_live(&mut self, name: &str, _: bool) -> Result<(Box<dyn Source>, Box<dyn Sink>), PortError> {
+    fn open_live(&mut self, name: &str, _: Option<(SocketKind, Option<u32>)>) -> Result<(Box<dyn Source>, Box<dyn Sink>), PortError> {
         Err(PortError::NotBuilt { name: name.to_owned() })
     }
 

@@ -1,10 +1,13 @@
 //! An interface of the machine or a TAP device as source and sink: all its queues, for one worker.
 
-use super::{LinkState, PortError, Sink, Source, Watch};
-use sluice_ports::{Options, Port, Wanted};
+use super::{LinkState, PortError, Sink, SocketKind, Source, Watch};
+use sluice_ports::{BusyPoll, Options, Port, Wanted};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
+
+/// Frames that a driver takes each time when its thread is ours.
+const BUSY_FRAMES: u32 = 64;
 
 struct Inner {
     /// One a queue; frames are sent through the first one.
@@ -21,8 +24,18 @@ struct Inner {
 pub(super) struct Interface(Rc<RefCell<Inner>>);
 
 impl Interface {
-    pub fn open(name: &str, kind: Wanted) -> Result<Self, PortError> {
-        let ports = sluice_ports::open(name, &Options { kind, ..Options::default() })?;
+    /// Opens an interface with these sockets and this busy polling in microseconds, or a TAP device.
+    pub fn open(name: &str, how: Option<(SocketKind, Option<u32>)>) -> Result<Self, PortError> {
+        let kind = match how.map(|(kind, _)| kind) {
+            None => Wanted::Tap,
+            Some(SocketKind::Auto) => Wanted::Auto,
+            Some(SocketKind::Xdp) => Wanted::Xdp,
+            Some(SocketKind::XdpGeneric) => Wanted::XdpGeneric,
+            Some(SocketKind::Packet) => Wanted::Packet,
+        };
+        let busy_poll = how.and_then(|(_, microseconds)| microseconds);
+        let busy_poll = busy_poll.map(|microseconds| BusyPoll { microseconds, frames: BUSY_FRAMES });
+        let ports = sluice_ports::open(name, &Options { kind, busy_poll, ..Options::default() })?;
         let described = ports.first().map(Port::described).unwrap_or_default();
         let watch = Watch::new(name, described);
         Ok(Self(Rc::new(RefCell::new(Inner { ports, turn: 0, missed: 0, watch }))))

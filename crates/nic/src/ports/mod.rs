@@ -8,7 +8,7 @@ mod interface;
 mod live;
 mod watch;
 
-pub use bindings::{Bindings, HostBinding, PortBinding, Written};
+pub use bindings::{Bindings, HostBinding, PortBinding, SocketKind, Written};
 pub use capture::{CaptureSink, CaptureSource};
 pub use live::{LiveCounts, run_live};
 pub use watch::{LinkReport, LinkState, Watch};
