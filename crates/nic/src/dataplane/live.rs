@@ -15,9 +15,30 @@ use std::time::{Duration, Instant};
 const BATCH: usize = 64;
 /// Longest pause when nothing comes, and longest time between two looks at what the host wants.
 const PAUSE: Duration = Duration::from_millis(1);
-/// Rounds without a frame before the thread sleeps, a few microseconds: frames that come faster than a thread falls asleep and
-/// wakes up do not pay for it.
-const EMPTY_ROUNDS: u32 = 32;
+/// Longest time for which the thread asks again before it sleeps.
+const SPIN: Duration = Duration::from_micros(20);
+
+/// For how long the thread asks again when nothing came: not at all while frames come apart, and up to [`SPIN`] where the last one came
+/// within that time, so that frames that come faster than a thread falls asleep and wakes up do not pay for it.
+#[derive(Debug, Default)]
+struct Idle {
+    /// Since when nothing has come.
+    since: Option<Instant>,
+    spin: Duration,
+}
+
+impl Idle {
+    /// Something came at this time.
+    fn end(&mut self, now: Instant) {
+        let Some(since) = self.since.take() else { return };
+        self.spin = if now - since <= SPIN { SPIN } else { self.spin / 2 };
+    }
+
+    /// Whether to sleep, where nothing has come.
+    fn sleeps(&mut self, now: Instant) -> bool {
+        now - *self.since.get_or_insert(now) >= self.spin
+    }
+}
 
 /// Gives copies to interfaces and captures; what is dropped is counted by the NIC, and nothing else is kept of it.
 struct Links<'a> {
@@ -109,7 +130,7 @@ impl DataPlane {
         let (begun, first_tick) = (Instant::now(), self.core.now);
         let (tick_ps, ports) = (self.capabilities.tick_ps, self.capabilities.target.ports);
         let mut ended: Vec<bool> = bindings.sources.iter().map(Option::is_none).collect();
-        let (mut looked, mut empty) = (None::<Instant>, 0);
+        let (mut looked, mut idle) = (None::<Instant>, Idle::default());
         loop {
             let now = Instant::now();
             if looked.is_none_or(|looked| now - looked >= PAUSE) {
@@ -147,18 +168,38 @@ impl DataPlane {
             let sent = links.used != 0;
             links.flush()?;
             if taken > 0 || sent || more || core.has_work() {
-                empty = 0;
+                idle.end(now);
                 continue;
             }
             if ended.iter().all(|ended| *ended) && core.is_idle() {
                 break;
             }
-            empty += 1;
-            if empty > EMPTY_ROUNDS {
+            if idle.sleeps(now) {
                 bindings.wait(PAUSE);
             }
         }
         counts.missed = bindings.sources.iter_mut().flatten().map(|source| source.missed()).sum();
         Ok(counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_thread_asks_again_only_where_frames_come_faster_than_it_sleeps() {
+        let (mut idle, begin) = (Idle::default(), Instant::now());
+        let at = |microseconds| begin + Duration::from_micros(microseconds);
+        assert!(idle.sleeps(at(0)), "at first nothing is known");
+        idle.end(at(10));
+        assert!(!idle.sleeps(at(10)) && !idle.sleeps(at(29)) && idle.sleeps(at(30)));
+        idle.end(at(1_000));
+        assert!(!idle.sleeps(at(1_000)) && idle.sleeps(at(1_010)), "half as long after a long pause");
+        for round in 1..30 {
+            idle.end(at(10_000 * round));
+            idle.sleeps(at(10_000 * round));
+        }
+        assert!(idle.sleeps(at(290_000)), "not at all after many");
     }
 }

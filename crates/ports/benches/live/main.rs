@@ -1,6 +1,6 @@
 //! What this machine allows: frames through a veth pair into a port, dropped or sent back by a loop that does nothing else.
 //!
-//!     cargo bench -p sluice-ports --bench live -- [--seconds 2] [--length 60] [--json]
+//!     cargo bench -p sluice-ports --bench live -- [--seconds 2] [--length 60] [--nic target/release/sluice] [--json]
 //!
 //! A sender (an AF_PACKET send ring) runs on one core, the loop on the other. The kernel's part of receiving runs in the
 //! sender's context, that of sending in the loop's: so each row has the CPU time of the loop's thread, with the softirqs
@@ -12,6 +12,8 @@
 
 #[cfg(target_os = "linux")]
 mod lab;
+#[cfg(target_os = "linux")]
+mod nic;
 #[cfg(target_os = "linux")]
 mod run;
 

@@ -1,9 +1,11 @@
 //! The rows.
 
 use crate::lab::{Pair, SoftirqThreads, enter, ip, received};
+use crate::nic;
 use clap::Parser;
 use sluice_ports::{BusyPoll, Meta, Options, Port, Sender, Wanted, open, thread, wait};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Frames that are asked for at once.
@@ -14,16 +16,16 @@ const PAUSE: Duration = Duration::from_micros(50);
 const FLOWS: u16 = 64;
 
 #[derive(Parser)]
-struct Arguments {
+pub struct Arguments {
     /// Seconds of a row.
     #[arg(long, default_value_t = 2.0)]
-    seconds: f64,
+    pub seconds: f64,
     /// Bytes of a frame without its checksum on the wire: 60 is the shortest there.
     #[arg(long, default_value_t = 60)]
-    length: usize,
+    pub length: usize,
     /// MTU of the interfaces.
     #[arg(long, default_value_t = 1500)]
-    mtu: u32,
+    pub mtu: u32,
     /// Slots of the port's rings.
     #[arg(long, default_value_t = 2048)]
     slots: u32,
@@ -35,7 +37,10 @@ struct Arguments {
     only: String,
     /// Cores of the loop and of the sender.
     #[arg(long, num_args = 2, default_values_t = [0, 1])]
-    cores: Vec<usize>,
+    pub cores: Vec<usize>,
+    /// The command `sluice`, for rows of the NIC itself.
+    #[arg(long)]
+    nic: Option<PathBuf>,
     #[arg(long)]
     json: bool,
     /// What cargo gives to each bench.
@@ -45,20 +50,20 @@ struct Arguments {
 
 /// One row: frames a second, and nanoseconds of CPU for a frame.
 #[derive(serde::Serialize)]
-struct Row {
-    name: String,
-    kind: String,
-    offered_per_s: f64,
-    frames_per_s: f64,
+pub struct Row {
+    pub name: String,
+    pub kind: String,
+    pub offered_per_s: f64,
+    pub frames_per_s: f64,
     /// Of the loop's thread; 0 where there is none.
-    loop_ns: f64,
+    pub loop_ns: f64,
     /// Frames for a second of that.
-    frames_per_loop_cpu_s: f64,
+    pub frames_per_loop_cpu_s: f64,
     /// Of the loop's thread, the sender's and the kernel's for softirqs.
-    everybody_ns: f64,
+    pub everybody_ns: f64,
     /// Frames in a batch that was not empty.
-    batch: f64,
-    drops: u64,
+    pub batch: f64,
+    pub drops: u64,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -149,7 +154,7 @@ fn frame(length: usize, flow: u16) -> Vec<u8> {
 }
 
 /// Sends until it is told to stop: frames, and CPU time.
-fn run_sender(length: usize, core: usize, stop: &AtomicBool) -> (u64, Duration) {
+pub fn run_sender(length: usize, core: usize, stop: &AtomicBool) -> (u64, Duration) {
     thread::pin(core).expect("the core is there");
     let mut sender = Sender::open("wire0", 512).expect("the sender opens");
     let frames: Vec<_> = (0..FLOWS).map(|flow| frame(length, flow)).collect();
@@ -251,6 +256,13 @@ pub fn main() {
         ip("link del br0");
         row
     });
+    if let Some(path) = &arguments.nic {
+        for (name, program) in nic::PROGRAMS {
+            for (socket, suffix) in [("xdp", ""), ("packet", " AF_PACKET")] {
+                add(&format!("{name}{suffix}"), &|name| nic::row(name, program, socket, &arguments, path));
+            }
+        }
+    }
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&rows).expect("rows are JSON"));
     }
