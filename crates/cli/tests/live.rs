@@ -36,19 +36,19 @@ key = "none"
 default = { to = ["port1"] }
 "#;
 
-fn ip(arguments: &str) {
+pub fn ip(arguments: &str) {
     let output = Command::new("ip").args(arguments.split(' ')).output().expect("the command `ip` runs");
     assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn veth(port: u8) {
+pub fn veth(port: u8) {
     ip(&format!("link add nic{port} type veth peer name wire{port}"));
     ip(&format!("link set nic{port} up"));
     ip(&format!("link set wire{port} up"));
 }
 
 /// Whether the test goes on in here; otherwise it has run in a namespace of its own, or cannot.
-fn is_inside(test: &str) -> bool {
+pub fn is_inside(module: &str, test: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
     }
@@ -58,7 +58,7 @@ fn is_inside(test: &str) -> bool {
         return false;
     }
     let exe = std::env::current_exe().expect("the test has a path");
-    let name = format!("live::{test}");
+    let name = format!("{module}::{test}");
     let arguments = ["--net".as_ref(), exe.as_os_str(), "--exact".as_ref(), name.as_ref(), "--nocapture".as_ref()];
     let output = Command::new("unshare").args(arguments).env(INSIDE, "1").output().expect("unshare runs");
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
@@ -68,7 +68,7 @@ fn is_inside(test: &str) -> bool {
 }
 
 /// The wire's end of an interface.
-fn wire(name: &str) -> Port {
+pub fn wire(name: &str) -> Port {
     let options = Options { kind: Wanted::Packet, queues: Some(1), ..Options::default() };
     sluice_ports::open(name, &options).unwrap_or_else(|e| panic!("{e}")).remove(0)
 }
@@ -80,24 +80,24 @@ fn send(port: &mut Port, frame: &[u8]) {
 }
 
 /// A running NIC; its messages are in a file.
-struct Nic<'a> {
+pub struct Nic<'a> {
     folder: &'a Folder,
-    child: Child,
+    pub child: Child,
 }
 
 impl<'a> Nic<'a> {
-    fn start(folder: &'a Folder, arguments: &[&str]) -> Self {
+    pub fn start(folder: &'a Folder, arguments: &[&str]) -> Self {
         let errors = std::fs::File::create(folder.path("errors")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
         command.args(["run", "--config", "nic.toml", "--json"]).args(arguments).current_dir(folder.path(""));
         Self { folder, child: command.stdout(Stdio::piped()).stderr(errors).spawn().unwrap() }
     }
 
-    fn errors(&self) -> String {
+    pub fn errors(&self) -> String {
         std::fs::read_to_string(self.folder.path("errors")).unwrap()
     }
 
-    fn wait_for(&mut self, message: &str) {
+    pub fn wait_for(&mut self, message: &str) {
         let begun = Instant::now();
         while !self.errors().contains(message) {
             assert!(self.child.try_wait().unwrap().is_none(), "the NIC ended: {}", self.errors());
@@ -125,7 +125,7 @@ impl<'a> Nic<'a> {
     }
 
     /// Ends it and gives its report.
-    fn end(mut self) -> serde_json::Value {
+    pub fn end(mut self) -> serde_json::Value {
         assert!(Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap().success());
         let mut report = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
@@ -144,7 +144,7 @@ impl Drop for Nic<'_> {
 
 #[test]
 fn a_capture_beside_an_interface_gets_a_copy() {
-    if !is_inside("a_capture_beside_an_interface_gets_a_copy") {
+    if !is_inside("live", "a_capture_beside_an_interface_gets_a_copy") {
         return;
     }
     (0..2).for_each(veth);
@@ -166,7 +166,7 @@ fn a_capture_beside_an_interface_gets_a_copy() {
 
 #[test]
 fn a_capture_is_written_while_the_nic_runs() {
-    if !is_inside("a_capture_is_written_while_the_nic_runs") {
+    if !is_inside("live", "a_capture_is_written_while_the_nic_runs") {
         return;
     }
     (0..2).for_each(veth);
@@ -191,7 +191,7 @@ fn a_capture_is_written_while_the_nic_runs() {
 
 #[test]
 fn interfaces_that_go_are_told_and_taken_up_again() {
-    if !is_inside("interfaces_that_go_are_told_and_taken_up_again") {
+    if !is_inside("live", "interfaces_that_go_are_told_and_taken_up_again") {
         return;
     }
     (0..2).for_each(veth);

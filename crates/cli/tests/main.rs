@@ -14,6 +14,7 @@ mod interrupt;
 mod json_errors;
 mod l7;
 mod live;
+mod live_soak;
 mod map_socket;
 mod map_waiting;
 mod object;

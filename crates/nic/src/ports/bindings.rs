@@ -124,7 +124,11 @@ impl Bindings {
     }
 
     #[cfg(not(all(feature = "live", target_os = "linux")))]
-    fn open_live(&mut self, name: &str, _: Option<(SocketKind, Option<u32>)>) -> Result<(Box<dyn Source>, Box<dyn Sink>), PortError> {
+    fn open_live(
+        &mut self,
+        name: &str,
+        _: Option<(SocketKind, Option<u32>)>,
+    ) -> Result<(Box<dyn Source>, Box<dyn Sink>), PortError> {
         Err(PortError::NotBuilt { name: name.to_owned() })
     }
 

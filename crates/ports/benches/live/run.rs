@@ -4,8 +4,8 @@ use crate::lab::{Pair, SoftirqThreads, enter, ip, received};
 use crate::nic;
 use clap::Parser;
 use sluice_ports::{BusyPoll, Meta, Options, Port, Sender, Wanted, open, thread, wait};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Frames that are asked for at once.
