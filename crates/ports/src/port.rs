@@ -148,8 +148,13 @@ impl Port {
     pub fn described(&self) -> String {
         let mut line =
             format!("{}: {}, queue {} of {}", self.name(), self.kind(), self.queue + 1, self.shared.queues());
-        for refused in self.refused() {
-            line += &format!("; not {}: {}", refused.kind, refused.why);
+        let mut refused = self.refused();
+        while let Some(first) = refused.first() {
+            // Often all of AF_XDP has one reason.
+            let same = refused.iter().take_while(|r| r.why == first.why).count();
+            let kinds: Vec<String> = refused[..same].iter().map(|r| r.kind.to_string()).collect();
+            line += &format!("; not {}: {}", kinds.join(", "), first.why);
+            refused = &refused[same..];
         }
         for note in self.notes() {
             line += &format!("; {note}");
