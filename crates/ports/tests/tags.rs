@@ -46,7 +46,9 @@ fn through(sender: &mut Sender, nic: &mut Port, frame: &[u8]) -> Vec<u8> {
         sender.flush().unwrap();
         let (mut frames, sent) = (Vec::new(), std::time::Instant::now());
         while frames.is_empty() && sent.elapsed().as_millis() < 100 {
-            nic.receive(1, &mut |frame: &[u8], _: &_| frames.push(frame.to_vec())).unwrap();
+            // The bridge says something of its own, too.
+            let mut take = |came: &[u8], _: &_| frames.extend((came[..12] == frame[..12]).then(|| came.to_vec()));
+            nic.receive(1, &mut take).unwrap();
         }
         if let Some(frame) = frames.pop() {
             return frame;
@@ -96,7 +98,8 @@ fn a_chunk_that_had_a_tag_beside_its_frame_gives_none_to_the_next() {
         let sent = if round.is_multiple_of(3) { tagged(60, &[(0x8100, 9)]) } else { tagged(60, &[]) };
         assert!(sender.send(&sent));
         sender.flush().unwrap();
-        let came = receive_until(&mut nic, |frames| !frames.is_empty());
+        let mut came = receive_until(&mut nic, |frames| frames.iter().any(|f| f[..12] == sent[..12]));
+        came.retain(|f| f[..12] == sent[..12]);
         assert_eq!(came, [sent], "frame {round}");
     }
 }
