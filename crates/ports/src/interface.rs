@@ -48,6 +48,11 @@ pub(crate) fn state(name: &str) -> (LinkState, Option<u32>) {
     }
 }
 
+/// Bytes of its longest frame, of an interface that is there.
+pub(crate) fn longest(name: &str) -> Option<usize> {
+    device::mtu(name).ok().map(|mtu| mtu as usize + BESIDE_MTU)
+}
+
 /// An interface that is ours.
 #[derive(Debug)]
 pub(crate) struct Interface {

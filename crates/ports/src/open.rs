@@ -1,7 +1,7 @@
 //! Opening an interface: kinds are tried in order, and each refusal keeps its reason.
 
 use crate::error::{PortError, Refused};
-use crate::interface::Interface;
+use crate::interface::{self, Interface};
 use crate::options::{Options, Wanted};
 use crate::packet::{ReceiveRing, SendRing, Tried};
 use crate::port::{Port, PortKind, Socket};
@@ -214,6 +214,7 @@ pub(crate) fn again(shared: &Shared, queue: u32) -> Result<(Socket, u32, usize),
         *slot = Some(interface);
     }
     let interface = slot.as_mut().expect("was put in place above");
+    interface.longest = interface::longest(name).unwrap_or(interface.longest);
     let socket = match tap {
         Some(fd) => Socket::Tap(Tap::new(fd, interface.longest)),
         None => open_socket(kind, &shared.options, interface, queue, shared.queues, Duration::ZERO).map_err(failed)?,

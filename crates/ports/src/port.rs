@@ -277,6 +277,10 @@ impl Port {
             self.close();
             return self.change(LinkState::Gone);
         }
+        if self.socket.is_some() && interface::longest(self.name()).is_some_and(|longest| longest != self.longest) {
+            // Its MTU was changed: chunks and slots are for the old one.
+            self.close();
+        }
         if self.socket.is_none() && index.is_some() {
             match open::again(&self.shared, self.queue) {
                 Ok((socket, index, longest)) => {
