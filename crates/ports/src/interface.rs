@@ -48,6 +48,11 @@ pub(crate) fn state(name: &str) -> (LinkState, Option<u32>) {
     }
 }
 
+/// Bytes of its longest frame, of an interface that is there.
+pub(crate) fn longest(name: &str) -> Option<usize> {
+    device::mtu(name).ok().map(|mtu| mtu as usize + BESIDE_MTU)
+}
+
 /// An interface that is ours.
 #[derive(Debug)]
 pub(crate) struct Interface {
@@ -131,13 +136,17 @@ impl Interface {
         // One program at a time: the one before goes first.
         self.steering = None;
         let Some((mode, _)) = kind.xdp() else { return Ok(()) };
-        let steering = Steering::attach(self.index, queues, mode, true).map_err(|e| ("attaching the program", e))?;
+        let steering = Steering::attach(self.index, queues, mode, true)
+            .map_err(|e| ("attaching the program (needs CAP_BPF and CAP_NET_ADMIN)", e))?;
         if let Err(why) = steering.reads_tags() {
+            let lost = |why: &str| Err(("VLAN tags beside frames would be lost", io::Error::other(why.to_owned())));
+            if self.tags_beside && !insist {
+                return lost(why);
+            }
             self.switch_off(name, Offload::RxVlan, "takes tags out of received frames");
             if self.tags_beside || device::offload(name, Offload::RxVlan).unwrap_or(false) {
                 if !insist {
-                    let error = io::Error::new(io::ErrorKind::Unsupported, why.to_owned());
-                    return Err(("VLAN tags beside frames would be lost", error));
+                    return lost(why);
                 }
                 self.notes.push("VLAN tags beside frames are lost".to_owned());
             }

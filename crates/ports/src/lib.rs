@@ -2,7 +2,7 @@
 //!
 //! [`open`] opens an interface as one [`Port`] a queue, with the best of five kinds that is possible ([`PortKind`]); each
 //! port says which it is and why the better ones were refused. A port never waits, copies each frame once on either side, and
-//! needs at most one system call for a batch (a TAP device: one a frame). docs/ports.md says what needs which capability.
+//! needs at most one system call for a batch (a TAP device: one a frame). docs/guide/ports.md says what needs which capability.
 //!
 //! Linux only: elsewhere the crate is empty.
 #![cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! Opening an interface: kinds are tried in order, and each refusal keeps its reason.
 
 use crate::error::{PortError, Refused};
-use crate::interface::Interface;
+use crate::interface::{self, Interface};
 use crate::options::{Options, Wanted};
 use crate::packet::{ReceiveRing, SendRing, Tried};
 use crate::port::{Port, PortKind, Socket};
@@ -218,6 +218,7 @@ pub(crate) fn again(shared: &Shared, queue: u32) -> Result<(Socket, u32, usize),
         // Made again it is down. Who may not set it up waits until somebody does.
         let _ = device::set_up(name);
     }
+    interface.longest = interface::longest(name).unwrap_or(interface.longest);
     let socket = match tap {
         Some(fd) => Socket::Tap(Tap::new(fd, interface.longest)),
         None => open_socket(kind, &shared.options, interface, queue, shared.queues, Duration::ZERO).map_err(failed)?,

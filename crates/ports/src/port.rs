@@ -148,8 +148,13 @@ impl Port {
     pub fn described(&self) -> String {
         let mut line =
             format!("{}: {}, queue {} of {}", self.name(), self.kind(), self.queue + 1, self.shared.queues());
-        for refused in self.refused() {
-            line += &format!("; not {}: {}", refused.kind, refused.why);
+        let mut refused = self.refused();
+        while let Some(first) = refused.first() {
+            // Often all of AF_XDP has one reason.
+            let same = refused.iter().take_while(|r| r.why == first.why).count();
+            let kinds: Vec<String> = refused[..same].iter().map(|r| r.kind.to_string()).collect();
+            line += &format!("; not {}: {}", kinds.join(", "), first.why);
+            refused = &refused[same..];
         }
         for note in self.notes() {
             line += &format!("; {note}");
@@ -271,6 +276,10 @@ impl Port {
             // Deleted, and perhaps made again since: the socket is that of the old one.
             self.close();
             return self.change(LinkState::Gone);
+        }
+        if self.socket.is_some() && interface::longest(self.name()).is_some_and(|longest| longest != self.longest) {
+            // Its MTU was changed: chunks and slots are for the old one.
+            self.close();
         }
         if self.socket.is_none() && index.is_some() {
             match open::again(&self.shared, self.queue) {

@@ -63,16 +63,20 @@ fn an_interface_deleted_and_made_again_is_opened_again() {
     if !is_inside("link::an_interface_deleted_and_made_again_is_opened_again") {
         return;
     }
+    let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     for (wanted, kind) in KINDS {
         veth(0, "");
+        let before = descriptors();
         let mut nic = port("nic0", wanted);
+        let open = descriptors();
         send(&mut nic, &frame(100));
         ip("link del nic0");
         assert_eq!(changes_until(&mut nic, LinkState::Gone), [LinkState::Gone], "{kind}");
+        assert_eq!(descriptors(), before, "{kind}: all is closed while it is away");
         assert!(nic.as_fd().is_none() && !nic.send(&[&frame(100)]).unwrap());
         veth(0, "");
         assert_eq!(changes_until(&mut nic, LinkState::Up), [LinkState::Up], "{kind}");
-        assert_eq!(nic.kind(), kind);
+        assert_eq!((nic.kind(), descriptors()), (kind, open));
         let mut wire = port("wire0", Wanted::Packet);
         comes_through(&mut wire, &mut nic, 101);
         comes_through(&mut nic, &mut wire, 102);
@@ -119,6 +123,41 @@ fn one_that_is_not_there_is_said() {
         let error = open(name, &Options::default()).unwrap_err();
         assert_eq!(error.code(), "E0308");
         assert!(error.to_string().contains("is not there"), "{error}");
+    }
+}
+
+#[test]
+fn another_mtu_is_followed_and_frames_that_are_too_long_until_then_are_counted() {
+    if !is_inside("link::another_mtu_is_followed_and_frames_that_are_too_long_until_then_are_counted") {
+        return;
+    }
+    for (wanted, kind) in KINDS {
+        veth(0, "");
+        let mut nic = port("nic0", wanted);
+        nic.look_now();
+        ip("link set wire0 mtu 1600");
+        ip("link set nic0 mtu 1600");
+        let mut wire = port("wire0", Wanted::Packet);
+        // More than there are chunks and slots: a frame that is not taken gives its memory back.
+        for _ in 0..40 {
+            for _ in 0..50 {
+                assert!(wire.send(&[&frame(1600)]).unwrap());
+            }
+            wire.flush().unwrap();
+            while nic.receive(64, &mut |_: &[u8], _: &_| ()).unwrap() > 0 {}
+        }
+        assert_eq!(nic.drops().receive_oversize, 2000, "{kind}: {:?}", nic.drops());
+        send(&mut wire, &frame(1500));
+        assert_eq!(receive(&mut nic, 1), [frame(1500)], "{kind}");
+        let begun = Instant::now();
+        while nic.longest() != 1622 || nic.as_fd().is_none() {
+            nic.look();
+            assert!(begun.elapsed() < PATIENCE, "{kind}: {}", nic.longest());
+        }
+        comes_through(&mut wire, &mut nic, 1601);
+        comes_through(&mut nic, &mut wire, 1602);
+        drop((nic, wire));
+        ip("link del nic0");
     }
 }
 
@@ -180,6 +219,7 @@ fn what_is_lost_is_counted_by_reason() {
         while nic.receive(64, &mut |_: &[u8], _: &_| came += 1).unwrap() > 0 {}
         let drops = nic.drops();
         assert_eq!((drops.send_short, drops.send_oversize), (1, 1), "{kind}");
+        assert_eq!(nic.drops(), drops, "{kind}: each is counted once");
         let lost = drops.receive_ring_full + drops.fill_ring_empty + drops.receive_other;
         println!("{kind}: {sent} sent, {came} came, {drops:?}");
         assert!(came > 0 && lost > 0, "{kind}: {drops:?}");

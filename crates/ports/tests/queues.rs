@@ -80,6 +80,37 @@ fn all_queues_come_back_with_their_interface() {
     }
 }
 
+/// IP packets that this host has received.
+fn received_by_host() -> usize {
+    let text = std::fs::read_to_string("/proc/self/net/snmp").unwrap();
+    let values = text.lines().filter(|line| line.starts_with("Ip:")).nth(1).unwrap();
+    values.split(' ').nth(3).unwrap().parse().unwrap()
+}
+
+#[test]
+fn frames_of_a_queue_without_a_port_go_to_the_host() {
+    if !is_inside("queues::frames_of_a_queue_without_a_port_go_to_the_host") {
+        return;
+    }
+    ip("link add nic0 address 02:00:00:00:00:09 numtxqueues 2 numrxqueues 2 type veth peer name wire0 numtxqueues 2");
+    ip("link set nic0 up");
+    ip("link set wire0 up");
+    let mut ports = open("nic0", &Options { kind: Wanted::Xdp, queues: Some(2), ..Options::default() }).unwrap();
+    spread(&mut ports, 1);
+    ports.remove(0);
+    let before = received_by_host();
+    let mut seen = 0;
+    for flow in 0..64u16 {
+        UdpSocket::bind(("10.9.0.1", 5000 + flow)).unwrap().send_to(&[0; 18], "10.9.0.2:53").unwrap();
+    }
+    let begun = Instant::now();
+    while seen + received_by_host() - before < 64 {
+        seen += ports[0].receive(64, &mut |_: &[u8], _: &Meta| ()).unwrap();
+        assert!(begun.elapsed() < PATIENCE, "{seen} came, the host has {}", received_by_host() - before);
+    }
+    assert!((10..54).contains(&seen), "{seen}");
+}
+
 #[test]
 fn more_queues_than_an_interface_can_have_are_refused_with_the_reason() {
     if !is_inside("queues::more_queues_than_an_interface_can_have_are_refused_with_the_reason") {

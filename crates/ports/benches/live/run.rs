@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 /// Frames that are asked for at once.
 const BATCH: usize = 64;
-/// The kernel makes at least twice that of it.
-const PAUSE: Duration = Duration::from_micros(50);
+/// Long enough for several batches to come, and short enough for a ring.
+const PAUSE: Duration = Duration::from_micros(200);
 /// Flows of the frames.
 const FLOWS: u16 = 64;
 

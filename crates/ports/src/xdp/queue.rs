@@ -96,7 +96,8 @@ impl Queue {
             flags: 0,
             tx_metadata_len: 0,
         };
-        socket::set(&socket, SOL_XDP, libc::XDP_UMEM_REG, &register).map_err(said("XDP_UMEM_REG"))?;
+        socket::set(&socket, SOL_XDP, libc::XDP_UMEM_REG, &register)
+            .map_err(said("memory for the kernel (needs CAP_IPC_LOCK, or a larger `ulimit -l`)"))?;
         let size = |option, slots: u32, what| socket::set(&socket, SOL_XDP, option, &slots).map_err(said(what));
         size(libc::XDP_UMEM_FILL_RING, fill_slots, "XDP_UMEM_FILL_RING")?;
         size(libc::XDP_UMEM_COMPLETION_RING, options.slots, "XDP_UMEM_COMPLETION_RING")?;
