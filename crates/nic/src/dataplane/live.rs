@@ -11,8 +11,9 @@ use sluice_formats::limits::TAG_BYTES;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-/// Frames taken from one source before the next one is asked.
-const BATCH: usize = 64;
+/// Frames taken from one source before the next one is asked: more than come while a round of packets runs. So a ring does not fill
+/// for what one tenant sends, and what is too much is dropped from his lane, where it costs least.
+const BATCH: usize = 1024;
 /// Longest pause when nothing comes, and longest time between two looks at what the host wants.
 const PAUSE: Duration = Duration::from_millis(1);
 /// Longest time for which the thread asks again before it sleeps.
