@@ -4,6 +4,7 @@ mod code;
 mod exec;
 mod machine;
 mod memory;
+pub mod native;
 mod packet;
 mod runtime;
 mod stack;
