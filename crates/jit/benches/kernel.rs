@@ -49,7 +49,7 @@ fn measure(name: &str, image: &Image, index: usize, frame: &[u8]) {
     let number = runtime.program_number(installed, index).expect("a program");
     let mut jit = Jit::new();
     let start = Instant::now();
-    for refused in jit.compile(&mut runtime, image, installed) {
+    for refused in jit.compile(&runtime, image, installed) {
         println!("{refused}");
     }
     let compiled = start.elapsed();
@@ -100,7 +100,7 @@ fn main() {
         let mut runtime = Runtime::new(1, 1);
         let installed = runtime.install(&image, &|_| None).expect("it installs");
         let mut jit = Jit::new();
-        jit.compile(&mut runtime, &image, installed);
+        jit.compile(&runtime, &image, installed);
         let mut packet = Packet::new(&frame());
         for _ in 0..50 { println!("{}", timed(|| { for _ in 0..1000 { black_box(&runtime.run_number_on(&jit, 0, &mut packet, Ingress::default())); } }) / 1000.0); }
         return;

@@ -42,12 +42,12 @@ impl Clone for Binding {
 }
 
 /// The maps of an image, as they were made.
-pub fn maps(runtime: &mut Runtime, image: &Image, installed: Installed) -> Result<Vec<Bound>, Unsupported> {
+pub fn maps(runtime: &Runtime, image: &Image, installed: Installed) -> Result<Vec<Bound>, Unsupported> {
     let mut bound = Vec::new();
     for (index, spec) in image.maps.iter().enumerate() {
         let refused = || Unsupported::Map { map: spec.name.clone() };
         let id = runtime.map(installed, index).ok_or_else(refused)?;
-        let shape = runtime.maps.native(id).map(|native| native.shape).filter(|shape| shape.is_of(spec));
+        let shape = runtime.maps.shape(id).filter(|shape| shape.is_of(spec));
         bound.push(Bound { id, shape: shape.ok_or_else(refused)? });
     }
     Ok(bound)

@@ -15,7 +15,7 @@ impl Jit {
     }
 
     /// Refuses every program of an image.
-    pub fn compile(&mut self, _: &mut Runtime, image: &Image, _: Installed) -> Vec<Refused> {
+    pub fn compile(&mut self, _: &Runtime, image: &Image, _: Installed) -> Vec<Refused> {
         let refused = |name: &String| Refused { program: name.clone(), why: Unsupported::Machine };
         image.programs.iter().map(|program| refused(&program.name)).collect()
     }

@@ -14,6 +14,8 @@ pub type Registers = u16;
 
 /// r1 to r5.
 pub const ARGUMENTS: Registers = 0b11_1110;
+/// r1, a program's context.
+pub const CONTEXT: Registers = 1 << 1;
 /// r10.
 const FRAME: Registers = 1 << 10;
 
@@ -57,8 +59,8 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Of a program that was validated.
-    pub fn new(program: &Program) -> Result<Self, Unsupported> {
+    /// Of a program that was validated, whose first function is given these registers beside r10.
+    pub fn new(program: &Program, given: Registers) -> Result<Self, Unsupported> {
         let insns = &program.insns;
         let mut kinds = vec![None; insns.len()];
         let mut slot = 0;
@@ -79,7 +81,7 @@ impl Flow {
             let function = flow.function(start)?;
             flow.functions.insert(start, function);
         }
-        flow.registers()?;
+        flow.registers(given)?;
         Ok(flow)
     }
 
@@ -143,7 +145,7 @@ impl Flow {
     }
 
     /// Finds what lives where, and refuses what reads a register that nothing wrote.
-    fn registers(&mut self) -> Result<(), Unsupported> {
+    fn registers(&mut self, given: Registers) -> Result<(), Unsupported> {
         // Callees say what a call reads, so this goes on until nothing changes.
         loop {
             let before: Vec<_> = self.functions.values().map(|f| (f.reads, f.void)).collect();
@@ -159,7 +161,7 @@ impl Flow {
             }
         }
         for function in self.functions.values() {
-            let given = if function.start == 0 { 1 << 1 } else { ARGUMENTS } | FRAME;
+            let given = if function.start == 0 { given } else { ARGUMENTS } | FRAME;
             if function.reads & !given != 0 {
                 let register = (function.reads & !given).trailing_zeros() as u8;
                 return Err(Unsupported::Unwritten { register, slot: function.start });
@@ -169,12 +171,16 @@ impl Flow {
             }
             for block in function.blocks.values() {
                 for (at, &slot) in block.slots.iter().enumerate() {
-                    let Kind::CallLocal { .. } = self.kind(slot)? else { continue };
+                    let r0 = match self.kind(slot)? {
+                        Kind::CallLocal { .. } => self.callee(slot).is_none_or(|f| f.void),
+                        Kind::CallHelper { id } if calls_back(id) => false,
+                        _ => continue,
+                    };
                     let behind = match block.slots.get(at + 1) {
                         Some(next) => self.live[*next as usize],
                         None => block.next.iter().fold(0, |all, next| all | self.live[*next as usize]),
                     };
-                    let lost = behind & (ARGUMENTS | Registers::from(self.callee(slot).is_none_or(|f| f.void)));
+                    let lost = behind & (ARGUMENTS | Registers::from(r0));
                     if lost != 0 {
                         return Err(Unsupported::Unwritten { register: lost.trailing_zeros() as u8, slot });
                     }
@@ -228,7 +234,11 @@ impl Flow {
             Kind::MovSx { src, .. } | Kind::Load { src, .. } => bit(src),
             Kind::Atomic { op, dst, src, .. } => bit(dst) | bit(src) | Registers::from(op == AtomicOp::Cmpxchg),
             Kind::Exit => Registers::from(!void),
-            Kind::CallHelper { id } => (1..=helper::find(id).map_or(0, |h| h.args.len() as u8)).fold(0, |all, r| all | bit(r)),
+            Kind::CallHelper { id } => {
+                let taken = helper::find(id).map_or(0, |h| h.args.len() as u8);
+                let reads = (1..=taken).fold(0, |all, r| all | bit(r));
+                return (reads, if calls_back(id) { written | ARGUMENTS } else { written });
+            }
             Kind::CallLocal { .. } => {
                 let reads = self.callee(slot).map_or(0, |f| f.reads & ARGUMENTS);
                 return (reads, written | ARGUMENTS);
@@ -237,4 +247,9 @@ impl Flow {
         };
         (read, written)
     }
+}
+
+/// Whether a helper runs functions of the program, which leave what they like in r1 to r5.
+pub fn calls_back(id: i32) -> bool {
+    helper::find(id).is_some_and(|helper| helper.args.contains(&helper::Arg::Callback))
 }

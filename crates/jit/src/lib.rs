@@ -14,7 +14,7 @@
 //! let mut runtime = Runtime::new(1, 1);
 //! let installed = runtime.install(&image, &|_| None)?;
 //! let mut jit = sluice_jit::Jit::new();
-//! let refused = jit.compile(&mut runtime, &image, installed);
+//! let refused = jit.compile(&runtime, &image, installed);
 //! assert_eq!(refused.is_empty(), sluice_jit::AVAILABLE);
 //! let outcome = runtime.run_on(&jit, installed, 0, &mut Packet::new(&[0; 64]), Ingress::default());
 //! assert_eq!(outcome.verdict, Verdict::Drop);

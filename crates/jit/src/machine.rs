@@ -36,11 +36,21 @@ impl Jit {
     }
 
     /// Compiles the programs of an image that is installed; gives those that are refused, and run interpreted.
-    pub fn compile(&mut self, runtime: &mut Runtime, image: &Image, installed: Installed) -> Vec<Refused> {
+    pub fn compile(&mut self, runtime: &Runtime, image: &Image, installed: Installed) -> Vec<Refused> {
+        self.compile_all(runtime, (image, installed), true)
+    }
+
+    /// The same without what the region analysis knows: every access is checked, and a program's own r1 to r5 are what they
+    /// are on entry, not a context.
+    pub fn compile_unanalysed(&mut self, runtime: &Runtime, image: &Image, installed: Installed) -> Vec<Refused> {
+        self.compile_all(runtime, (image, installed), false)
+    }
+
+    fn compile_all(&mut self, runtime: &Runtime, (image, installed): (&Image, Installed), analysed: bool) -> Vec<Refused> {
         let maps = bind::maps(runtime, image, installed);
         let mut refused = Vec::new();
         for (index, program) in image.programs.iter().enumerate() {
-            let compiled = maps.clone().and_then(|maps| self.add(runtime, (image, installed), index, maps));
+            let compiled = maps.clone().and_then(|maps| self.add(runtime, (image, installed), index, (maps, analysed)));
             if let Err(why) = compiled {
                 refused.push(Refused { program: program.name.clone(), why });
             }
@@ -53,17 +63,17 @@ impl Jit {
         runtime: &Runtime,
         (image, installed): (&Image, Installed),
         index: usize,
-        maps: Vec<Bound>,
+        (maps, analysed): (Vec<Bound>, bool),
     ) -> Result<(), Unsupported> {
         let number = runtime.program_number(installed, index).ok_or(Unsupported::NotInstalled)?;
         let program = &image.programs[index];
-        validate::validate_program(program, &image.maps, validate::Options::default())
+        validate::validate_program(program, &image.maps, validate::Options { unreachable: true })
             .map_err(|refusal| Unsupported::Invalid(refusal.to_string()))?;
         if program.insns.len() > MAX_SLOTS {
             return Err(Unsupported::Size { found: program.insns.len(), allowed: MAX_SLOTS });
         }
-        let regions = analyze(image, program);
-        let code = Arc::new(compile(program, &regions, &maps)?);
+        let known = analysed.then(|| analyze(image, program).slots);
+        let code = Arc::new(compile(program, known.as_deref(), &maps)?);
         let at = number as usize;
         if self.programs.len() <= at {
             self.programs.resize_with(at + 1, || None);

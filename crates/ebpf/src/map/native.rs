@@ -54,11 +54,11 @@ impl MapSpace {
         self.stamp
     }
 
-    /// Where a map's values lie.
-    pub fn native(&mut self, map: MapId) -> Option<NativeMap> {
-        let m = self.maps.get(map.0 as usize)?.as_deref()?;
+    /// What does not change of a map while it is there.
+    pub fn shape(&self, map: MapId) -> Option<Shape> {
+        let m = self.get(map)?;
         let Place { first, shift } = m.place;
-        let shape = Shape {
+        Some(Shape {
             kind: m.spec.kind,
             key_size: m.spec.key_size,
             value_size: m.spec.value_size,
@@ -68,8 +68,13 @@ impl MapSpace {
             shift,
             slots: m.slots,
             indexed: matches!(m.store, Store::Array) && m.spec.kind != MapType::Devmap,
-        };
-        let (values, touched, bytes) = match self.pages.native(map.0).filter(|_| first != 0) {
+        })
+    }
+
+    /// Where a map's values lie.
+    pub fn native(&mut self, map: MapId) -> Option<NativeMap> {
+        let shape = self.shape(map)?;
+        let (values, touched, bytes) = match self.pages.native(map.0).filter(|_| shape.first != 0) {
             Some((values, touched)) => (values.as_mut_ptr(), touched.as_mut_ptr(), values.len()),
             None => (std::ptr::null_mut(), std::ptr::null_mut(), 0),
         };

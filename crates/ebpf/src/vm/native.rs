@@ -5,7 +5,6 @@
 
 use super::{Cpu, Ingress, Packet};
 use crate::address::{PACKET, STACK, STACK_BYTES};
-use crate::helper;
 use crate::{FaultReason, World};
 use std::mem::offset_of;
 
@@ -94,10 +93,5 @@ impl Cpu<'_> {
     #[inline]
     pub fn at_exit(&self) -> Result<(), FaultReason> {
         self.held.at_exit()
-    }
-
-    /// Whether a helper may run functions of the program, and so count work and move the packet.
-    pub fn calls_back(index: usize) -> bool {
-        helper::ALL.get(index).is_some_and(|helper| helper.args.contains(&helper::Arg::Callback))
     }
 }

@@ -48,7 +48,7 @@ enum Mark {
 
 impl Body<'_> {
     fn way(&mut self, register: u8, off: i16) -> Way {
-        let at = &self.context.regions.slots[self.slot as usize];
+        let Some(at) = self.context.known.get(self.slot as usize) else { return Way::Packet };
         let Some(access) = at.access.as_deref() else { return Way::Anywhere };
         let own = at.before.as_ref().map(|before| before[10].base);
         if !access.in_bounds {

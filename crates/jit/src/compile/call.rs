@@ -2,13 +2,13 @@
 
 use super::function::{Body, CONSTANT, MEMORY};
 use crate::Unsupported;
+use crate::flow::calls_back;
 use crate::native::{Callee, DONE, FAULT, Frame, TAIL, TAIL_CALL};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use sluice_ebpf::analysis::{Base, Call, MapRef};
 use sluice_ebpf::helper::{self, Arg};
 use sluice_ebpf::insn::Kind;
-use sluice_ebpf::vm::Cpu;
 use sluice_ebpf::vm::native::{CPU_WORLD, WORLD_CPU, WORLD_NOW};
 use std::mem::offset_of;
 
@@ -27,7 +27,7 @@ impl Body<'_> {
         let taken = helper::ALL[index].args.len() as u8;
         let zero = self.number(0);
         let arguments: Vec<Value> = (1..=5).map(|r| if r <= taken { self.get(r) } else { zero }).collect();
-        let counts = id == TAIL_CALL || Cpu::calls_back(index);
+        let counts = id == TAIL_CALL || calls_back(id);
         if counts {
             self.keep_work();
         }
@@ -78,7 +78,7 @@ impl Body<'_> {
 
     /// A lookup in a map that is known, with a key on the stack.
     fn lookup(&mut self) -> Result<Option<Value>, Unsupported> {
-        let at = &self.context.regions.slots[self.slot as usize];
+        let Some(at) = self.context.known.get(self.slot as usize) else { return Ok(None) };
         let Some(Call { map: Some(MapRef::Map(index)), args, .. }) = &at.call else { return Ok(None) };
         let is_handle = matches!(args.first(), Some((Arg::Map, value))
             if value.base == Base::Handle(MapRef::Map(*index)) && value.offset.as_constant() == Some(0) && !value.nullable);

@@ -9,14 +9,14 @@ mod function;
 use crate::Unsupported;
 use crate::bind::Bound;
 use crate::code::Code;
-use crate::flow::{Flow, Function};
+use crate::flow::{ARGUMENTS, CONTEXT, Flow, Function};
 use cranelift_codegen::ir::{AbiParam, Signature, UserFuncName, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use sluice_ebpf::Program;
-use sluice_ebpf::analysis::{Base, Regions};
+use sluice_ebpf::analysis::{At, Base};
 use std::collections::BTreeMap;
 
 /// How code is made: `speed` takes a third longer than `none`, and its code less time.
@@ -26,16 +26,19 @@ const FLAGS: [(&str, &str); 4] =
 /// What every function of a program is compiled with.
 struct Context<'a> {
     flow: &'a Flow,
-    regions: &'a Regions,
+    /// By slot; empty where nothing is known.
+    known: &'a [At],
     maps: &'a [Bound],
     /// By first slot: the function, and the bytes of its frame that it writes to.
     functions: BTreeMap<u32, (FuncId, u16)>,
 }
 
-/// Compiles all functions of a program that was validated. `maps` are those of its image.
-pub fn compile(program: &Program, regions: &Regions, maps: &[Bound]) -> Result<Code, Unsupported> {
+/// Compiles all functions of a program that was validated. `known` is what the analysis found, without which every access is
+/// checked; `maps` are those of its image.
+pub fn compile(program: &Program, known: Option<&[At]>, maps: &[Bound]) -> Result<Code, Unsupported> {
     let failed = |error: &dyn std::fmt::Display| Unsupported::Generator(error.to_string());
-    let flow = Flow::new(program)?;
+    let flow = Flow::new(program, if known.is_some() { CONTEXT } else { ARGUMENTS })?;
+    let known = known.unwrap_or_default();
     let builder = JITBuilder::with_flags(&FLAGS, default_libcall_names()).map_err(|e| failed(&e))?;
     let mut module = JITModule::new(builder);
     let signature = signature();
@@ -43,9 +46,9 @@ pub fn compile(program: &Program, regions: &Regions, maps: &[Bound]) -> Result<C
     for function in flow.functions.values() {
         let name = format!("f{}", function.start);
         let id = module.declare_function(&name, Linkage::Local, &signature).map_err(|e| failed(&e))?;
-        functions.insert(function.start, (id, written(function, regions)));
+        functions.insert(function.start, (id, written(function, known)));
     }
-    let context = Context { flow: &flow, regions, maps, functions };
+    let context = Context { flow: &flow, known, maps, functions };
     let mut bytes = 0;
     let mut compiled = module.make_context();
     let mut builders = FunctionBuilderContext::new();
@@ -93,10 +96,10 @@ fn callees(
 }
 
 /// Bytes of its stack frame that a function writes to at places that are known, counted from the end.
-fn written(function: &Function, regions: &Regions) -> u16 {
+fn written(function: &Function, known: &[At]) -> u16 {
     let slots = function.blocks.values().flat_map(|block| &block.slots);
     let lowest = slots.filter_map(|slot| {
-        let at = &regions.slots[*slot as usize];
+        let at = known.get(*slot as usize)?;
         let access = at.access.as_ref().filter(|access| access.in_bounds)?;
         let own = at.before.as_ref()?[10].base;
         (matches!(own, Base::Stack(_)) && access.address.base == own).then(|| access.offsets().map_or(-512, |(low, _)| low))
