@@ -26,7 +26,7 @@ CRATES = (
     ("object",),
     ("device",),
     ("ebpf", "rmt", "l7"),
-    ("hxdp", "p4"),
+    ("hxdp", "jit", "p4"),
     ("frontends",),
     ("nic",),
     ("rtlsim",),

@@ -2,7 +2,7 @@
 
 use crate::helper::routes::{Routes, RoutesError};
 use crate::map::file::{explain, explain_entry};
-use crate::vm::{Ingress, Installed};
+use crate::vm::{Executor, Ingress, Installed, MakeExecutor};
 use crate::{Errno, Image, MapId, MapType, Packet, Redirect, Runtime, Verdict, tenant};
 use sluice_device::{
     Answer, DeviceError, Engine, InstallError, Map, Maps, Packet as NicPacket, ProgramCounts, ProgramEvent, Resumed,
@@ -40,12 +40,17 @@ pub struct XdpEngine {
     warp: WarpTables,
     /// Buffer of the packet that runs.
     packet: Packet,
+    /// What carries programs out, if not the interpreter.
+    executor: Option<MakeExecutor>,
 }
 
 /// What one module runs.
 #[derive(Debug)]
 struct Module {
     runtime: Runtime,
+    executor: Option<Box<dyn Executor>>,
+    /// Why programs are the interpreter's all the same, by generation.
+    interpreted: [Vec<String>; 2],
     generations: [Option<Program>; 2],
     /// Names of the maps that were ever made: an event may be taken after its map is gone.
     names: BTreeMap<MapId, String>,
@@ -78,9 +83,20 @@ impl XdpEngine {
             rows: BTreeMap::new(),
             warp: WarpTables::new(&target),
             packet: Packet::new(&[]),
+            executor: None,
             snapshot: drops.clone(),
             drops,
         }
+    }
+
+    /// The same with programs that others carry out: each module has an executor of its own.
+    pub fn executed_by(self, executor: MakeExecutor) -> Self {
+        Self { executor: Some(executor), ..self }
+    }
+
+    /// Why programs of a module's generation are the interpreter's, where there is an executor.
+    pub fn interpreted(&self, module: u8, generation: u8) -> &[String] {
+        self.modules.get(&module).map_or(&[], |slot| &slot.interpreted[usize::from(generation & 1)])
     }
 
     fn put(&mut self, module: u8, generation: u8, placed: &PlacedXdp) -> Result<(), InstallError> {
@@ -90,7 +106,10 @@ impl XdpEngine {
         let exists = |d: Destination| refused(format!("{d} does not exist"), None);
         let granted = granted.mask(&self.target).map_err(exists)?;
         let pass = pass.map(|d| d.number(&self.target).ok_or_else(|| exists(d))).transpose()?;
+        let executor = self.executor;
         let slot = self.modules.entry(module).or_insert_with(|| Module {
+            executor: executor.map(|make| make()),
+            interpreted: Default::default(),
             // Each module draws numbers of its own, the same ones in every run.
             runtime: Runtime::new(tenant::CPUS, u64::from(module)),
             generations: [None, None],
@@ -116,6 +135,9 @@ impl XdpEngine {
             if let Some(id) = slot.runtime.map(installed, index) {
                 slot.names.insert(id, image.maps[index].name.clone());
             }
+        }
+        if let Some(executor) = &mut slot.executor {
+            slot.interpreted[usize::from(generation & 1)] = executor.install(&slot.runtime, &image, installed);
         }
         let (main, interfaces) = (xdp.main as usize, xdp.interfaces.clone());
         slot.generations[usize::from(generation & 1)] = Some(Program {
@@ -192,6 +214,8 @@ impl Engine for XdpEngine {
             && let Some(program) = slot.generations[usize::from(generation & 1)].take()
         {
             slot.runtime.remove(program.installed);
+            slot.interpreted[usize::from(generation & 1)].clear();
+            slot.executor.iter_mut().for_each(|executor| executor.forget(&slot.runtime));
         }
         self.forget_if_empty(module);
     }
@@ -225,7 +249,11 @@ impl Engine for XdpEngine {
         let (of, work) = ((module, stamped.generation), program.work);
         // At the limit on work cores run the program from its start.
         let leaf = self.warp.leaf(of, &seen).filter(|leaf| u64::from(leaf.work) <= work);
-        let outcome = runtime.run(program.installed, program.main, &mut self.packet, ingress);
+        let (installed, main) = (program.installed, program.main);
+        let outcome = match &slot.executor {
+            Some(executor) => runtime.run_on(&**executor, installed, main, &mut self.packet, ingress),
+            None => runtime.run(installed, main, &mut self.packet, ingress),
+        };
         if let Some(leaf) = leaf {
             self.warp.count(of, &leaf);
             if let Some(wrong) = leaf.verdict.filter(|verdict| u32::from(*verdict) != outcome.verdict as u32) {

@@ -40,8 +40,12 @@ impl Code {
     /// at slot 0 is among them.
     pub fn new(mut module: JITModule, functions: &BTreeMap<u32, (FuncId, u16)>, bytes: usize) -> Result<Self, String> {
         module.finalize_definitions().map_err(|e| e.to_string())?;
-        let entry = |(id, written): &(FuncId, u16)| Entry { at: module.get_finalized_function(*id) as usize, written: *written };
-        let functions: BTreeMap<u32, Entry> = functions.iter().map(|(slot, function)| (*slot, entry(function))).collect();
+        let entry = |(id, written): &(FuncId, u16)| Entry {
+            at: module.get_finalized_function(*id) as usize,
+            written: *written,
+        };
+        let functions: BTreeMap<u32, Entry> =
+            functions.iter().map(|(slot, function)| (*slot, entry(function))).collect();
         let main = *functions.get(&0).ok_or("no function at slot 0")?;
         Ok(Self { module: Mutex::new(Some(module)), functions, main, bytes })
     }

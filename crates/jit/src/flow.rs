@@ -71,7 +71,8 @@ impl Flow {
             slot += kind.slots() as usize;
         }
         let starts: BTreeSet<u32> = program.functions.iter().map(|f| f.start).chain([0]).collect();
-        let mut flow = Self { live: vec![0; kinds.len()], kinds, functions: BTreeMap::new(), callbacks: BTreeSet::new() };
+        let mut flow =
+            Self { live: vec![0; kinds.len()], kinds, functions: BTreeMap::new(), callbacks: BTreeSet::new() };
         for (kind, slot) in flow.kinds.iter().zip(0..) {
             if let Some(kind @ Kind::Wide { value: WideValue::Function(_), .. }) = kind {
                 flow.callbacks.extend(kind.target(slot).map(|target| target as u32));
@@ -229,7 +230,9 @@ impl Flow {
         let written = kind.written().map_or(0, bit);
         let read = match kind {
             Kind::Alu { op: AluOp::Mov, src, .. } => of(src),
-            Kind::Alu { dst, src, .. } | Kind::Branch { dst, src, .. } | Kind::Store { dst, src, .. } => bit(dst) | of(src),
+            Kind::Alu { dst, src, .. } | Kind::Branch { dst, src, .. } | Kind::Store { dst, src, .. } => {
+                bit(dst) | of(src)
+            }
             Kind::Neg { dst, .. } | Kind::Swap { dst, .. } => bit(dst),
             Kind::MovSx { src, .. } | Kind::Load { src, .. } => bit(src),
             Kind::Atomic { op, dst, src, .. } => bit(dst) | bit(src) | Registers::from(op == AtomicOp::Cmpxchg),

@@ -29,20 +29,38 @@ mod bind;
 mod code;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod compile;
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+mod elsewhere;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod flow;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod machine;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod native;
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-mod elsewhere;
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 pub use elsewhere::Jit;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub use machine::Jit;
 pub use unsupported::{Refused, Unsupported};
+
+use sluice_ebpf::vm::{Executor, Installed};
+use sluice_ebpf::{Image, Runtime};
+
+/// Makes a [`Jit`] for an engine: `XdpEngine::new(target).executed_by(sluice_jit::executor)`.
+pub fn executor() -> Box<dyn Executor> {
+    Box::new(Jit::new())
+}
+
+impl Executor for Jit {
+    fn install(&mut self, runtime: &Runtime, image: &Image, installed: Installed) -> Vec<String> {
+        self.compile(runtime, image, installed).iter().map(ToString::to_string).collect()
+    }
+
+    fn forget(&mut self, runtime: &Runtime) {
+        Self::forget(self, runtime);
+    }
+}
 
 /// Whether programs are compiled on this machine at all; elsewhere a [`Jit`] interprets.
 pub const AVAILABLE: bool = cfg!(all(target_arch = "x86_64", target_os = "linux"));

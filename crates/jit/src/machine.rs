@@ -46,7 +46,12 @@ impl Jit {
         self.compile_all(runtime, (image, installed), false)
     }
 
-    fn compile_all(&mut self, runtime: &Runtime, (image, installed): (&Image, Installed), analysed: bool) -> Vec<Refused> {
+    fn compile_all(
+        &mut self,
+        runtime: &Runtime,
+        (image, installed): (&Image, Installed),
+        analysed: bool,
+    ) -> Vec<Refused> {
         let maps = bind::maps(runtime, image, installed);
         let mut refused = Vec::new();
         for (index, program) in image.programs.iter().enumerate() {

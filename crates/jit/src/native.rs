@@ -63,7 +63,9 @@ pub fn ready(program: &Program, cpu: &mut Cpu<'_>) -> bool {
 /// Runs the function at a slot to its end; by the interpreter if there is no code that is right for it.
 #[inline]
 pub fn run(program: &Program, cpu: &mut Cpu<'_>, slot: u32, machine: &dyn Machine) -> Result<(), FaultReason> {
-    let Some(function) = program.code.function(slot).filter(|_| ready(program, cpu)) else { return cpu.interpret(slot) };
+    let Some(function) = program.code.function(slot).filter(|_| ready(program, cpu)) else {
+        return cpu.interpret(slot);
+    };
     cpu.may_write_stack(function.written);
     let Native { packet, stack, low } = cpu.native();
     let [_, r1, r2, r3, r4, r5, ..] = cpu.registers;
@@ -98,7 +100,9 @@ fn ended(frame: &mut Frame<'_, '_>, status: u64) -> Result<(), FaultReason> {
 /// # Safety
 ///
 /// Machine code called with the pointer it was given, and nothing else of this thread is in the frame.
-unsafe fn inside<'f, 'a, 'c>(frame: *mut Frame<'a, 'c>) -> (&'f mut Cpu<'c>, &'f mut Option<FaultReason>, &'a dyn Machine) {
+unsafe fn inside<'f, 'a, 'c>(
+    frame: *mut Frame<'a, 'c>,
+) -> (&'f mut Cpu<'c>, &'f mut Option<FaultReason>, &'a dyn Machine) {
     // SAFETY: `run` has made both pointers of references that it holds until machine code ends.
     unsafe { (&mut *(*frame).cpu, &mut (*frame).fault, (*frame).machine) }
 }
@@ -114,7 +118,14 @@ fn pair(result: Result<u64, FaultReason>, fault: &mut Option<FaultReason>) -> Pa
     }
 }
 
-extern "C" fn call<const HELPER: usize>(frame: *mut Frame<'_, '_>, r1: u64, r2: u64, r3: u64, r4: u64, r5: u64) -> Pair {
+extern "C" fn call<const HELPER: usize>(
+    frame: *mut Frame<'_, '_>,
+    r1: u64,
+    r2: u64,
+    r3: u64,
+    r4: u64,
+    r5: u64,
+) -> Pair {
     // SAFETY: called by machine code.
     let (cpu, fault, _) = unsafe { inside(frame) };
     pair((helper::ALL[HELPER].run)(cpu, [r1, r2, r3, r4, r5]), fault)

@@ -4,6 +4,7 @@
 mod support;
 
 mod conformance;
+mod engine;
 mod identity;
 mod memory;
 mod random;

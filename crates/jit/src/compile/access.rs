@@ -83,7 +83,10 @@ impl Body<'_> {
 
     /// Whether a value of a map lies in one page, so that a store marks one.
     fn is_plain(&self, _: &Access, index: u32) -> bool {
-        self.context.maps.get(index as usize).is_some_and(|map| map.shape.first != 0 && 1 << map.shape.shift <= PAGE_BYTES)
+        self.context
+            .maps
+            .get(index as usize)
+            .is_some_and(|map| map.shape.first != 0 && 1 << map.shape.shift <= PAGE_BYTES)
     }
 
     fn host(&mut self, bias: Value, register: u8, offset: i32, mark: Mark) -> Host {
@@ -113,9 +116,12 @@ impl Body<'_> {
             }
             Way::Packet => {
                 let address = self.address(src, off);
-                let value = self.checked(size, address, |body, host| body.load_host(size, (host, 0)), |body| {
-                    body.load_anywhere(size, address)
-                });
+                let value = self.checked(
+                    size,
+                    address,
+                    |body, host| body.load_host(size, (host, 0)),
+                    |body| body.load_anywhere(size, address),
+                );
                 self.signed_load(size, signed, value)
             }
             Way::Anywhere => {

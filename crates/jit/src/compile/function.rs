@@ -161,7 +161,8 @@ impl<'a> Body<'a> {
 
     fn wide(&mut self, value: WideValue, kind: Kind) -> Result<Value, Unsupported> {
         use sluice_ebpf::address::{FUNCTIONS, MAP_HANDLES};
-        let map = |index: u32| self.context.maps.get(index as usize).ok_or(Unsupported::Instruction { slot: self.slot });
+        let map =
+            |index: u32| self.context.maps.get(index as usize).ok_or(Unsupported::Instruction { slot: self.slot });
         let number = match value {
             WideValue::Number(number) => number,
             WideValue::Map(index) => u64::from(MAP_HANDLES + map(index)?.id.0),

@@ -102,7 +102,8 @@ fn written(function: &Function, known: &[At]) -> u16 {
         let at = known.get(*slot as usize)?;
         let access = at.access.as_ref().filter(|access| access.in_bounds)?;
         let own = at.before.as_ref()?[10].base;
-        (matches!(own, Base::Stack(_)) && access.address.base == own).then(|| access.offsets().map_or(-512, |(low, _)| low))
+        (matches!(own, Base::Stack(_)) && access.address.base == own)
+            .then(|| access.offsets().map_or(-512, |(low, _)| low))
     });
     lowest.min().map_or(0, |low| (-low).clamp(0, 512) as u16)
 }

@@ -39,7 +39,9 @@ pub fn defined(program: &Program) -> Program {
         let off = *target as i64 - own[slot] as i64 - 1;
         let insn = &mut insns[own[slot]];
         match kind {
-            Kind::CallLocal { .. } | Kind::Jump { long: true, .. } | Kind::Wide { value: WideValue::Function(_), .. } => {
+            Kind::CallLocal { .. }
+            | Kind::Jump { long: true, .. }
+            | Kind::Wide { value: WideValue::Function(_), .. } => {
                 insn.imm = off as i32;
             }
             _ => insn.off = off as i16,
