@@ -26,7 +26,7 @@ CRATES = (
     ("object",),
     ("device",),
     ("ebpf", "rmt", "l7"),
-    ("hxdp", "p4", "ports"),
+    ("hxdp", "jit", "p4", "ports"),
     ("frontends",),
     ("nic",),
     ("rtlsim",),

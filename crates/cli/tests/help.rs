@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, has_plugin};
 
-const COMMANDS: [&[&str]; 29] = [
+const COMMANDS: [&[&str]; 30] = [
     &[],
     &["run"],
     &["script"],
@@ -15,6 +15,7 @@ const COMMANDS: [&[&str]; 29] = [
     &["explain"],
     &["completions"],
     &["xdp", "run"],
+    &["xdp", "bench"],
     &["xdp", "check"],
     &["xdp", "disasm"],
     &["xdp", "compile"],

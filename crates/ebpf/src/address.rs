@@ -105,6 +105,6 @@ impl Region {
 }
 
 /// Address one past the end of stack frame `frame`: its r10.
-pub fn frame_pointer(frame: u32) -> u64 {
-    u64::from(STACK + frame * STACK_STRIDE + STACK_STRIDE)
+pub const fn frame_pointer(frame: u32) -> u64 {
+    (STACK + frame * STACK_STRIDE + STACK_STRIDE) as u64
 }

@@ -1,9 +1,12 @@
 //! The interpreter as an engine of a NIC: each tenant's programs and maps, by generation.
 
+mod program;
+
 use crate::helper::routes::{Routes, RoutesError};
 use crate::map::file::{explain, explain_entry};
-use crate::vm::{Ingress, Installed};
-use crate::{Errno, Image, MapId, MapType, Packet, Redirect, Runtime, Verdict, tenant};
+use crate::vm::{Executor, Ingress, Installed, MakeExecutor};
+use crate::{Errno, Image, MapId, MapType, Packet, Runtime, Verdict, tenant};
+use program::{Program, may_go_round};
 use sluice_device::{
     Answer, DeviceError, Engine, InstallError, Map, Maps, Packet as NicPacket, ProgramCounts, ProgramEvent, Resumed,
     Route,
@@ -12,7 +15,6 @@ use sluice_formats::address::SNAPSHOT_INDEX_BIT;
 use sluice_formats::limits::{MAX_FRAME_BYTES, TAG_BYTES, TICK_PS};
 use sluice_formats::xdp::target::WORK;
 use sluice_formats::{EngineId, Node, Reason, Row, Status, Table, Target};
-use sluice_object::xdp::interfaces::{ifindex_of, port_of};
 use sluice_object::xdp::routes::is_routes;
 use sluice_object::xdp::warp::matcher::Seen;
 use sluice_object::xdp::warp::tables::WarpTables;
@@ -40,31 +42,21 @@ pub struct XdpEngine {
     warp: WarpTables,
     /// Buffer of the packet that runs.
     packet: Packet,
+    /// What carries programs out, if not the interpreter.
+    executor: Option<MakeExecutor>,
 }
 
 /// What one module runs.
 #[derive(Debug)]
 struct Module {
     runtime: Runtime,
+    executor: Option<Box<dyn Executor>>,
+    /// Why programs are the interpreter's all the same, by generation.
+    interpreted: [Vec<String>; 2],
     generations: [Option<Program>; 2],
     /// Names of the maps that were ever made: an event may be taken after its map is gone.
     names: BTreeMap<MapId, String>,
     counts: ProgramCounts,
-}
-
-#[derive(Debug)]
-struct Program {
-    installed: Installed,
-    main: usize,
-    /// Where `XDP_PASS` goes; none is where the engine before has sent the packet.
-    pass: Option<u8>,
-    /// Mask of destinations that are the tenant's.
-    granted: u8,
-    interfaces: BTreeMap<u32, u8>,
-    /// Most taken back edges and calls of a packet.
-    work: u64,
-    /// Bytes by which it may make a frame longer.
-    growth: Option<u16>,
 }
 
 impl XdpEngine {
@@ -78,9 +70,20 @@ impl XdpEngine {
             rows: BTreeMap::new(),
             warp: WarpTables::new(&target),
             packet: Packet::new(&[]),
+            executor: None,
             snapshot: drops.clone(),
             drops,
         }
+    }
+
+    /// The same with programs that others carry out: each module has an executor of its own.
+    pub fn executed_by(self, executor: MakeExecutor) -> Self {
+        Self { executor: Some(executor), ..self }
+    }
+
+    /// Why programs of a module's generation are the interpreter's, where there is an executor.
+    pub fn interpreted(&self, module: u8, generation: u8) -> &[String] {
+        self.modules.get(&module).map_or(&[], |slot| &slot.interpreted[usize::from(generation & 1)])
     }
 
     fn put(&mut self, module: u8, generation: u8, placed: &PlacedXdp) -> Result<(), InstallError> {
@@ -90,7 +93,10 @@ impl XdpEngine {
         let exists = |d: Destination| refused(format!("{d} does not exist"), None);
         let granted = granted.mask(&self.target).map_err(exists)?;
         let pass = pass.map(|d| d.number(&self.target).ok_or_else(|| exists(d))).transpose()?;
+        let executor = self.executor;
         let slot = self.modules.entry(module).or_insert_with(|| Module {
+            executor: executor.map(|make| make()),
+            interpreted: Default::default(),
             // Each module draws numbers of its own, the same ones in every run.
             runtime: Runtime::new(tenant::CPUS, u64::from(module)),
             generations: [None, None],
@@ -117,6 +123,9 @@ impl XdpEngine {
                 slot.names.insert(id, image.maps[index].name.clone());
             }
         }
+        if let Some(executor) = &mut slot.executor {
+            slot.interpreted[usize::from(generation & 1)] = executor.install(&slot.runtime, &image, installed);
+        }
         let (main, interfaces) = (xdp.main as usize, xdp.interfaces.clone());
         slot.generations[usize::from(generation & 1)] = Some(Program {
             installed,
@@ -125,6 +134,7 @@ impl XdpEngine {
             granted,
             interfaces,
             work: placed.work.unwrap_or(WORK).into(),
+            loops: image.programs.iter().any(|program| program.insns.iter().any(|insn| may_go_round(*insn))),
             growth: placed.growth,
         });
         Ok(())
@@ -192,12 +202,19 @@ impl Engine for XdpEngine {
             && let Some(program) = slot.generations[usize::from(generation & 1)].take()
         {
             slot.runtime.remove(program.installed);
+            slot.interpreted[usize::from(generation & 1)].clear();
+            slot.executor.iter_mut().for_each(|executor| executor.forget(&slot.runtime));
         }
         self.forget_if_empty(module);
     }
 
     fn commit(&mut self, module: u8, generation: u8) {
         self.current.insert(module, generation & 1);
+    }
+
+    /// One whose programs have no loop runs as long as they are at most.
+    fn may_run_long(&self, module: u8) -> bool {
+        self.modules.get(&module).is_some_and(|slot| slot.generations.iter().flatten().any(|program| program.loops))
     }
 
     /// Packets with a program: those without one pass beside, and flows do not wait for each other.
@@ -225,7 +242,11 @@ impl Engine for XdpEngine {
         let (of, work) = ((module, stamped.generation), program.work);
         // At the limit on work cores run the program from its start.
         let leaf = self.warp.leaf(of, &seen).filter(|leaf| u64::from(leaf.work) <= work);
-        let outcome = runtime.run(program.installed, program.main, &mut self.packet, ingress);
+        let (installed, main) = (program.installed, program.main);
+        let outcome = match &slot.executor {
+            Some(executor) => runtime.run_on(&**executor, installed, main, &mut self.packet, ingress),
+            None => runtime.run(installed, main, &mut self.packet, ingress),
+        };
         if let Some(leaf) = leaf {
             self.warp.count(of, &leaf);
             if let Some(wrong) = leaf.verdict.filter(|verdict| u32::from(*verdict) != outcome.verdict as u32) {
@@ -449,52 +470,6 @@ impl Module {
             return Err(refused(format!("map `{name}`: an entry that it begins with: {why}"), None));
         }
         Ok(())
-    }
-}
-
-impl Program {
-    /// The destination as a mask, if it is the tenant's.
-    fn granted(&self, destination: u8) -> Option<u8> {
-        let bit = 1u8.checked_shl(destination.into()).unwrap_or(0);
-        (self.granted & bit != 0).then_some(bit)
-    }
-
-    /// Interface index of a port, as programs see it.
-    fn interface_of(&self, port: u8) -> u32 {
-        ifindex_of(port, &self.interfaces)
-    }
-
-    /// Port of an interface index, as a mask, if there is one and it is the tenant's.
-    fn interface(&self, interface: u32, target: &Target) -> Option<u8> {
-        self.granted(port_of(interface, &self.interfaces, target)?.number(target)?)
-    }
-
-    fn host(&self, queue: u32, target: &Target) -> Option<u8> {
-        self.granted(Destination::Host(u8::try_from(queue).ok()?).number(target)?)
-    }
-
-    /// Where a redirect leads, as a mask; none when it leads nowhere.
-    fn redirected(&self, to: Redirect, port: u8, runtime: &Runtime, target: &Target) -> Option<u8> {
-        match to {
-            Redirect::Interface(interface) => self.interface(interface, target),
-            Redirect::Cpu(cpu) => self.host(cpu % target.hosts, target),
-            Redirect::Socket { index, .. } => self.host(index, target),
-            Redirect::Broadcast { map, exclude_ingress } => {
-                let mut mask = 0;
-                let mut key = None;
-                while let Ok(Some(next)) = runtime.maps.next_held_key(map, key.as_deref()) {
-                    let value = runtime.maps.user_lookup(map, &next).unwrap_or_default();
-                    if let Some(bytes) = value.first_chunk::<4>() {
-                        mask |= self.interface(u32::from_le_bytes(*bytes), target).unwrap_or(0);
-                    }
-                    key = Some(next);
-                }
-                if exclude_ingress {
-                    mask &= !1u8.checked_shl(port.into()).unwrap_or(0);
-                }
-                (mask != 0).then_some(mask)
-            }
-        }
     }
 }
 

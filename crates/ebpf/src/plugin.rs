@@ -153,7 +153,7 @@ pub fn run_on(
     let tracer: Option<&dyn Tracer> = if request.debug { Some(&trace) } else { None };
     let machine = machine.map(|make| make(&image, &runtime, installed)).transpose()?;
     let by = (machine.as_deref(), tracer);
-    let outcome = runtime.start(number, registers, &mut Packet::new(&memory), Ingress::default(), by);
+    let outcome = runtime.start(number, &registers, &mut Packet::new(&memory), Ingress::default(), by);
     debug.push_str(&trace.out.borrow());
     match outcome.fault {
         Some(fault) => Err(format!("instruction {}: {}; registers {:x?}", fault.pc, fault.reason, fault.registers)),

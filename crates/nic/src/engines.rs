@@ -31,6 +31,13 @@ pub static RMT: Model = Model { id: EngineId::RMT, new: |target| Box::new(RmtEng
 /// Of the XDP engine.
 pub static XDP: Model = Model { id: EngineId::XDP, new: |target| Box::new(XdpEngine::new(*target)), behind: false };
 
+/// The same with programs compiled to machine code where that is possible, for the data plane.
+pub static COMPILED_XDP: Model = Model {
+    id: EngineId::XDP,
+    new: |target| Box::new(XdpEngine::new(*target).executed_by(sluice_jit::executor)),
+    behind: false,
+};
+
 /// Of message dispatch.
 pub static L7: Model = Model { id: EngineId::L7, new: |target| Box::new(L7Engine::new(target)), behind: true };
 
@@ -68,6 +75,12 @@ pub fn ids(models: &'static [&'static Model]) -> impl Iterator<Item = EngineId> 
 /// All engines of the software NIC.
 pub fn all(target: &Target) -> Engines {
     these(ALL, target)
+}
+
+/// These with XDP programs compiled.
+pub fn compiled(models: &[&'static Model], target: &Target) -> Engines {
+    let fast = |model: &&'static Model| if model.id == EngineId::XDP { &COMPILED_XDP } else { *model };
+    these(&models.iter().map(fast).collect::<Vec<_>>(), target)
 }
 
 /// Engines in this order.

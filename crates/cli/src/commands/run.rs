@@ -21,6 +21,7 @@ use crate::run::report::Report;
 use crate::run::rings;
 use crate::run::sink::{self, Sinks, Written};
 use crate::run::source::Source;
+use crate::xdp::jit::Switch;
 use crate::xdp::leaf_counts;
 use crate::xdp::prepare::named_number;
 use clap::Args;
@@ -68,6 +69,9 @@ pub struct Run {
     /// Which device [default: model, with live interfaces dataplane]
     #[arg(long, value_enum)]
     device: Option<Choice>,
+    /// XDP programs of the data plane as machine code [default: on]
+    #[arg(long, value_enum)]
+    jit: Option<Switch>,
     /// Which top of the RTL
     #[arg(long, value_enum, default_value = "nic")]
     top: TopChoice,
@@ -148,6 +152,10 @@ impl Run {
             return Err(Failure::input("E0502", what));
         }
         self.top.check(self.engines)?;
+        if let Some(device) = self.device.filter(|device| self.jit.is_some() && *device != Choice::Dataplane) {
+            let what = format!("--jit: {} has no programs as machine code, expected --device dataplane", device.name());
+            return Err(Failure::input("E0502", what));
+        }
         interrupt::listen();
         // All that can be wrong with the input is found before anything is written or run.
         let nic = bring_up::read(&self.config, self.target, self.engines, self.seed)?;
@@ -191,7 +199,7 @@ impl Run {
             (Choice::Rtl, _) => None,
             (Choice::Model | Choice::Both, Some(_)) => Some(device::model_at_line_rate(nic.target, engines)),
             (Choice::Both, None) => Some(device::model(nic.target, engines)),
-            (choice, _) => choice.software(nic.target, engines),
+            (choice, _) => choice.software(nic.target, engines, self.jit.unwrap_or(Switch::On)),
         };
         let rtl = match self.device() {
             Choice::Model | Choice::Dataplane => None,
@@ -264,7 +272,7 @@ impl Run {
         let read = inputs.iter().map(|input| input.file.as_path());
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(outputs, read)?;
-        let mut device = LiveNic::new(self.device.unwrap_or(Choice::Dataplane), nic)?;
+        let mut device = LiveNic::new(self.device.unwrap_or(Choice::Dataplane), nic, self.jit.unwrap_or(Switch::On))?;
         let linker = nic.start(device.device())?;
         nic.warn(&linker, &[]);
         let bindings = live::open(nic, &self.inputs, &self.outputs)?;

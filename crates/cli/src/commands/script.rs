@@ -7,6 +7,7 @@ use crate::p4::WarnArgs;
 use crate::printable;
 use crate::run::device::{self, Choice, Set, TopChoice};
 use crate::run::interrupt;
+use crate::xdp::jit::Switch;
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_control::scripts::{FailedStatement, Report, run_script};
@@ -117,7 +118,7 @@ impl ScriptArgs {
 
     fn run_one(&self, script: &Script) -> Result<Report, Failure> {
         let engines = self.engines.map_or(engines::ALL, |engines| engines.0);
-        let mut device: Box<dyn Device> = match self.device.software(self.target, engines) {
+        let mut device: Box<dyn Device> = match self.device.software(self.target, engines, Switch::On) {
             Some(device) => device,
             None => device::rtl(
                 self.device,

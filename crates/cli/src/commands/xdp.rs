@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::xdp::bench::XdpBench;
 use crate::xdp::check::Check;
 use crate::xdp::compile::CompileArgs;
 use crate::xdp::disasm::Disasm;
@@ -11,7 +12,7 @@ use crate::xdp::warp::WarpArgs;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
-/// Runs, checks, disassembles and compiles XDP programs
+/// Runs, measures, checks, disassembles and compiles XDP programs
 #[derive(Args, Debug)]
 pub struct XdpArgs {
     #[command(subcommand)]
@@ -21,6 +22,7 @@ pub struct XdpArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<XdpRun>),
+    Bench(Box<XdpBench>),
     Check(Check),
     Disasm(Disasm),
     Compile(CompileArgs),
@@ -33,6 +35,7 @@ impl XdpArgs {
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         match &self.command {
             Command::Run(run) => run.run(out),
+            Command::Bench(bench) => bench.run(out),
             Command::Check(check) => check.run(out),
             Command::Disasm(disasm) => disasm.run(out),
             Command::Compile(compile) => compile.run(out),

@@ -1,6 +1,7 @@
 //! Which devices a command runs on, and how they are opened.
 
 use crate::failure::Failure;
+use crate::xdp::jit::Switch;
 use clap::ValueEnum;
 use sluice_device::Device;
 use sluice_formats::{EngineId, Target};
@@ -37,10 +38,10 @@ impl Choice {
     }
 
     /// The software NIC of this name with these engines, where it is one.
-    pub fn software(self, target: &Target, models: Models) -> Option<Box<dyn Device>> {
+    pub fn software(self, target: &Target, models: Models, jit: Switch) -> Option<Box<dyn Device>> {
         match self {
             Self::Model => Some(model(target, models)),
-            Self::Dataplane => Some(Box::new(DataPlane::having(*target, models))),
+            Self::Dataplane => Some(Box::new(data_plane(target, models, jit))),
             Self::Rtl | Self::Both => None,
         }
     }
@@ -123,6 +124,14 @@ pub struct Set(pub Models);
 impl fmt::Display for Set {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&engines::ids(self.0).map(EngineId::name).collect::<Vec<_>>().join(","))
+    }
+}
+
+/// The data plane.
+pub fn data_plane(target: &Target, models: Models, jit: Switch) -> DataPlane {
+    match jit {
+        Switch::On => DataPlane::having(*target, models),
+        Switch::Off => DataPlane::interpreted(*target, models),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::printable;
 use crate::xdp::engine_counts;
+use crate::xdp::jit::Switch;
 use serde_json::{Value, json};
 use sluice_control::NicConfig;
 use sluice_device::{Device, DeviceError, Event, Verdict};
@@ -98,10 +99,10 @@ pub enum LiveNic {
 
 impl LiveNic {
     /// The device of a description.
-    pub fn new(choice: Choice, nic: &Nic) -> Result<Self, Failure> {
+    pub fn new(choice: Choice, nic: &Nic, jit: Switch) -> Result<Self, Failure> {
         let (target, engines) = (nic.target, nic.config.engines);
         match choice {
-            Choice::Dataplane => Ok(Self::Plane(Box::new(DataPlane::having(*target, engines)))),
+            Choice::Dataplane => Ok(Self::Plane(Box::new(device::data_plane(target, engines, jit)))),
             Choice::Model => Ok(Self::Model(device::model(target, engines))),
             Choice::Rtl | Choice::Both => {
                 let what = format!("--device {}: with live interfaces expected dataplane or model", choice.name());

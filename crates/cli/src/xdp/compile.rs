@@ -1,7 +1,7 @@
 //! `sluice xdp compile`: programs as bundles of the hXDP cores.
 
 use super::object;
-use super::prepare::named;
+use super::prepare::named_file;
 use super::profile::Replay;
 use super::warp::{Warps, with_leaves};
 use crate::failure::Failure;
@@ -127,10 +127,6 @@ impl CompileArgs {
         }
         Ok(ExitCode::from(u8::from(results.iter().any(|(_, result)| result.is_err()))))
     }
-}
-
-fn named_file(text: &str) -> Result<(String, PathBuf), String> {
-    named(text, "MAP=FILE, as in routes=routes.txt").map(|(name, file)| (name.to_owned(), file.into()))
 }
 
 /// Passes in their order, each with what it brings.

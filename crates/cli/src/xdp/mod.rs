@@ -1,5 +1,7 @@
 //! What `sluice xdp` and `sluice map` are made of.
 
+pub mod bench;
+mod bench_kernel;
 pub mod bundle_trace;
 pub mod check;
 pub mod compile;
@@ -8,6 +10,7 @@ pub mod disasm;
 pub mod engine_counts;
 pub mod engine_events;
 pub mod hardware;
+pub mod jit;
 pub mod leaf_counts;
 pub mod live;
 pub mod object;

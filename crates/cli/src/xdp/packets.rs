@@ -1,6 +1,7 @@
 //! `--packets`: what became of each packet, a JSON object a line.
 
 use super::counts::destination;
+use crate::captures::Capture;
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
@@ -8,6 +9,7 @@ use crate::run::interrupt;
 use serde_json::json;
 use sluice_ebpf::vm::{Installed, Outcome};
 use sluice_ebpf::{Image, Runtime, Verdict};
+use sluice_packet::capture;
 use sluice_packet::capture::output::OutputFile;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -79,4 +81,17 @@ impl PacketLog {
             Self::File(path, mut file) => file.flush().map_err(|e| Failure::file(&path, "written", &e)),
         }
     }
+}
+
+/// Reads at most `most` packets of a capture into a batch: how many, and what is wrong with the one behind them.
+pub(super) fn read_batch(reader: &mut Capture, batch: &mut [capture::Packet], most: u64) -> (usize, Option<Failure>) {
+    let room = usize::try_from(most).unwrap_or(usize::MAX);
+    for (read, packet) in batch.iter_mut().enumerate().take(room) {
+        match reader.read(packet) {
+            Ok(true) => {}
+            Ok(false) => return (read, None),
+            Err(error) => return (read, Some(error)),
+        }
+    }
+    (batch.len().min(room), None)
 }

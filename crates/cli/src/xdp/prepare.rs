@@ -6,7 +6,7 @@ use clap::Args;
 use sluice_ebpf::Image;
 use sluice_object::XdpMemory;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Options that change an object before it is loaded.
 #[derive(Args, Debug)]
@@ -83,6 +83,11 @@ pub fn named_number(text: &str) -> Result<(String, u32), String> {
 pub(super) fn placed(text: &str) -> Result<(String, XdpMemory), String> {
     let (name, memory) = named(text, "MAP=chip or MAP=outside, as in flows=outside")?;
     Ok((name.to_owned(), memory.parse()?))
+}
+
+/// `MAP=FILE`, entries of a map.
+pub(super) fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    named(text, "MAP=FILE, as in routes=routes.txt").map(|(name, file)| (name.to_owned(), file.into()))
 }
 
 fn named_map(text: &str) -> Result<(String, String), String> {

@@ -3,12 +3,13 @@
 use super::bundle_trace::BundleTrace;
 use super::counts::Counts;
 use super::hardware::{Hardware, Seen};
+use super::jit::Switch;
 use super::live;
 use super::object;
 use super::options::packet_number;
-use super::packets::{Arrived, PacketLog};
+use super::packets::{Arrived, PacketLog, read_batch};
 use super::paths::ByPath;
-use super::prepare::{Prepare, named, placed};
+use super::prepare::{Prepare, named_file, placed};
 use super::report::{Ran, Report};
 use super::sink::Sink;
 use super::trace::{Programs, Trace};
@@ -124,6 +125,9 @@ pub struct XdpRun {
     /// What carries the program out
     #[arg(long, value_enum, default_value_t = Executor::Interpreter, conflicts_with = "iface")]
     pub(super) device: Executor,
+    /// Whether programs run as machine code in the place of the interpreter; packets that are traced are interpreted
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    pub(super) jit: Switch,
     /// Target of the engine, with --device rtl or both: default, tiny, or with external memory far, tiny_far
     #[arg(long, value_parser = engine_target, default_value = "default")]
     pub(super) target: &'static NicTarget,
@@ -166,23 +170,6 @@ pub(super) enum Executor {
     Rtl,
     /// The engine with the interpreter in lockstep: a difference is an error
     Both,
-}
-
-/// Reads at most `most` packets of a capture into a batch: how many, and what is wrong with the one behind them.
-fn read_batch(reader: &mut Capture, batch: &mut [capture::Packet], most: u64) -> (usize, Option<Failure>) {
-    let room = usize::try_from(most).unwrap_or(usize::MAX);
-    for (read, packet) in batch.iter_mut().enumerate().take(room) {
-        match reader.read(packet) {
-            Ok(true) => {}
-            Ok(false) => return (read, None),
-            Err(error) => return (read, Some(error)),
-        }
-    }
-    (batch.len().min(room), None)
-}
-
-fn named_file(text: &str) -> Result<(String, PathBuf), String> {
-    named(text, "MAP=FILE, as in routes=routes.txt").map(|(name, file)| (name.to_owned(), file.into()))
 }
 
 impl XdpRun {
@@ -407,6 +394,8 @@ impl XdpRun {
         out: &mut Output,
     ) -> Result<(Counts, Option<Sink>), Failure> {
         let progress = Progress::new("xdp", packets);
+        let alone = self.device == Executor::Interpreter;
+        let jit = if alone { self.jit.compile(runtime, image, installed) } else { None };
         let mut counts = Counts::default();
         let limit = self.limit.unwrap_or(u64::MAX);
         let mut batch: Vec<capture::Packet> = vec![capture::Packet::default(); BATCH];
@@ -451,7 +440,10 @@ impl XdpRun {
                             }
                             outcome
                         }
-                        None => runtime.run(installed, program, &mut packet, ingress),
+                        None => match &jit {
+                            Some(jit) => runtime.run_on(jit, installed, program, &mut packet, ingress),
+                            None => runtime.run(installed, program, &mut packet, ingress),
+                        },
                     };
                     if sink.is_some() {
                         after.push((outcome.verdict, packet.frame().to_vec()));

@@ -56,6 +56,12 @@ impl Held {
         block.data.get_mut(at..at.checked_add(bytes)?)
     }
 
+    /// Whether it holds nothing at all.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.lock.is_none() && self.blocks.is_empty()
+    }
+
     /// What must not be held when the program ends (by exit or tail call).
     pub fn at_exit(&self) -> Result<(), FaultReason> {
         if self.lock.is_some() {

@@ -8,6 +8,7 @@ mod clock;
 mod error;
 pub mod file;
 mod keyed;
+pub mod native;
 pub mod notation;
 mod pages;
 pub mod print;
@@ -38,6 +39,7 @@ use queue::Queue;
 use ring::Ring;
 use slots::Slots;
 use sluice_object::xdp::trie::{SPARE_SLOTS, Trie, TrieNode};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Determinism of a map or helper (contract 11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -84,6 +86,8 @@ pub struct MapSpace {
     maps: Vec<Option<Box<Map>>>,
     pages: Pages,
     ring_consumer: bool,
+    /// Another number after each change of which maps there are.
+    stamp: u64,
 }
 
 /// One map.
@@ -121,7 +125,7 @@ impl MapSpace {
     /// Without maps; per-CPU maps will have `cpus` values.
     pub fn new(cpus: u32) -> Self {
         let cpus = cpus.max(1);
-        Self { cpus, workers: cpus, maps: Vec::new(), pages: Pages::default(), ring_consumer: true }
+        Self { cpus, workers: cpus, maps: Vec::new(), pages: Pages::default(), ring_consumer: true, stamp: stamp() }
     }
 
     /// The same with cpumaps that may name so many processors, where these are not those that programs run on.
@@ -195,6 +199,7 @@ impl MapSpace {
                 self.pages.bytes_mut(number, 0, most).copy_from_slice(&contents[..most]);
             }
         }
+        self.stamp = stamp();
         self.maps.push(Some(Box::new(Map { spec: spec.clone(), place, slots, store, holders: 0, removed: false })));
         Ok(MapId(number))
     }
@@ -216,6 +221,7 @@ impl MapSpace {
             _ => Vec::new(),
         };
         self.maps[map.0 as usize] = None;
+        self.stamp = stamp();
         self.pages.free(map.0);
         held.into_iter().for_each(|inner| self.let_go(MapId(inner)));
     }
@@ -312,6 +318,12 @@ impl Map {
     fn address(&self, slot: u32, cpu: u32) -> u32 {
         self.place.address(if self.spec.kind.is_per_cpu() { cpu * self.slots + slot } else { slot })
     }
+}
+
+/// A number that this process has not given before.
+pub(crate) fn stamp() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Handle of a map, as programs hold it.

@@ -40,16 +40,29 @@ struct Page {
     writable: u32,
     /// Bytes of a value; 0 where there is no map.
     value_size: u32,
-    /// It was written: pages that were not hold zeros only.
-    touched: bool,
 }
 
 /// The memory of one map.
 #[derive(Debug, Default)]
 struct Memory {
-    /// Number of its first page.
-    first_page: u32,
     bytes: Vec<u8>,
+    /// By page, whether it was written: pages that were not hold zeros only.
+    touched: Vec<bool>,
+}
+
+impl Memory {
+    /// Marks the pages of some bytes as written.
+    fn touch(&mut self, at: usize, bytes: usize) {
+        touch(&mut self.touched, at, bytes);
+    }
+}
+
+/// Marks the pages of some bytes as written.
+fn touch(touched: &mut [bool], at: usize, bytes: usize) {
+    let last = (at + bytes.saturating_sub(1)) >> PAGE_SHIFT;
+    if let Some(touched) = touched.get_mut(at >> PAGE_SHIFT..=last) {
+        touched.fill(true);
+    }
 }
 
 /// Where a map's values lie.
@@ -116,7 +129,6 @@ impl Pages {
             readable: if demand.program_reads { demand.value_size } else { 0 },
             writable: if demand.program_writes && !demand.read_only { demand.value_size } else { 0 },
             value_size: demand.value_size,
-            touched: false,
         };
         for number in first_page..first_page + pages as u32 {
             let table = &mut self.tables[(number / REGION_PAGES) as usize];
@@ -131,7 +143,7 @@ impl Pages {
             self.memory.resize_with(map + 1, Memory::default);
         }
         // Zeroed by the operating system, page by page when they are touched.
-        self.memory[map] = Memory { first_page, bytes: vec![0; asked as usize] };
+        self.memory[map] = Memory { bytes: vec![0; asked as usize], touched: vec![false; pages as usize] };
         Ok(Place { first, shift })
     }
 
@@ -155,20 +167,14 @@ impl Pages {
     /// Bytes of a map's memory, to write.
     #[inline]
     pub fn bytes_mut(&mut self, map: u32, at: usize, bytes: usize) -> &mut [u8] {
-        let first_page = self.memory[map as usize].first_page;
-        self.touch(first_page, at, bytes);
-        &mut self.memory[map as usize].bytes[at..at + bytes]
+        let memory = &mut self.memory[map as usize];
+        memory.touch(at, bytes);
+        &mut memory.bytes[at..at + bytes]
     }
 
-    /// Marks the pages of some bytes as written.
-    fn touch(&mut self, first_page: u32, at: usize, bytes: usize) {
-        let page = |at: usize| first_page + (at >> PAGE_SHIFT) as u32;
-        for number in page(at)..=page(at + bytes.saturating_sub(1)) {
-            let table = &mut self.tables[(number / REGION_PAGES) as usize];
-            if let Some(page) = table.get_mut((number % REGION_PAGES) as usize) {
-                page.touched = true;
-            }
-        }
+    /// A map's memory and its marks of written pages, for who has an address in a value.
+    pub fn native(&mut self, map: u32) -> Option<(&mut [u8], &mut [bool])> {
+        self.memory.get_mut(map as usize).map(|memory| (&mut memory.bytes[..], &mut memory.touched[..]))
     }
 
     /// The first place at or behind `at` in a map's memory that may hold anything but zeros; its end
@@ -177,7 +183,7 @@ impl Pages {
         let Some(memory) = self.memory.get(map as usize) else { return 0 };
         let page_bytes = PAGE_BYTES as usize;
         let mut at = at;
-        while at < memory.bytes.len() && !self.page(memory.first_page + (at >> PAGE_SHIFT) as u32).touched {
+        while at < memory.bytes.len() && !memory.touched[at >> PAGE_SHIFT] {
             at = (at & !(page_bytes - 1)) + page_bytes;
         }
         at.min(memory.bytes.len())
@@ -203,23 +209,22 @@ impl Pages {
     /// Program side: bytes in one value, to write.
     #[inline]
     pub fn write(&mut self, address: u64, bytes: usize) -> Option<&mut [u8]> {
-        let region = (address >> 28).wrapping_sub(4);
-        let table = self.tables.get_mut(usize::try_from(region).ok()?)?;
-        let page = table.get_mut((address >> PAGE_SHIFT) as usize & (REGION_PAGES as usize - 1))?;
-        if page.value_size == 0 {
-            return None;
-        }
+        let page = *self.page_of(address)?;
         let relative = address as u32 - page.first;
         if bytes > page.writable.checked_sub(relative & page.mask)? as usize {
             return None;
         }
-        page.touched = true;
-        let (map, relative) = (page.map as usize, relative as usize);
+        let relative = relative as usize;
+        let memory = self.memory.get_mut(page.map as usize)?;
+        let held = memory.bytes.get_mut(relative..relative + bytes)?;
+        if let Some(touched) = memory.touched.get_mut(relative >> PAGE_SHIFT) {
+            *touched = true;
+        }
         if (relative & (PAGE_BYTES as usize - 1)) + bytes > PAGE_BYTES as usize {
             // Of a value that is longer than a page.
-            self.touch(self.memory.get(map)?.first_page, relative, bytes);
+            touch(&mut memory.touched, relative, bytes);
         }
-        self.memory.get_mut(map)?.bytes.get_mut(relative..relative + bytes)
+        Some(held)
     }
 
     /// Map and offset in the value.

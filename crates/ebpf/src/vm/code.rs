@@ -67,6 +67,8 @@ pub(crate) struct Loaded {
     pub(super) ops: Vec<Op>,
     /// First slots of its functions, rising.
     pub(super) functions: Vec<u32>,
+    /// What no other program of this process has.
+    pub(super) stamp: u64,
 }
 
 /// Number of an atomic operation in [`Op::imm`].
@@ -137,7 +139,7 @@ impl Loaded {
         }
         let mut functions: Vec<u32> = program.functions.iter().map(|f| f.start).collect();
         functions.sort_unstable();
-        Self { name: program.name.clone(), ops, functions }
+        Self { name: program.name.clone(), ops, functions, stamp: crate::map::stamp() }
     }
 }
 

@@ -4,10 +4,10 @@
 //! access, helper, frame and count is the interpreter's own.
 
 use super::memory::denied;
-use super::{Cpu, stack};
+use super::{Cpu, Installed, Runtime, stack};
 use crate::address::{CONTEXT, STACK_FRAMES, frame_pointer};
 use crate::insn::AtomicOp;
-use crate::{FaultReason, helper};
+use crate::{FaultReason, Image, helper};
 
 /// Runs installed programs in another form than eBPF slots.
 pub trait Machine {
@@ -15,6 +15,17 @@ pub trait Machine {
     /// interpreter would. Slot 0 is the program itself.
     fn execute(&self, cpu: &mut Cpu<'_>, slot: u32) -> Result<(), FaultReason>;
 }
+
+/// A machine of one runtime, for engines that do not know which it is: it takes programs over when they are installed.
+pub trait Executor: Machine + Send + std::fmt::Debug {
+    /// Takes over the programs of an image that is installed; gives why some of them stay the interpreter's.
+    fn install(&mut self, runtime: &Runtime, image: &Image, installed: Installed) -> Vec<String>;
+    /// Lets go of programs that the runtime does not have any more.
+    fn forget(&mut self, runtime: &Runtime);
+}
+
+/// Makes the executor of a new runtime.
+pub type MakeExecutor = fn() -> Box<dyn Executor>;
 
 impl Cpu<'_> {
     /// Number of the program that runs.

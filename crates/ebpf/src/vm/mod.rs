@@ -4,6 +4,7 @@ mod code;
 mod exec;
 mod machine;
 mod memory;
+pub mod native;
 mod packet;
 mod runtime;
 mod stack;
@@ -11,7 +12,7 @@ mod stack;
 mod tests;
 mod trace;
 
-pub use machine::Machine;
+pub use machine::{Executor, Machine, MakeExecutor};
 pub use packet::{HEADROOM, MAX_GROWN, Packet, RESERVED};
 pub use runtime::{Installed, Runtime};
 pub use trace::{Access, At, Coverage, Tracer};

@@ -16,11 +16,11 @@ pub struct Packet {
     /// The buffer. Bytes outside of `low..high` are zero.
     buffer: Vec<u8>,
     /// First byte of metadata; equals `data` without metadata.
-    meta: u32,
+    pub(super) meta: u32,
     /// First byte of the frame.
-    data: u32,
+    pub(super) data: u32,
     /// One past its last byte.
-    end: u32,
+    pub(super) end: u32,
     /// Lowest `meta` since [`Packet::set`].
     low: u32,
     /// Highest `end` since [`Packet::set`].
@@ -113,6 +113,11 @@ impl Packet {
     /// The buffer from metadata to end, to move bytes in it.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.buffer[self.meta as usize..self.end as usize]
+    }
+
+    /// The whole buffer, which stays where it is until [`Packet::set`].
+    pub(super) fn buffer_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer
     }
 
     #[inline(always)]

@@ -153,6 +153,11 @@ impl Runtime {
         (program < entry.programs as usize).then(|| entry.first + program as u32)
     }
 
+    /// What no other program of this process has, nor had; 0 where there is no program.
+    pub fn stamp(&self, number: u32) -> u64 {
+        self.programs.get(number as usize).and_then(Option::as_ref).map_or(0, |loaded| loaded.stamp)
+    }
+
     /// Numbers of the programs that the last packet's tail calls went on with, in order.
     pub fn tail_called(&self) -> &[u32] {
         &self.tail_called
@@ -188,7 +193,7 @@ impl Runtime {
         ingress: Ingress,
     ) -> Outcome {
         let number = self.program_number(image, program).unwrap_or(u32::MAX);
-        self.start(number, entry(), packet, ingress, (Some(machine), None))
+        self.start(number, &ENTRY, packet, ingress, (Some(machine), None))
     }
 
     /// Runs a program by its number.
@@ -199,14 +204,27 @@ impl Runtime {
         ingress: Ingress,
         tracer: Option<&dyn Tracer>,
     ) -> Outcome {
-        self.start(number, entry(), packet, ingress, (None, tracer))
+        self.start(number, &ENTRY, packet, ingress, (None, tracer))
+    }
+
+    /// Runs a program by its number, carried out by a machine.
+    pub fn run_number_on(
+        &mut self,
+        machine: &dyn Machine,
+        number: u32,
+        packet: &mut Packet,
+        ingress: Ingress,
+    ) -> Outcome {
+        self.start(number, &ENTRY, packet, ingress, (Some(machine), None))
     }
 
     /// Runs a program with these registers on entry, by the interpreter unless a machine is given.
+    // Inline, so that what is given is not put into memory and read back in other pieces, which costs as much as all else.
+    #[inline(always)]
     pub(crate) fn start(
         &mut self,
         number: u32,
-        registers: [u64; 16],
+        registers: &[u64; 16],
         packet: &mut Packet,
         ingress: Ingress,
         (machine, tracer): (Option<&dyn Machine>, Option<&dyn Tracer>),
@@ -214,7 +232,7 @@ impl Runtime {
         self.stack.enter(0);
         self.tail_called.clear();
         let mut cpu = Cpu {
-            registers,
+            registers: *registers,
             packet,
             ingress,
             maps: &mut self.maps,
@@ -243,12 +261,12 @@ impl Runtime {
 }
 
 /// Registers on entry: r1 is the context, r10 the end of the first frame.
-fn entry() -> [u64; 16] {
+static ENTRY: [u64; 16] = {
     let mut registers = [0; 16];
-    registers[1] = CONTEXT.into();
+    registers[1] = CONTEXT as u64;
     registers[10] = frame_pointer(0);
     registers
-}
+};
 
 impl Cpu<'_> {
     /// The outcome of a run that ended.

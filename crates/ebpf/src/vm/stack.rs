@@ -4,6 +4,9 @@ use crate::address::{STACK, STACK_BYTES, STACK_FRAMES, STACK_STRIDE};
 
 const BYTES: usize = STACK_BYTES as usize;
 const FRAMES: usize = STACK_FRAMES as usize;
+const STRIDE: usize = STACK_STRIDE as usize;
+/// Unused bytes in front of each frame.
+const GUARD: usize = STRIDE - BYTES;
 
 /// What a call keeps of its caller.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,13 +22,22 @@ pub(super) struct Saved {
 /// Frames of one run. They are cleared when they are entered, and only what was written.
 #[derive(Debug)]
 pub(super) struct Stack {
-    memory: Box<[u8; BYTES * FRAMES]>,
+    /// As at the device's addresses, so that an offset in the region is one here.
+    pub memory: Box<[u8; STRIDE * FRAMES]>,
     /// Lowest byte written of each frame.
-    low: [u16; FRAMES],
+    pub low: [u16; FRAMES],
     /// By the frame that was called.
     pub saved: [Saved; FRAMES],
     /// Frame that runs.
     pub frame: usize,
+}
+
+/// Clears the last bytes.
+#[inline]
+fn clear<const N: usize>(memory: &mut [u8]) {
+    if let Some(last) = memory.last_chunk_mut::<N>() {
+        *last = [0; N];
+    }
 }
 
 impl Stack {
@@ -38,7 +50,13 @@ impl Stack {
     pub fn enter(&mut self, frame: usize) {
         let low = &mut self.low[frame];
         if usize::from(*low) < BYTES {
-            self.memory[frame * BYTES + usize::from(*low)..(frame + 1) * BYTES].fill(0);
+            // Lengths that are known need no call of memset: most frames are short.
+            let memory = &mut self.memory[..(frame + 1) * STRIDE];
+            match BYTES - usize::from(*low) {
+                ..=128 => clear::<128>(memory),
+                ..=256 => clear::<256>(memory),
+                _ => clear::<BYTES>(memory),
+            }
             *low = BYTES as u16;
         }
         self.frame = frame;
@@ -50,7 +68,7 @@ impl Stack {
         let offset = address.wrapping_sub(STACK.into());
         let frame = (offset / u64::from(STACK_STRIDE)) as usize;
         let inner = (offset % u64::from(STACK_STRIDE)) as usize;
-        let start = inner.wrapping_sub((STACK_STRIDE - STACK_BYTES) as usize);
+        let start = inner.wrapping_sub(GUARD);
         (frame <= self.frame && start <= BYTES && bytes <= BYTES - start).then_some((frame, start))
     }
 
@@ -58,7 +76,8 @@ impl Stack {
     #[inline(always)]
     pub fn read(&self, address: u64, bytes: usize) -> Option<&[u8]> {
         let (frame, start) = self.place(address, bytes)?;
-        self.memory.get(frame * BYTES + start..frame * BYTES + start + bytes)
+        let at = frame * STRIDE + GUARD + start;
+        self.memory.get(at..at + bytes)
     }
 
     /// The same to write.
@@ -67,6 +86,7 @@ impl Stack {
         let (frame, start) = self.place(address, bytes)?;
         let low = self.low.get_mut(frame)?;
         *low = (*low).min(start as u16);
-        self.memory.get_mut(frame * BYTES + start..frame * BYTES + start + bytes)
+        let at = frame * STRIDE + GUARD + start;
+        self.memory.get_mut(at..at + bytes)
     }
 }

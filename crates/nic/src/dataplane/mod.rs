@@ -18,7 +18,7 @@ use lanes::Counted;
 use out::Events;
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{
-    Capabilities, Counters, Device, DeviceError, Event, Maps, Offer, OpId, ReadError, Rings, Waited, stop,
+    Capabilities, Counters, Device, DeviceError, Engines, Event, Maps, Offer, OpId, ReadError, Rings, Waited, stop,
 };
 use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, info};
 use sluice_formats::limits::{FORMAT_VERSION, TICK_BITS, TICK_PS};
@@ -51,7 +51,15 @@ impl DataPlane {
 
     /// A NIC after reset, with some of the engines.
     pub fn having(target: Target, models: Models) -> Self {
-        let engines = engines::these(models, &target);
+        Self::with_engines(target, engines::compiled(models, &target))
+    }
+
+    /// The same with XDP programs interpreted.
+    pub fn interpreted(target: Target, models: Models) -> Self {
+        Self::with_engines(target, engines::these(models, &target))
+    }
+
+    fn with_engines(target: Target, engines: Engines) -> Self {
         Self {
             capabilities: Capabilities {
                 kind: KIND,

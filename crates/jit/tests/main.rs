@@ -1,0 +1,12 @@
+//! All tests of compiled programs, a module a file: one executable, for each has to be linked (CONTRIBUTING.md).
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+mod support;
+
+mod conformance;
+mod engine;
+mod identity;
+mod memory;
+mod random;
+mod same;
+mod time;
