@@ -96,6 +96,9 @@ impl Interface {
     /// Claims an interface, and sets its MTU where one is wanted.
     pub fn claim(name: &str, options: &Options) -> Result<Self, PortError> {
         let index = device::index(name).map_err(failed(name, "is not there"))?;
+        if !device::is_ethernet(name).map_err(failed(name, "its kind"))? {
+            return Err(failed(name, "its frames have no Ethernet header")(io::ErrorKind::Unsupported.into()));
+        }
         let claim = Claim::take(index).map_err(failed(name, "claim"))?;
         let claim = claim.ok_or_else(|| PortError::Taken { name: name.to_owned() })?;
         let mut mtu = device::mtu(name).map_err(failed(name, "its MTU"))?;

@@ -1,6 +1,6 @@
 //! Interfaces that go down, away and come back; whose they are; what is lost.
 
-use crate::lab::{KINDS, PATIENCE, frame, ip, is_inside, port, receive, send, veth};
+use crate::lab::{KINDS, PATIENCE, frame, ip, is_inside, port, receive, receive_until, send, veth};
 use sluice_ports::{LinkState, Options, Port, PortError, Wanted, open};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -159,6 +159,23 @@ fn another_mtu_is_followed_and_frames_that_are_too_long_until_then_are_counted()
         drop((nic, wire));
         ip("link del nic0");
     }
+}
+
+#[test]
+fn one_without_ethernet_headers_is_refused() {
+    if !is_inside("link::one_without_ethernet_headers_is_refused") {
+        return;
+    }
+    ip("tuntap add tun0 mode tun");
+    ip("link set tun0 up");
+    let error = open("tun0", &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("no Ethernet header"), "{error}");
+    // The host's own: what it sends comes back to it, and so to us.
+    let mut lo = port("lo", Wanted::Packet);
+    assert_eq!(lo.state(), LinkState::Up);
+    std::net::UdpSocket::bind("127.0.0.1:0").unwrap().send_to(b"12345", "127.0.0.1:9").unwrap();
+    let is_ours = |f: &Vec<u8>| f.ends_with(b"12345");
+    receive_until(&mut lo, |frames| frames.iter().any(is_ours));
 }
 
 /// Not a test of its own: holds an interface until it is killed.

@@ -45,6 +45,12 @@ pub fn flags(name: &str) -> io::Result<i32> {
     ask(name, libc::SIOCGIFFLAGS, 0i16).map(i32::from)
 }
 
+/// Whether its frames begin with an Ethernet header.
+pub fn is_ethernet(name: &str) -> io::Result<bool> {
+    let address: [u16; 8] = ask(name, libc::SIOCGIFHWADDR, [0; 8])?;
+    Ok(matches!(address[0], libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK))
+}
+
 /// Sets it up.
 pub fn set_up(name: &str) -> io::Result<()> {
     let flags = flags(name)? as i16;
