@@ -143,8 +143,7 @@ fn open_kind(name: &str, kind: PortKind, options: &Options, interface: &mut Inte
     if let (Some(wanted), Some(_)) = (options.queues, kind.xdp())
         && wanted != there
     {
-        set_queues(name, wanted).map_err(|e| ("setting how many queues it has", e))?;
-        interface.notes.push(format!("set to {wanted} queues instead of {there}"));
+        interface.set_queues(name, wanted)?;
         there = wanted;
     }
     // AF_PACKET shares the flows out itself.
@@ -152,16 +151,6 @@ fn open_kind(name: &str, kind: PortKind, options: &Options, interface: &mut Inte
     let insist = options.kind == Wanted::XdpGeneric;
     interface.prepare(name, kind, queues, insist)?;
     (0..queues).map(|queue| open_socket(kind, options, interface, queue, queues, PATIENCE)).collect()
-}
-
-fn set_queues(name: &str, wanted: u32) -> std::io::Result<()> {
-    let mut channels = device::channels(name)?;
-    if channels.combined > 0 {
-        channels.combined = wanted;
-    } else {
-        (channels.receive, channels.send) = (wanted, channels.send.max(wanted));
-    }
-    device::set_channels(name, channels)
 }
 
 fn open_socket(
@@ -208,7 +197,7 @@ pub(crate) fn again(shared: &Shared, queue: u32) -> Result<(Socket, u32, usize),
         *slot = None;
         let mut interface = Interface::claim(name, &shared.options)?;
         if kind.xdp().is_some() && queues_of(name) != shared.queues {
-            set_queues(name, shared.queues).map_err(|e| failed(("setting how many queues it has", e)))?;
+            interface.set_queues(name, shared.queues).map_err(failed)?;
         }
         interface.prepare(name, kind, shared.queues, true).map_err(failed)?;
         *slot = Some(interface);

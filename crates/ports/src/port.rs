@@ -87,10 +87,10 @@ impl Socket {
 /// One queue of one interface, or of a TAP device. It belongs to one thread at a time.
 #[derive(Debug)]
 pub struct Port {
+    /// None from the interface's end until it is opened again. It is closed before the interface is put back as it was.
+    socket: Option<Socket>,
     shared: Arc<Shared>,
     queue: u32,
-    /// None from the interface's end until it is opened again.
-    socket: Option<Socket>,
     /// Of the interface that the socket is of.
     index: Option<u32>,
     longest: usize,

@@ -147,6 +147,7 @@ fn another_mtu_is_followed_and_frames_that_are_too_long_until_then_are_counted()
             while nic.receive(64, &mut |_: &[u8], _: &_| ()).unwrap() > 0 {}
         }
         assert_eq!(nic.drops().receive_oversize, 2000, "{kind}: {:?}", nic.drops());
+        assert!(nic.drops().advice().is_some_and(|text| text.contains("ethtool")));
         send(&mut wire, &frame(1500));
         assert_eq!(receive(&mut nic, 1), [frame(1500)], "{kind}");
         let begun = Instant::now();
