@@ -239,7 +239,8 @@ impl Port {
         }
     }
 
-    /// Has the kernel send what was given: one system call at most (AF_XDP before Linux 6.17: one for 32 frames).
+    /// Has the kernel send what was given: one system call at most (AF_XDP before Linux 6.17: one for 32 frames). To be called
+    /// also when nothing was given since: what the kernel could not take is tried again; nothing waiting costs no call.
     pub fn flush(&mut self) -> Result<(), PortError> {
         let result = match &mut self.socket {
             None | Some(Socket::Tap(_)) => return Ok(()),
@@ -350,5 +351,16 @@ pub fn wait(fds: &[BorrowedFd<'_>], limit: Duration) -> io::Result<bool> {
     match socket::wait(fds, milliseconds) {
         Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(false),
         result => result.map(|n| n > 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_may_be_given_to_another_thread() {
+        fn is_send<T: Send>() {}
+        is_send::<Port>();
     }
 }
