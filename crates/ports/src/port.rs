@@ -195,7 +195,7 @@ impl Port {
             self.drops.send_short += 1;
             return Ok(false);
         }
-        if length > self.longest || parts.len() > socket::MAX_PARTS {
+        if length > self.longest || parts.len() >= socket::MAX_PARTS {
             self.drops.send_oversize += 1;
             return Ok(false);
         }

@@ -183,6 +183,12 @@ pub fn join_tap(fd: &OwnedFd, name: &str, flags: i16) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&request.name[..end]).into_owned())
 }
 
+/// Says how many bytes of `struct virtio_net_hdr` stand in front of each frame.
+pub fn set_tap_header(fd: &OwnedFd, bytes: i32) -> io::Result<()> {
+    // SAFETY: the pointer is to a live number, which is only read.
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETVNETHDRSZ, &raw const bytes) }).map(drop)
+}
+
 /// Says which offloads the reader of a TAP device takes (`TUN_F_*`); with none, the kernel finishes each frame before.
 pub fn set_tap_offloads(fd: &OwnedFd, offloads: u32) -> io::Result<()> {
     // SAFETY: takes a number only.
