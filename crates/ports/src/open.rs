@@ -14,6 +14,9 @@ use std::time::Duration;
 /// For how long a queue is waited for that a closed socket still has, when an interface is opened first.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// Most slots of a ring.
+const MAX_SLOTS: u32 = 1 << 16;
+
 /// What the ports of one interface have in common.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -79,6 +82,14 @@ fn queues_of(name: &str) -> u32 {
 
 /// Opens an interface, one port a queue.
 pub fn open(name: &str, options: &Options) -> Result<Vec<Port>, PortError> {
+    if !options.slots.is_power_of_two() || options.slots > MAX_SLOTS {
+        let what = "slots of a ring: a power of two up to 65,536 is needed";
+        return Err(PortError::Interface {
+            name: name.to_owned(),
+            what,
+            error: std::io::ErrorKind::InvalidInput.into(),
+        });
+    }
     if options.kind == Wanted::Tap {
         return open_tap(name, options);
     }
@@ -133,7 +144,7 @@ fn open_tap(name: &str, options: &Options) -> Result<Vec<Port>, PortError> {
         }
     }
     let longest = interface.longest;
-    let sockets = opened.into_iter().map(|queue| Socket::Tap(Tap::new(queue, longest))).collect();
+    let sockets = opened.into_iter().map(|queue| Socket::Tap(Box::new(Tap::new(queue, longest)))).collect();
     Ok(ports(name, PortKind::Tap, options, Vec::new(), interface, sockets))
 }
 
@@ -205,7 +216,7 @@ pub(crate) fn again(shared: &Shared, queue: u32) -> Result<(Socket, u32, usize),
     let interface = slot.as_mut().expect("was put in place above");
     interface.longest = interface::longest(name).unwrap_or(interface.longest);
     let socket = match tap {
-        Some(fd) => Socket::Tap(Tap::new(fd, interface.longest)),
+        Some(fd) => Socket::Tap(Box::new(Tap::new(fd, interface.longest))),
         None => open_socket(kind, &shared.options, interface, queue, shared.queues, Duration::ZERO).map_err(failed)?,
     };
     Ok((socket, interface.index, interface.longest))

@@ -71,7 +71,7 @@ pub(crate) enum Socket {
     // Large, and there are few.
     Xdp(Box<xdp::Queue>),
     Packet(Box<(ReceiveRing, SendRing)>),
-    Tap(Tap),
+    Tap(Box<Tap>),
 }
 
 impl Socket {

@@ -124,6 +124,10 @@ fn one_that_is_not_there_is_said() {
         assert_eq!(error.code(), "E0308");
         assert!(error.to_string().contains("is not there"), "{error}");
     }
+    for slots in [0, 3, 1 << 17] {
+        let error = open("lo", &Options { slots, ..Options::default() }).unwrap_err();
+        assert!(error.to_string().contains("power of two"), "{error}");
+    }
 }
 
 #[test]
