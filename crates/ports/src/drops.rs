@@ -42,6 +42,14 @@ impl PortDrops {
         ]
     }
 
+    /// What to do against packets that are longer than the port takes, where some came.
+    pub fn advice(&self) -> Option<&'static str> {
+        (self.receive_oversize > 0).then_some(
+            "frames came that are longer than the MTU: raise it here, or switch merging off where they come from: ethtool -K IFACE tso \
+             off gso off gro off lro off",
+        )
+    }
+
     /// All of them.
     pub fn total(&self) -> u64 {
         self.by_reason().iter().map(|(_, count)| count).sum()

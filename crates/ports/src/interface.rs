@@ -6,7 +6,7 @@ use crate::options::{Options, Wanted};
 use crate::packet::{Tried, promiscuous};
 use crate::port::{LinkState, PortKind};
 use crate::sys::bpf::AttachMode;
-use crate::sys::device::{self, Offload};
+use crate::sys::device::{self, Channels, Offload};
 use crate::xdp::{Bind, Steering};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -68,22 +68,26 @@ pub(crate) struct Interface {
     /// What was done to the interface, for people.
     pub notes: Vec<String>,
     _promiscuous: Option<OwnedFd>,
-    off: SwitchedOff,
+    changed: Changed,
     _claim: Claim,
 }
 
-/// Offloads that were on, and are on again afterwards.
+/// Settings that were others, and are so again afterwards.
 #[derive(Debug, Default)]
-struct SwitchedOff {
+struct Changed {
     name: String,
-    which: Vec<Offload>,
+    off: Vec<Offload>,
+    channels: Option<Channels>,
 }
 
-impl Drop for SwitchedOff {
+impl Drop for Changed {
     fn drop(&mut self) {
-        for which in &self.which {
-            // Where the interface is gone, so is its setting.
+        // Where the interface is gone, so are its settings.
+        for which in &self.off {
             let _ = device::set_offload(&self.name, *which, true);
+        }
+        if let Some(channels) = self.channels {
+            let _ = device::set_channels(&self.name, channels);
         }
     }
 }
@@ -96,6 +100,9 @@ impl Interface {
     /// Claims an interface, and sets its MTU where one is wanted.
     pub fn claim(name: &str, options: &Options) -> Result<Self, PortError> {
         let index = device::index(name).map_err(failed(name, "is not there"))?;
+        if !device::is_ethernet(name).map_err(failed(name, "its kind"))? {
+            return Err(failed(name, "its frames have no Ethernet header")(io::ErrorKind::Unsupported.into()));
+        }
         let claim = Claim::take(index, if options.kind == Wanted::Tap { End::Device } else { End::Interface })
             .map_err(failed(name, "claim"))?;
         let claim = claim.ok_or_else(|| PortError::Taken { name: name.to_owned() })?;
@@ -118,7 +125,7 @@ impl Interface {
             group: None,
             notes: Vec::new(),
             _promiscuous: None,
-            off: SwitchedOff { name: name.to_owned(), which: Vec::new() },
+            changed: Changed { name: name.to_owned(), off: Vec::new(), channels: None },
             _claim: claim,
         })
     }
@@ -136,8 +143,15 @@ impl Interface {
         // One program at a time: the one before goes first.
         self.steering = None;
         let Some((mode, _)) = kind.xdp() else { return Ok(()) };
-        let steering = Steering::attach(self.index, queues, mode, true)
-            .map_err(|e| ("attaching the program (needs CAP_BPF and CAP_NET_ADMIN)", e))?;
+        let steering =
+            Steering::attach(self.index, queues, mode, true).map_err(|error| match error.raw_os_error() {
+                // A veth pair's answer.
+                Some(libc::ENOSPC) => {
+                    ("attaching the program (the other end sends by more queues than this one receives)", error)
+                }
+                Some(libc::EBUSY | libc::EEXIST) => ("attaching the program (another one is there)", error),
+                _ => ("attaching the program (needs CAP_BPF and CAP_NET_ADMIN)", error),
+            })?;
         if let Err(why) = steering.reads_tags() {
             let lost = |why: &str| Err(("VLAN tags beside frames would be lost", io::Error::other(why.to_owned())));
             if self.tags_beside && !insist {
@@ -155,12 +169,31 @@ impl Interface {
         Ok(())
     }
 
+    /// Has the interface receive by so many queues.
+    pub fn set_queues(&mut self, name: &str, wanted: u32) -> Tried<()> {
+        let said = |error| ("setting how many queues it has", error);
+        let before = device::channels(name).map_err(said)?;
+        if before.receiving() == wanted {
+            return Ok(());
+        }
+        let mut channels = before;
+        if channels.combined > 0 {
+            channels.combined = wanted;
+        } else {
+            (channels.receive, channels.send) = (wanted, channels.send.max(wanted));
+        }
+        device::set_channels(name, channels).map_err(said)?;
+        self.changed.channels.get_or_insert(before);
+        self.notes.push(format!("set to {wanted} queues instead of {}", before.receiving()));
+        Ok(())
+    }
+
     fn switch_off(&mut self, name: &str, which: Offload, what: &str) {
         if !device::offload(name, which).unwrap_or(false) {
             return;
         }
         if device::set_offload(name, which, false).is_ok() && !device::offload(name, which).unwrap_or(true) {
-            self.off.which.push(which);
+            self.changed.off.push(which);
             self.notes.push(format!("switched off: {what}"));
         }
     }

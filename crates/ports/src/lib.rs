@@ -23,6 +23,7 @@ mod sys;
 mod tag;
 mod tap;
 pub mod thread;
+mod told;
 mod xdp;
 
 pub use drops::PortDrops;

@@ -14,6 +14,9 @@ use std::time::Duration;
 /// For how long a queue is waited for that a closed socket still has, when an interface is opened first.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// Most slots of a ring.
+const MAX_SLOTS: u32 = 1 << 16;
+
 /// What the ports of one interface have in common.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -79,6 +82,14 @@ fn queues_of(name: &str) -> u32 {
 
 /// Opens an interface, one port a queue.
 pub fn open(name: &str, options: &Options) -> Result<Vec<Port>, PortError> {
+    if !options.slots.is_power_of_two() || options.slots > MAX_SLOTS {
+        let what = "slots of a ring: a power of two up to 65,536 is needed";
+        return Err(PortError::Interface {
+            name: name.to_owned(),
+            what,
+            error: std::io::ErrorKind::InvalidInput.into(),
+        });
+    }
     if options.kind == Wanted::Tap {
         return open_tap(name, options);
     }
@@ -133,7 +144,7 @@ fn open_tap(name: &str, options: &Options) -> Result<Vec<Port>, PortError> {
         }
     }
     let longest = interface.longest;
-    let sockets = opened.into_iter().map(|queue| Socket::Tap(Tap::new(queue, longest))).collect();
+    let sockets = opened.into_iter().map(|queue| Socket::Tap(Box::new(Tap::new(queue, longest)))).collect();
     Ok(ports(name, PortKind::Tap, options, Vec::new(), interface, sockets))
 }
 
@@ -143,8 +154,7 @@ fn open_kind(name: &str, kind: PortKind, options: &Options, interface: &mut Inte
     if let (Some(wanted), Some(_)) = (options.queues, kind.xdp())
         && wanted != there
     {
-        set_queues(name, wanted).map_err(|e| ("setting how many queues it has", e))?;
-        interface.notes.push(format!("set to {wanted} queues instead of {there}"));
+        interface.set_queues(name, wanted)?;
         there = wanted;
     }
     // AF_PACKET shares the flows out itself.
@@ -152,16 +162,6 @@ fn open_kind(name: &str, kind: PortKind, options: &Options, interface: &mut Inte
     let insist = options.kind == Wanted::XdpGeneric;
     interface.prepare(name, kind, queues, insist)?;
     (0..queues).map(|queue| open_socket(kind, options, interface, queue, queues, PATIENCE)).collect()
-}
-
-fn set_queues(name: &str, wanted: u32) -> std::io::Result<()> {
-    let mut channels = device::channels(name)?;
-    if channels.combined > 0 {
-        channels.combined = wanted;
-    } else {
-        (channels.receive, channels.send) = (wanted, channels.send.max(wanted));
-    }
-    device::set_channels(name, channels)
 }
 
 fn open_socket(
@@ -208,7 +208,7 @@ pub(crate) fn again(shared: &Shared, queue: u32) -> Result<(Socket, u32, usize),
         *slot = None;
         let mut interface = Interface::claim(name, &shared.options)?;
         if kind.xdp().is_some() && queues_of(name) != shared.queues {
-            set_queues(name, shared.queues).map_err(|e| failed(("setting how many queues it has", e)))?;
+            interface.set_queues(name, shared.queues).map_err(failed)?;
         }
         interface.prepare(name, kind, shared.queues, true).map_err(failed)?;
         *slot = Some(interface);
@@ -220,7 +220,7 @@ pub(crate) fn again(shared: &Shared, queue: u32) -> Result<(Socket, u32, usize),
     }
     interface.longest = interface::longest(name).unwrap_or(interface.longest);
     let socket = match tap {
-        Some(fd) => Socket::Tap(Tap::new(fd, interface.longest)),
+        Some(fd) => Socket::Tap(Box::new(Tap::new(fd, interface.longest))),
         None => open_socket(kind, &shared.options, interface, queue, shared.queues, Duration::ZERO).map_err(failed)?,
     };
     Ok((socket, interface.index, interface.longest))

@@ -36,7 +36,7 @@ pub struct Options {
     pub busy_poll: Option<BusyPoll>,
     /// Set on the interface where one is given and it has another.
     pub mtu: Option<u32>,
-    /// Slots of each ring; a power of two.
+    /// Slots of each ring; a power of two, 65,536 at most.
     pub slots: u32,
 }
 

@@ -71,7 +71,7 @@ pub(crate) enum Socket {
     // Large, and there are few.
     Xdp(Box<xdp::Queue>),
     Packet(Box<(ReceiveRing, SendRing)>),
-    Tap(Tap),
+    Tap(Box<Tap>),
 }
 
 impl Socket {
@@ -87,10 +87,10 @@ impl Socket {
 /// One queue of one interface, or of a TAP device. It belongs to one thread at a time.
 #[derive(Debug)]
 pub struct Port {
+    /// None from the interface's end until it is opened again. It is closed before the interface is put back as it was.
+    socket: Option<Socket>,
     shared: Arc<Shared>,
     queue: u32,
-    /// None from the interface's end until it is opened again.
-    socket: Option<Socket>,
     /// Of the interface that the socket is of.
     index: Option<u32>,
     longest: usize,
@@ -195,7 +195,7 @@ impl Port {
             self.drops.send_short += 1;
             return Ok(false);
         }
-        if length > self.longest || parts.len() > socket::MAX_PARTS {
+        if length > self.longest || parts.len() >= socket::MAX_PARTS {
             self.drops.send_oversize += 1;
             return Ok(false);
         }
@@ -239,7 +239,8 @@ impl Port {
         }
     }
 
-    /// Has the kernel send what was given: one system call at most (AF_XDP before Linux 6.17: one for 32 frames).
+    /// Has the kernel send what was given: one system call at most (AF_XDP before Linux 6.17: one for 32 frames). To be called
+    /// also when nothing was given since: what the kernel could not take is tried again; nothing waiting costs no call.
     pub fn flush(&mut self) -> Result<(), PortError> {
         let result = match &mut self.socket {
             None | Some(Socket::Tap(_)) => return Ok(()),
@@ -350,5 +351,16 @@ pub fn wait(fds: &[BorrowedFd<'_>], limit: Duration) -> io::Result<bool> {
     match socket::wait(fds, milliseconds) {
         Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(false),
         result => result.map(|n| n > 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_may_be_given_to_another_thread() {
+        fn is_send<T: Send>() {}
+        is_send::<Port>();
     }
 }

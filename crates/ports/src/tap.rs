@@ -1,19 +1,26 @@
 //! TAP devices: one descriptor a queue, one system call a frame.
 //!
-//! No offload is taken from the kernel (`TUNSETOFFLOAD` with nothing), so its stack completes checksums and cuts large
-//! segments before a frame is handed over, and puts tags in.
+//! The kernel's stack leaves checksums and the cutting of large packets to us: one call brings up to 64 KiB of a stream
+//! then. Both are done here; tags are in place.
 
+use crate::checksum;
 use crate::drops::PortDrops;
 use crate::packet::Tried;
 use crate::port::Meta;
+use crate::segments::Segments;
 use crate::sys::{device, socket};
+use crate::told::{TOLD_BYTES, Told};
 use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 
-/// Bytes of a read: the longest frame that the kernel may hand over.
-const BUFFER_BYTES: usize = 65_536 + 64;
+/// Bytes of a read: the largest packet that the kernel may hand over.
+const BUFFER_BYTES: usize = TOLD_BYTES + 65_536 + 64;
+/// What is left to us: checksums; segments of TCP over IPv4 and IPv6, also with congestion marks.
+const OFFLOADS: u32 = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+/// Segments of UDP over both, too (since Linux 6.2).
+const UDP_OFFLOADS: u32 = libc::TUN_F_USO4 | libc::TUN_F_USO6;
 
 /// One queue of a device.
 #[derive(Debug)]
@@ -21,6 +28,8 @@ pub(crate) struct Tap {
     queue: OwnedFd,
     buffer: Vec<u8>,
     longest: usize,
+    /// What is left of a large packet.
+    segments: Segments,
     pub drops: PortDrops,
 }
 
@@ -31,7 +40,7 @@ pub(crate) fn open_queue(name: &str, several: bool) -> Tried<OwnedFd> {
     options.read(true).write(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC);
     let file = options.open("/dev/net/tun").map_err(said("/dev/net/tun"))?;
     let queue = OwnedFd::from(file);
-    let flags = libc::IFF_TAP | libc::IFF_NO_PI;
+    let flags = libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
     // A device that is there keeps the kind it was made with.
     let first = if several { libc::IFF_MULTI_QUEUE } else { 0 };
     let join = |kind| device::join_tap(&queue, name, (flags | kind) as i16);
@@ -40,13 +49,23 @@ pub(crate) fn open_queue(name: &str, several: bool) -> Tried<OwnedFd> {
         result => result,
     }
     .map_err(said("TAP (needs CAP_NET_ADMIN, or a device that is yours)"))?;
-    device::set_tap_offloads(&queue, 0).map_err(said("TUNSETOFFLOAD"))?;
+    device::set_tap_header(&queue, TOLD_BYTES as i32).map_err(said("TUNSETVNETHDRSZ"))?;
+    device::set_tap_offloads(&queue, OFFLOADS | UDP_OFFLOADS)
+        .or_else(|_| device::set_tap_offloads(&queue, OFFLOADS))
+        .or_else(|_| device::set_tap_offloads(&queue, 0))
+        .map_err(said("TUNSETOFFLOAD"))?;
     Ok(queue)
 }
 
 impl Tap {
     pub fn new(queue: OwnedFd, longest: usize) -> Self {
-        Self { queue, buffer: vec![0; BUFFER_BYTES], longest, drops: PortDrops::default() }
+        Self {
+            queue,
+            buffer: vec![0; BUFFER_BYTES],
+            longest,
+            segments: Segments::default(),
+            drops: PortDrops::default(),
+        }
     }
 
     pub fn socket(&self) -> &OwnedFd {
@@ -56,12 +75,18 @@ impl Tap {
     pub fn receive(&mut self, most: usize, take: &mut impl FnMut(&[u8], &Meta)) -> io::Result<usize> {
         let mut given = 0;
         while given < most {
-            match socket::read(&self.queue, &mut self.buffer) {
-                Ok(length) if length > self.longest => self.drops.receive_oversize += 1,
-                Ok(length) => {
-                    take(&self.buffer[..length], &Meta::default());
-                    given += 1;
+            if let Some(segment) = self.segments.cut() {
+                if segment.len() > self.longest {
+                    self.drops.receive_oversize += 1;
+                    continue;
                 }
+                take(segment, &Meta::default());
+                given += 1;
+                continue;
+            }
+            match socket::read(&self.queue, &mut self.buffer) {
+                Ok(length) if length <= TOLD_BYTES => {}
+                Ok(length) => given += usize::from(self.take(length, take)),
                 Err(e) if matches!(e.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => break,
                 Err(e) if given == 0 => return Err(e),
                 Err(_) => break,
@@ -70,9 +95,31 @@ impl Tap {
         Ok(given)
     }
 
+    /// Looks at what was read; whether a frame was given. Of a large packet the segments come afterwards.
+    fn take(&mut self, length: usize, take: &mut impl FnMut(&[u8], &Meta)) -> bool {
+        let (told, frame) = self.buffer[..length].split_at_mut(TOLD_BYTES);
+        let told = Told::of(told);
+        if frame.len() > self.longest {
+            if told.merged == 0 || !self.segments.take(frame, told.merged, told.size, told.start) {
+                self.drops.receive_oversize += 1;
+            }
+            return false;
+        }
+        if let Some((start, offset)) = told.checksum {
+            checksum::complete_at(frame, start, offset);
+        }
+        take(frame, &Meta::default());
+        true
+    }
+
     /// The frame's length is one that [`crate::port`] lets pass.
     pub fn send(&mut self, parts: &[&[u8]]) -> io::Result<bool> {
-        match socket::write(&self.queue, parts) {
+        // Nothing is left to the stack.
+        const NOTHING: [u8; TOLD_BYTES] = [0; TOLD_BYTES];
+        let mut all: [&[u8]; socket::MAX_PARTS] = [&[]; socket::MAX_PARTS];
+        all[0] = &NOTHING;
+        all[1..=parts.len()].copy_from_slice(parts);
+        match socket::write(&self.queue, &all[..=parts.len()]) {
             Ok(_) => Ok(true),
             Err(e) if matches!(e.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR)) => Ok(false),
             Err(e) if e.raw_os_error() == Some(libc::EINVAL) => {

@@ -1,6 +1,6 @@
 //! Interfaces that go down, away and come back; whose they are; what is lost.
 
-use crate::lab::{KINDS, PATIENCE, frame, ip, is_inside, port, receive, send, veth};
+use crate::lab::{KINDS, PATIENCE, frame, ip, is_inside, port, receive, receive_until, send, veth};
 use sluice_ports::{LinkState, Options, Port, PortError, Wanted, open};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -124,6 +124,10 @@ fn one_that_is_not_there_is_said() {
         assert_eq!(error.code(), "E0308");
         assert!(error.to_string().contains("is not there"), "{error}");
     }
+    for slots in [0, 3, 1 << 17] {
+        let error = open("lo", &Options { slots, ..Options::default() }).unwrap_err();
+        assert!(error.to_string().contains("power of two"), "{error}");
+    }
 }
 
 #[test]
@@ -147,6 +151,7 @@ fn another_mtu_is_followed_and_frames_that_are_too_long_until_then_are_counted()
             while nic.receive(64, &mut |_: &[u8], _: &_| ()).unwrap() > 0 {}
         }
         assert_eq!(nic.drops().receive_oversize, 2000, "{kind}: {:?}", nic.drops());
+        assert!(nic.drops().advice().is_some_and(|text| text.contains("ethtool")));
         send(&mut wire, &frame(1500));
         assert_eq!(receive(&mut nic, 1), [frame(1500)], "{kind}");
         let begun = Instant::now();
@@ -159,6 +164,23 @@ fn another_mtu_is_followed_and_frames_that_are_too_long_until_then_are_counted()
         drop((nic, wire));
         ip("link del nic0");
     }
+}
+
+#[test]
+fn one_without_ethernet_headers_is_refused() {
+    if !is_inside("link::one_without_ethernet_headers_is_refused") {
+        return;
+    }
+    ip("tuntap add tun0 mode tun");
+    ip("link set tun0 up");
+    let error = open("tun0", &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("no Ethernet header"), "{error}");
+    // The host's own: what it sends comes back to it, and so to us.
+    let mut lo = port("lo", Wanted::Packet);
+    assert_eq!(lo.state(), LinkState::Up);
+    std::net::UdpSocket::bind("127.0.0.1:0").unwrap().send_to(b"12345", "127.0.0.1:9").unwrap();
+    let is_ours = |f: &Vec<u8>| f.ends_with(b"12345");
+    receive_until(&mut lo, |frames| frames.iter().any(is_ours));
 }
 
 /// Not a test of its own: holds an interface until it is killed.

@@ -7,6 +7,7 @@ mod checksums;
 mod lab;
 mod link;
 mod queues;
+mod soak;
 mod tags;
 mod taps;
 mod traffic;

@@ -88,6 +88,33 @@ fn received_by_host() -> usize {
 }
 
 #[test]
+fn queues_that_were_set_are_put_back() {
+    if !is_inside("queues::queues_that_were_set_are_put_back") {
+        return;
+    }
+    ip("link add nic0 numtxqueues 2 numrxqueues 2 type veth peer name wire0 numtxqueues 1");
+    ip("link set nic0 up");
+    ip("link set wire0 up");
+    let queues = |wanted, queues| open("nic0", &Options { kind: wanted, queues, ..Options::default() }).unwrap();
+    for wanted in [Wanted::Xdp, Wanted::Packet] {
+        assert_eq!(queues(wanted, None).len(), 2);
+        let one = queues(wanted, Some(1));
+        assert_eq!((one.len(), one[0].notes().len()), (1, usize::from(wanted == Wanted::Xdp)), "{:?}", one[0].notes());
+    }
+}
+
+#[test]
+fn fewer_queues_than_the_other_end_sends_by_are_refused_with_the_reason() {
+    if !is_inside("queues::fewer_queues_than_the_other_end_sends_by_are_refused_with_the_reason") {
+        return;
+    }
+    ip("link add nic0 numtxqueues 2 numrxqueues 2 type veth peer name wire0 numtxqueues 2 numrxqueues 2");
+    let ports = open("nic0", &Options { queues: Some(1), ..Options::default() }).unwrap();
+    assert_eq!(ports[0].kind(), PortKind::PacketRing);
+    assert!(ports[0].refused()[1].why.contains("other end"), "{:?}", ports[0].refused());
+}
+
+#[test]
 fn frames_of_a_queue_without_a_port_go_to_the_host() {
     if !is_inside("queues::frames_of_a_queue_without_a_port_go_to_the_host") {
         return;
@@ -117,6 +144,7 @@ fn more_queues_than_an_interface_can_have_are_refused_with_the_reason() {
         return;
     }
     veth(0, " numrxqueues 1");
+    assert_eq!(open("nic0", &Options { kind: Wanted::Xdp, ..Options::default() }).unwrap().len(), 1);
     let options = Options { kind: Wanted::Auto, queues: Some(3), ..Options::default() };
     let ports = open("nic0", &options).unwrap();
     assert_eq!((ports.len(), ports[0].kind()), (3, PortKind::PacketRing));

@@ -60,7 +60,7 @@ pub fn row(name: &str, program: &str, socket: &str, arguments: &Arguments, nic: 
     let kind = opened[0].trim_start_matches("nic0: ").split(',').next().unwrap_or_default().to_owned();
     let (stop, before, begun) = (AtomicBool::new(false), cpu_time(child.id()), Instant::now());
     let (offered, sender_cpu) = std::thread::scope(|scope| {
-        let sending = scope.spawn(|| run_sender(arguments.length, arguments.cores[1], &stop));
+        let sending = scope.spawn(|| run_sender("wire0", arguments.length, arguments.cores[1], &stop));
         std::thread::sleep(Duration::from_secs_f64(arguments.seconds));
         stop.store(true, Relaxed);
         sending.join().expect("the sender ends")

@@ -3,7 +3,7 @@
 use crate::lab::{Pair, SoftirqThreads, enter, ip, received};
 use crate::nic;
 use clap::Parser;
-use sluice_ports::{BusyPoll, Meta, Options, Port, Sender, Wanted, open, thread, wait};
+use sluice_ports::{BusyPoll, Meta, Options, Port, PortKind, Sender, Wanted, open, thread, wait};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -154,9 +154,9 @@ fn frame(length: usize, flow: u16) -> Vec<u8> {
 }
 
 /// Sends until it is told to stop: frames, and CPU time.
-pub fn run_sender(length: usize, core: usize, stop: &AtomicBool) -> (u64, Duration) {
+pub fn run_sender(into: &str, length: usize, core: usize, stop: &AtomicBool) -> (u64, Duration) {
     thread::pin(core).expect("the core is there");
-    let mut sender = Sender::open("wire0", 512).expect("the sender opens");
+    let mut sender = Sender::open(into, 512).expect("the sender opens");
     let frames: Vec<_> = (0..FLOWS).map(|flow| frame(length, flow)).collect();
     let (mut sent, before) = (0, thread::cpu_time());
     while !stop.load(Relaxed) {
@@ -168,6 +168,8 @@ pub fn run_sender(length: usize, core: usize, stop: &AtomicBool) -> (u64, Durati
 
 /// Runs a row; `done` counts the frames where there is no loop.
 fn row(name: &str, arguments: &Arguments, port: Option<Port>, what: What, done: impl Fn() -> u64) -> Row {
+    // What is sent into a TAP device comes out at its reader.
+    let into = if port.as_ref().is_some_and(|port| port.kind() == PortKind::Tap) { "tap0" } else { "wire0" };
     let (stop, softirqs) = (AtomicBool::new(false), SoftirqThreads::find());
     let kind = port.as_ref().map_or_else(|| "kernel".to_owned(), |port| port.kind().to_string());
     let (softirq_before, done_before, begun) = (softirqs.cpu_time(), done(), Instant::now());
@@ -175,7 +177,7 @@ fn row(name: &str, arguments: &Arguments, port: Option<Port>, what: What, done: 
         let stop = &stop;
         let (loop_core, sender_core) = (arguments.cores[0], arguments.cores[1]);
         let looping = port.map(|port| scope.spawn(move || run_loop(port, what, loop_core, arguments.idle, stop)));
-        let sending = scope.spawn(move || run_sender(arguments.length, sender_core, stop));
+        let sending = scope.spawn(move || run_sender(into, arguments.length, sender_core, stop));
         std::thread::sleep(Duration::from_secs_f64(arguments.seconds));
         stop.store(true, Relaxed);
         let sent = sending.join().expect("the sender ends");
@@ -231,13 +233,15 @@ pub fn main() {
         ("AF_XDP busy", Wanted::Xdp, Some(BusyPoll { microseconds: 20, frames: 64 })),
         ("AF_XDP generic", Wanted::XdpGeneric, None),
         ("AF_PACKET", Wanted::Packet, None),
+        ("TAP", Wanted::Tap, None),
     ];
     for (name, wanted, busy_poll) in kinds {
         for (what, suffix) in [(What::Drop, "drop"), (What::SendBack, "back")] {
             add(&format!("{name} {suffix}"), &|name| {
                 let _pair = Pair::new(0, arguments.mtu);
                 let options = Options { kind: wanted, busy_poll, slots: arguments.slots, ..Options::default() };
-                let port = open("nic0", &options).unwrap_or_else(|e| panic!("{e}")).remove(0);
+                let interface = if wanted == Wanted::Tap { "tap0" } else { "nic0" };
+                let port = open(interface, &options).unwrap_or_else(|e| panic!("{e}")).remove(0);
                 row(name, &arguments, Some(port), what, || 0)
             });
         }

@@ -10,10 +10,6 @@ use crate::sys::{self, socket};
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Bytes of `struct virtio_net_hdr`: what the kernel tells of a frame in front of it, and we of one to be sent.
-const VNET_BYTES: usize = 10;
-/// Bit of that: the frame's checksum is to be completed.
-const NEEDS_CHECKSUM: u8 = 1;
 /// Least bytes of a block, which holds slots.
 const BLOCK_BYTES: usize = 1 << 16;
 

@@ -1,11 +1,12 @@
 //! The ring that receives.
 
-use super::{NEEDS_CHECKSUM, Tried, VNET_BYTES, bind, open, request, said, set, whole_blocks};
+use super::{Tried, bind, open, request, said, set, whole_blocks};
 use crate::drops::PortDrops;
 use crate::mapped::Mapping;
 use crate::port::Meta;
 use crate::segments::Segments;
 use crate::sys::socket;
+use crate::told::{TOLD_BYTES, Told};
 use crate::{checksum, tag};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering::{Acquire, Release};
@@ -13,29 +14,12 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 /// Bytes kept free in front of a frame, beside what the kernel does itself: for a tag. A multiple of 16.
 const RESERVE_BYTES: usize = 16;
 /// Bytes of a slot in front of its frame, at most: its header, an address, what is told of the frame, the reserve.
-const FRONT_BYTES: usize = 80 + VNET_BYTES + RESERVE_BYTES;
+const FRONT_BYTES: usize = 80 + TOLD_BYTES + RESERVE_BYTES;
 
 /// Bytes of the largest packet that the kernel has, with what is told of it.
-const LARGE_BYTES: usize = VNET_BYTES + 65_536 + 64;
+const LARGE_BYTES: usize = TOLD_BYTES + 65_536 + 64;
 /// Bytes of large packets that wait beside the ring.
 const LARGE_WAITING_BYTES: i32 = 16 << 20;
-
-/// What the kernel tells in front of a frame.
-struct Told {
-    flags: u8,
-    /// Kind of a packet that is to be cut; 0 of a frame.
-    merged: u8,
-    size: usize,
-    start: usize,
-    offset: usize,
-}
-
-impl Told {
-    fn of(bytes: &[u8]) -> Self {
-        let word = |at: usize| usize::from(u16::from_ne_bytes([bytes[at], bytes[at + 1]]));
-        Self { flags: bytes[0], merged: bytes[1], size: word(4), start: word(6), offset: word(8) }
-    }
-}
 
 /// An open ring.
 #[derive(Debug)]
@@ -148,12 +132,12 @@ impl ReceiveRing {
     fn take(&mut self, at: usize, status: u32, take: &mut impl FnMut(&[u8], &Meta)) -> bool {
         let header: libc::tpacket2_hdr = self.memory.read(at);
         let (mac, mut length) = (usize::from(header.tp_mac), header.tp_snaplen as usize);
-        if mac < VNET_BYTES || mac + length > self.slot_bytes {
+        if mac < TOLD_BYTES || mac + length > self.slot_bytes {
             self.drops.invalid_descriptor += 1;
             return false;
         }
         let mut begin = at + mac;
-        let told = Told::of(self.memory.slice(begin - VNET_BYTES, VNET_BYTES));
+        let told = Told::of(self.memory.slice(begin - TOLD_BYTES, TOLD_BYTES));
         let kind = (status & libc::TP_STATUS_VLAN_TPID_VALID != 0).then_some(header.tp_vlan_tpid);
         let tag = (status & libc::TP_STATUS_VLAN_VALID != 0).then(|| tag::bytes(kind, header.tp_vlan_tci));
         let stamp_ns = u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec);
@@ -170,8 +154,8 @@ impl ReceiveRing {
             self.drops.receive_oversize += u64::from(!is_taken);
             return false;
         }
-        if told.flags & NEEDS_CHECKSUM != 0 {
-            checksum::complete_at(self.memory.slice_mut(begin, length), told.start, told.offset);
+        if let Some((start, offset)) = told.checksum {
+            checksum::complete_at(self.memory.slice_mut(begin, length), start, offset);
         }
         if let Some(tag) = tag
             && length >= tag::MACS_BYTES
@@ -187,8 +171,8 @@ impl ReceiveRing {
     /// Reads a packet that is larger than a slot, whose beginning the slot has, from the socket; whether it is one that can
     /// be cut.
     fn take_large(&mut self, begin: usize, length: usize) -> bool {
-        let Ok(count @ VNET_BYTES..) = socket::read(&self.socket, &mut self.large) else { return false };
-        let (told, packet) = self.large[..count].split_at(VNET_BYTES);
+        let Ok(count @ TOLD_BYTES..) = socket::read(&self.socket, &mut self.large) else { return false };
+        let (told, packet) = self.large[..count].split_at(TOLD_BYTES);
         // Cores may queue two packets in another order than they took slots in. The tag is the slot's: it must not get to
         // another's packet.
         if packet.get(..length) != Some(self.memory.slice(begin, length)) {

@@ -1,9 +1,10 @@
 //! The ring that sends.
 
-use super::{NEEDS_CHECKSUM, Tried, VNET_BYTES, bind, open, request, said, set, whole_blocks};
+use super::{Tried, bind, open, request, said, set, whole_blocks};
 use crate::drops::PortDrops;
 use crate::mapped::Mapping;
 use crate::sys::socket;
+use crate::told::{self, TOLD_BYTES};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -37,7 +38,7 @@ impl SendRing {
         // A slot that cannot be sent is passed over instead of stopping the ring.
         set(&socket, libc::PACKET_LOSS, 1, "PACKET_LOSS")?;
         set(&socket, libc::PACKET_QDISC_BYPASS, 1, "PACKET_QDISC_BYPASS")?;
-        let slot_bytes = (FRAME_AT + VNET_BYTES + longest).next_power_of_two();
+        let slot_bytes = (FRAME_AT + TOLD_BYTES + longest).next_power_of_two();
         let slots = whole_blocks(slots, slot_bytes);
         socket::set(&socket, libc::SOL_PACKET, libc::PACKET_TX_RING, &request(slots, slot_bytes))
             .map_err(said("PACKET_TX_RING"))?;
@@ -73,22 +74,15 @@ impl SendRing {
     pub fn send(&mut self, parts: &[&[u8]], length: usize) -> bool {
         // No offloads; all of the frame is its header, so that the kernel copies it as a whole: it would point into the ring
         // otherwise, and most receivers copy that once more, in pieces.
-        let mut told = [0; VNET_BYTES];
-        told[2..4].copy_from_slice(&(length as u16).to_ne_bytes());
-        self.send_told(parts, length, told)
+        self.send_told(parts, length, told::all_header(length))
     }
 
     /// The same of a frame whose checksum from `start` on is to be completed in the field `offset` bytes behind.
     pub fn send_partial(&mut self, frame: &[u8], start: u16, offset: u16) -> bool {
-        let mut told = [0; VNET_BYTES];
-        told[0] = NEEDS_CHECKSUM;
-        told[2..4].copy_from_slice(&(frame.len() as u16).to_ne_bytes());
-        told[6..8].copy_from_slice(&start.to_ne_bytes());
-        told[8..].copy_from_slice(&offset.to_ne_bytes());
-        self.send_told(&[frame], frame.len(), told)
+        self.send_told(&[frame], frame.len(), told::partial(frame.len(), start, offset))
     }
 
-    fn send_told(&mut self, parts: &[&[u8]], length: usize, told: [u8; VNET_BYTES]) -> bool {
+    fn send_told(&mut self, parts: &[&[u8]], length: usize, told: [u8; TOLD_BYTES]) -> bool {
         if self.used == self.slots {
             self.reclaim();
             if self.used == self.slots {
@@ -96,13 +90,13 @@ impl SendRing {
             }
         }
         let at = self.next * self.slot_bytes;
-        self.memory.slice_mut(at + FRAME_AT, VNET_BYTES).copy_from_slice(&told);
-        let mut to = at + FRAME_AT + VNET_BYTES;
+        self.memory.slice_mut(at + FRAME_AT, TOLD_BYTES).copy_from_slice(&told);
+        let mut to = at + FRAME_AT + TOLD_BYTES;
         for part in parts {
             self.memory.slice_mut(to, part.len()).copy_from_slice(part);
             to += part.len();
         }
-        self.memory.write(at + 4, (VNET_BYTES + length) as u32);
+        self.memory.write(at + 4, (TOLD_BYTES + length) as u32);
         self.memory.word(at).store(libc::TP_STATUS_SEND_REQUEST, Release);
         self.next = (self.next + 1) % self.slots;
         self.used += 1;

@@ -45,6 +45,12 @@ pub fn flags(name: &str) -> io::Result<i32> {
     ask(name, libc::SIOCGIFFLAGS, 0i16).map(i32::from)
 }
 
+/// Whether its frames begin with an Ethernet header.
+pub fn is_ethernet(name: &str) -> io::Result<bool> {
+    let address: [u16; 8] = ask(name, libc::SIOCGIFHWADDR, [0; 8])?;
+    Ok(matches!(address[0], libc::ARPHRD_ETHER | libc::ARPHRD_LOOPBACK))
+}
+
 /// Sets it up.
 pub fn set_up(name: &str) -> io::Result<()> {
     let flags = flags(name)? as i16;
@@ -175,6 +181,12 @@ pub fn join_tap(fd: &OwnedFd, name: &str, flags: i16) -> io::Result<String> {
     call(fd, libc::TUNSETIFF, &mut request)?;
     let end = request.name.iter().position(|b| *b == 0).unwrap_or(0);
     Ok(String::from_utf8_lossy(&request.name[..end]).into_owned())
+}
+
+/// Says how many bytes of `struct virtio_net_hdr` stand in front of each frame.
+pub fn set_tap_header(fd: &OwnedFd, bytes: i32) -> io::Result<()> {
+    // SAFETY: the pointer is to a live number, which is only read.
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETVNETHDRSZ, &raw const bytes) }).map(drop)
 }
 
 /// Says which offloads the reader of a TAP device takes (`TUN_F_*`); with none, the kernel finishes each frame before.

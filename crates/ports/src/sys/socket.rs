@@ -58,8 +58,8 @@ pub fn read(fd: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     checked_length(unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) })
 }
 
-/// Most parts of one frame in [`write`].
-pub const MAX_PARTS: usize = 8;
+/// Most parts in [`write`]: those of a frame, and what is told of it in front.
+pub const MAX_PARTS: usize = 9;
 
 /// Writes several parts as one; at most [`MAX_PARTS`].
 pub fn write(fd: &OwnedFd, parts: &[&[u8]]) -> io::Result<usize> {

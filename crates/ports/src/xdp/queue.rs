@@ -86,7 +86,7 @@ impl Queue {
         let chunk = if options.longest + TAG_MARK_BYTES <= (2048 - KERNEL_HEADROOM) as usize { 2048 } else { 4096 };
         let fill_slots = options.slots * 2;
         let chunks = fill_slots + options.slots;
-        let memory = Mapping::anonymous((chunks * chunk) as usize).map_err(said("memory for frames"))?;
+        let memory = Mapping::anonymous(chunks as usize * chunk as usize).map_err(said("memory for frames"))?;
         let socket = socket::open(libc::AF_XDP, libc::SOCK_RAW, 0).map_err(said("AF_XDP (needs CAP_NET_RAW)"))?;
         let register = libc::xdp_umem_reg {
             addr: memory.address(),
