@@ -53,8 +53,8 @@ impl Stack {
             // Lengths that are known need no call of memset: most frames are short.
             let memory = &mut self.memory[..(frame + 1) * STRIDE];
             match BYTES - usize::from(*low) {
-                ..=128 => clear::<128>(memory),
-                ..=256 => clear::<256>(memory),
+                0..=128 => clear::<128>(memory),
+                129..=256 => clear::<256>(memory),
                 _ => clear::<BYTES>(memory),
             }
             *low = BYTES as u16;
