@@ -8,7 +8,7 @@ from project import ROOT
 
 EXECUTABLE = "all"
 # Crates with examples in their documentation, which are tests.
-DOCUMENTED = ("packet",)
+DOCUMENTED = ("jit", "packet")
 
 
 def by_module(executable: Path) -> dict[str, list[str]]:
