@@ -84,3 +84,25 @@ pub(super) fn may_go_round(insn: Insn) -> bool {
         _ => JUMPS.contains(&insn.class()) && insn.off < 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::insn::helper_number;
+
+    #[test]
+    fn what_goes_round_may_run_long_and_what_goes_on_may_not() {
+        let jump = |op, off| Insn { op, off, ..Insn::default() };
+        // `goto`, `if r == imm`, `if w == imm`.
+        for op in [0x05, 0x15, 0x16] {
+            assert!(may_go_round(jump(op, -1)) && !may_go_round(jump(op, 0)) && !may_go_round(jump(op, 9)), "{op:x}");
+        }
+        // `gotol` says its distance in the immediate, arithmetic has none.
+        let far = |imm| Insn { op: 0x06, imm, ..Insn::default() };
+        assert!(may_go_round(far(-1)) && !may_go_round(far(1)) && !may_go_round(jump(0x07, -1)));
+        let call = |src, imm| Insn { op: CALL, src, imm, ..Insn::default() };
+        let helper = |name| call(pseudo::HELPER, helper_number(name).unwrap());
+        assert!(["loop", "tail_call", "for_each_map_elem"].into_iter().all(|name| may_go_round(helper(name))));
+        assert!(!may_go_round(helper("map_lookup_elem")) && !may_go_round(call(pseudo::LOCAL, -5)));
+    }
+}

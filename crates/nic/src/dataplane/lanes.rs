@@ -136,3 +136,86 @@ impl Lanes {
         self.turns.charge(module.into(), ns.min(u32::MAX.into()) as u32, empty);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_formats::target::DEFAULT;
+    use std::borrow::Cow;
+
+    fn packet(module: u8, bytes: usize) -> Box<Packet> {
+        let mut packet = Box::<Packet>::default();
+        packet.begin(Cow::Owned(vec![0; bytes]), false);
+        packet.module = module;
+        packet
+    }
+
+    /// Gives each module's lane so many packets.
+    fn filled(modules: &[u8], packets: usize) -> Lanes {
+        let mut lanes = Lanes::new(&DEFAULT);
+        modules.iter().for_each(|module| (0..packets).for_each(|_| lanes.push(packet(*module, 60))));
+        lanes
+    }
+
+    #[test]
+    fn time_is_shared_by_quantum_however_long_packets_take() {
+        // Nanoseconds of a packet, and quantum; the first one loops to its limit.
+        let tenants = [(3, 100_000, 1500), (7, 300, 1500), (63, 1_000, 3000)];
+        let mut lanes = filled(&[3, 7, 63], 1000);
+        let mut time = [0u64; 64];
+        let (mut longest_wait, mut waited) = (0, 0);
+        for _ in 0..2_000 {
+            let of = |module: u8| tenants.iter().find(|t| t.0 == module).copied().unwrap();
+            let module = lanes.next(|module| of(module).2).unwrap();
+            lanes.pop(module).unwrap();
+            // The lanes are never empty.
+            lanes.push(packet(module, 60));
+            lanes.charge(module, of(module).1);
+            time[usize::from(module)] += of(module).1;
+            waited = if module == 7 { 0 } else { waited + of(module).1 };
+            longest_wait = longest_wait.max(waited);
+        }
+        let quantum = |bytes: u64| u64::from(NS_PER_BYTE) * bytes;
+        // One packet of the long one and a turn of the other, in its place and once more.
+        assert!(longest_wait <= 2 * (100_000 + quantum(3000) + 1_000), "{longest_wait} ns");
+        let (short, long, double) = (time[7], time[3], time[63]);
+        assert!(short.abs_diff(long) <= 100_000 + quantum(1500), "{short} and {long} ns");
+        assert!(double.abs_diff(2 * short) <= 100_000 + 2 * quantum(3000), "{double} and twice {short} ns");
+    }
+
+    #[test]
+    fn a_tenant_that_was_away_has_no_time_saved_up() {
+        let mut lanes = filled(&[1, 2], 2);
+        for _ in 0..2 {
+            let module = lanes.next(|_| 1500).unwrap();
+            lanes.pop(module).unwrap();
+            lanes.charge(module, 1_000_000);
+        }
+        // Both owe 988 us; who comes anew is served at once, and no longer than a turn.
+        lanes.push(packet(5, 60));
+        assert_eq!(lanes.next(|_| 1500), Some(5));
+        lanes.pop(5).unwrap();
+        lanes.charge(5, 1_000);
+        lanes.push(packet(5, 60));
+        assert_eq!(lanes.next(|_| 1500), Some(5), "the others still owe");
+    }
+
+    #[test]
+    fn a_lane_is_full_by_packets_and_by_bytes_and_no_other_lane_with_it() {
+        let mut lanes = filled(&[9], PACKETS);
+        assert_eq!((lanes.room(9, 60), lanes.room(8, 60)), (Err(Reason::OverShare), Ok(())));
+        assert_eq!(lanes.packets_of(9), PACKETS as u64);
+        lanes.pop(9).unwrap();
+        assert_eq!(lanes.room(9, 60), Ok(()));
+        let mut long = Lanes::new(&DEFAULT);
+        let mut count = 0;
+        while long.room(0, 9_216).is_ok() {
+            long.push(packet(0, 9_216));
+            count += 1;
+        }
+        assert_eq!(count, BYTES / 9_216);
+        (0..count).for_each(|_| assert!(long.pop(0).is_some()));
+        assert!(long.is_empty() && long.pop(0).is_none() && long.next(|_| 1).is_none());
+        assert_eq!(long.room(0, BYTES), Ok(()), "all bytes were given back");
+    }
+}
