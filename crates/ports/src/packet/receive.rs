@@ -173,8 +173,7 @@ impl ReceiveRing {
     fn take_large(&mut self, begin: usize, length: usize) -> bool {
         let Ok(count @ TOLD_BYTES..) = socket::read(&self.socket, &mut self.large) else { return false };
         let (told, packet) = self.large[..count].split_at(TOLD_BYTES);
-        // Cores may queue two packets in another order than they took slots in. The tag is the slot's: it must not get to
-        // another's packet.
+        // Slot and packet belong together by their order. The tag is the slot's: it must not get to another's packet.
         if packet.get(..length) != Some(self.memory.slice(begin, length)) {
             return false;
         }
