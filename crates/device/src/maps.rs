@@ -111,6 +111,12 @@ pub trait Maps {
     /// Takes what the module's programs told since the last call, in order.
     fn take_events(&mut self, module: u8) -> Vec<ProgramEvent>;
 
+    /// What the owner of a module's program should know of how it runs here: a text each.
+    fn remarks(&mut self, module: u8) -> Vec<String> {
+        let _ = module;
+        Vec::new()
+    }
+
     /// What the module's programs came to since it has had one, over replacements.
     fn counts(&mut self, module: u8) -> Result<ProgramCounts, DeviceError>;
 

@@ -388,6 +388,11 @@ impl Maps for XdpEngine {
         Ok(())
     }
 
+    fn remarks(&mut self, module: u8) -> Vec<String> {
+        let generation = self.current(module) as u8;
+        self.interpreted(module, generation).to_vec()
+    }
+
     fn counts(&mut self, module: u8) -> Result<ProgramCounts, DeviceError> {
         Ok(self.module(module)?.counts.clone())
     }

@@ -103,6 +103,13 @@ impl Nic {
     pub fn start(&self, device: &mut dyn Device) -> Result<Linker, Failure> {
         let mut linker = sluice_control::linker(self.target, device.capabilities()).with_secrets(self.secrets);
         bring_up(&self.config, device, &mut linker).map_err(failed)?;
+        if let Ok(maps) = device.maps() {
+            for tenant in linker.tenants() {
+                for remark in maps.remarks(tenant.module) {
+                    printable::tell(printable::message(&format!("note: tenant `{}`: {remark}", tenant.spec.name)));
+                }
+            }
+        }
         Ok(linker)
     }
 
