@@ -286,3 +286,7 @@ impl Core {
         self.held.is_empty() && self.queues.ready() == 0 && self.lanes.is_empty() && self.loads.is_empty()
     }
 }
+
+#[cfg(test)]
+#[path = "core_tests.rs"]
+mod tests;
