@@ -252,3 +252,31 @@ pub trait Engine: fmt::Debug {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_that_begins_has_nothing_of_the_one_before() {
+        let mut used = Packet {
+            id: 9,
+            module: 3,
+            tenant: 4,
+            tci: 5,
+            stamped: Stamped { generation: 1, system_generation: 1 },
+            conform: true,
+            frame: Frame::new(vec![7; 200], false),
+            route: Route { destinations: 0xff, queue: 9, tags: [1; 8] },
+            given: vec![1, 2],
+            ..Packet::default()
+        };
+        for bytes in [Cow::Borrowed([8; 60].as_slice()), Cow::Owned(vec![8; 60])] {
+            used.begin(bytes, false);
+            assert_eq!(
+                format!("{used:?}"),
+                format!("{:?}", Packet { frame: Frame::new(vec![8; 60], false), ..Packet::default() })
+            );
+        }
+    }
+}

@@ -5,8 +5,8 @@ use crate::dataplane::lanes::Counted;
 use crate::dataplane::out::Events;
 use crate::engines;
 use sluice_device::{Event, Route, Verdict};
-use sluice_formats::limits::FORMAT_VERSION;
-use sluice_formats::rows::{PortPolicyRow, VlanRow};
+use sluice_formats::limits::{COST_FRACTION_BITS, FORMAT_VERSION};
+use sluice_formats::rows::{PortPolicyRow, RateRow, VlanRow};
 use sluice_formats::target::DEFAULT;
 use sluice_formats::{Node, Reason, Row};
 use sluice_object::Step;
@@ -110,4 +110,27 @@ fn a_lane_that_is_full_is_counted_for_its_tenant_alone() {
     let Some(Event::Outcome(outcome)) = events.pop_front() else { panic!("{events:?}") };
     assert_eq!(outcome.verdict, Verdict::Dropped { reason: Reason::OverShare, destination: None });
     assert_eq!((outcome.module, core.in_flight(1), core.in_flight(2), events.len()), (1, offered - 1, 1, 0));
+}
+
+#[test]
+fn a_tenant_beyond_its_rate_loses_packets_until_time_has_passed() {
+    let (mut core, mut events) = (core(), VecDeque::new());
+    // 60 bytes, without the tag, cost 60 ticks; two are within the burst.
+    let rate = RateRow { cost_per_byte: 1 << COST_FRACTION_BITS, burst: 60 };
+    core.tables.write(Node::Stamp, Table::Rate, 1, &rate.pack().unwrap());
+    let mut reasons = |core: &mut Core, now: u64| {
+        core.elapse(now);
+        for _ in 0..3 {
+            arrive(core, &mut events, 1);
+        }
+        serve(core, &mut events);
+        let dropped = events.drain(..).map(|event| match event {
+            Event::Outcome(outcome) => outcome.verdict == Verdict::Dropped { reason: Reason::Rate, destination: None },
+            Event::OpDone { .. } => panic!("no load"),
+        });
+        dropped.collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(&mut core, 1_000), [false, false, true]);
+    assert_eq!(reasons(&mut core, 1_059), [true, true, true]);
+    assert_eq!(reasons(&mut core, 1_060), [false, true, true]);
 }
