@@ -60,6 +60,40 @@ fn runs_are_the_same_each_time() {
 }
 
 #[test]
+fn programs_as_machine_code_do_what_the_interpreter_does() {
+    let folder = Folder::new();
+    let run = |switch: &str| {
+        let arguments = ["xdp", "run", FIREWALL, "--in", CAPTURE, "--json", "--jit", switch];
+        let mut run = json(&folder.sluice(&arguments).ok());
+        run["programs"][0]["packets_per_second"] = Value::Null;
+        run
+    };
+    assert_eq!(run("on"), run("off"));
+}
+
+#[test]
+fn a_bench_says_what_a_packet_costs() {
+    let folder = Folder::new();
+    let bench = |more: &[&str]| {
+        let arguments = [&["xdp", "bench", FIREWALL, "--repeat", "1000", "--json"], more].concat();
+        json(&folder.sluice(&arguments).ok())["programs"][0].clone()
+    };
+    let on = bench(&["--in", CAPTURE]);
+    assert_eq!((&on["packets"], &on["frames"], &on["faults"]), (&1000.into(), &64.into(), &0.into()));
+    assert!(on["interpreter_ns"].as_f64().unwrap() > 0.0 && on["kernel_ns"].is_null(), "{on}");
+    if cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        assert!(on["jit_ns"].as_f64().unwrap() > 0.0 && on["jit_code_bytes"].as_u64().unwrap() > 100, "{on}");
+        assert_eq!((&on["jit_same"], &on["jit_refused"]), (&true.into(), &Value::Null));
+    }
+    let off = bench(&["--jit", "off"]);
+    assert_eq!((&off["jit_ns"], &off["frames"]), (&Value::Null, &1.into()));
+    let text = folder.sluice(&["xdp", "bench", DROP, "--repeat", "100"]).ok();
+    assert!(text.contains("interpreter") && text.contains("instructions a packet"), "{text}");
+    let refused = folder.sluice(&["xdp", "bench", DROP, "--packet", "0011"]);
+    assert!(refused.code == 2 && refused.err.contains("expected 14 or more"), "{}", refused.err);
+}
+
+#[test]
 fn check_lists_programs_maps_and_helpers() {
     let folder = Folder::new();
     let text = folder.sluice(&["xdp", "check", FIREWALL]).ok();

@@ -5,6 +5,7 @@
 
 use crate::bind::Row;
 use crate::machine::Program;
+use sluice_ebpf::analysis::MAX_BUFFER;
 use sluice_ebpf::insn::AtomicOp;
 use sluice_ebpf::vm::native::Native;
 use sluice_ebpf::vm::{Cpu, Machine};
@@ -56,8 +57,12 @@ type Code = extern "C" fn(*mut Frame<'_, '_>, u64, u64, u64, u64, u64) -> Pair;
 /// The program that runs, if it is this one with these maps: no other may run by its code.
 #[inline]
 pub fn ready(program: &Program, cpu: &mut Cpu<'_>) -> bool {
-    // Code takes for granted that there is a copy of each value for the processor that it runs on.
-    program.stamp == cpu.stamp() && cpu.world.cpu < cpu.maps.cpus() && program.maps.ready(cpu.maps)
+    // Code takes for granted that there is a copy of each value for the processor that it runs on, and what the analysis says
+    // holds of packets up to a length.
+    program.stamp == cpu.stamp()
+        && cpu.world.cpu < cpu.maps.cpus()
+        && cpu.packet.end() <= MAX_BUFFER
+        && program.maps.ready(cpu.maps)
 }
 
 /// Runs the function at a slot to its end; by the interpreter if there is no code that is right for it.
@@ -92,6 +97,8 @@ fn ended(frame: &mut Frame<'_, '_>, status: u64) -> Result<(), FaultReason> {
     }
     // SAFETY: as in `run`.
     let cpu = unsafe { &mut *frame.cpu };
+    // Of all registers an exit reads r0.
+    cpu.registers[1..10].fill(0);
     cpu.at_exit().inspect_err(|_| cpu.faulted_at((status >> SLOT_SHIFT) as u32))
 }
 

@@ -4,6 +4,7 @@
 mod support;
 
 mod conformance;
+mod ends;
 mod engine;
 mod identity;
 mod memory;

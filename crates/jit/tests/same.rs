@@ -2,6 +2,7 @@
 
 use crate::support::{Twins, fill, image, packets, play, shipped, steps};
 use sluice_ebpf::Runtime;
+use sluice_ebpf::analysis::analyze;
 use sluice_ebpf::vm::Ingress;
 use sluice_formats::random::{Rng, test_seed};
 use std::path::PathBuf;
@@ -40,6 +41,7 @@ fn objects() -> Vec<PathBuf> {
 fn every_object_does_the_same_on_random_packets() {
     let mut rng = Rng::new(test_seed("jit_objects"));
     let (mut programs, mut refused, mut ran) = (0, 0, 0u64);
+    let (mut accesses, mut proven) = (0, 0);
     for path in objects() {
         let mut rng = rng.fork();
         let image = match image(&path) {
@@ -52,6 +54,11 @@ fn every_object_does_the_same_on_random_packets() {
         };
         let mut twins = Twins::new(image, Some(1 << 16));
         programs += twins.image.programs.len();
+        for program in &twins.image.programs {
+            let slots = analyze(&twins.image, program).slots;
+            accesses += slots.iter().filter(|at| at.access.is_some()).count();
+            proven += slots.iter().filter(|at| at.access.as_ref().is_some_and(|access| access.in_bounds)).count();
+        }
         refused += twins.refused.len();
         for refusal in &twins.refused {
             println!("{}: {refusal}", path.display());
@@ -72,6 +79,6 @@ fn every_object_does_the_same_on_random_packets() {
         }
         twins.compare_maps().unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     }
-    println!("{programs} programs, {refused} refused, {ran} packets");
+    println!("{programs} programs, {refused} refused, {ran} packets; {proven} of {accesses} accesses are proven");
     assert!(ran > 10_000 && refused * 20 < programs);
 }

@@ -53,5 +53,5 @@ fn five_thousand_instructions_are_compiled_in_time() {
     }
     println!("{slots} slots: {best:.1} ms, {bytes} bytes");
     // Without optimisation of the compiler itself, time says nothing.
-    assert!(cfg!(debug_assertions) || best < 100.0, "{best} ms");
+    assert!(cfg!(debug_assertions) || best < 250.0, "{best} ms");
 }

@@ -31,8 +31,10 @@ const USUAL: &str = "02000000000102000000000208004500003200000000401100000000000
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   sluice xdp bench programs/xdp/drop/drop.o --repeat 20000
-  sluice xdp bench programs/xdp/flow_filter/flow_filter.o --in programs/xdp/mixed.pcap --repeat 20000 --json
-  sluice xdp bench programs/xdp/header_filter/header_filter.o --in programs/xdp/mixed.pcap --repeat 20000 --kernel")]
+  sluice xdp bench programs/xdp/flow_filter/flow_filter.o --in programs/xdp/mixed.pcap \\
+    --repeat 20000 --json
+  sluice xdp bench programs/xdp/header_filter/header_filter.o --in programs/xdp/mixed.pcap \\
+    --repeat 20000 --frames 4 --kernel")]
 pub struct XdpBench {
     /// Object file that clang wrote for the target bpf
     object: PathBuf,
