@@ -284,4 +284,22 @@ mod tests {
         let (_, read) = reader.take().unwrap();
         assert_eq!((read.copy, read.first, read.last, reader.next_end()), ('a', 0, 4, Some(6)));
     }
+
+    /// A copy alone is read in one go: whose turn it is afterwards is as if each tick had been given.
+    #[test]
+    fn ticks_that_one_destination_has_alone_move_the_turn_as_single_ticks_do() {
+        for (alone, first) in [(0, 0), (1, 2), (3, 5), (4, 13), (7, 14), (2, 2)] {
+            for beats in [1, 2, 15, 16, 17, 40] {
+                let end = first + u64::from(beats);
+                let mut slots = Slots { ports: 4, hosts: 4, turn: 0 };
+                assert!((first..end).all(|tick| slots.next(tick, |d| d == alone) == Some(alone)));
+                let mut reader = Reader::new(Service::Shared, 4, 4);
+                reader.read_to(first);
+                reader.begin(alone, alone, beats);
+                reader.read_to(end);
+                assert!(reader.take().is_some_and(|(_, read)| (read.first, read.last) == (first, end - 1)));
+                assert_eq!(reader.slots.turn, slots.turn, "destination {alone} from tick {first}, {beats} beats");
+            }
+        }
+    }
 }
