@@ -49,6 +49,8 @@ pub(super) struct Core {
     /// Packets that an engine holds, by ID.
     held: HashMap<u32, Box<Packet>>,
     next_sequence: Vec<u32>,
+    /// Packets that are used again, with their boxes.
+    #[allow(clippy::vec_box, reason = "a packet moves by its pointer")]
     spare: Vec<Box<Packet>>,
 }
 

@@ -77,6 +77,9 @@ pub struct Written {
     pub packets: u64,
 }
 
+/// Both ends of an interface.
+type Ends = (Box<dyn Source>, Box<dyn Sink>);
+
 /// A pipe is asked again after this time.
 const AGAIN: Duration = Duration::from_micros(100);
 
@@ -112,11 +115,7 @@ impl Bindings {
 
     /// Opens an interface as it is said, or a TAP device, which is made where it is not there.
     #[cfg(all(feature = "live", target_os = "linux"))]
-    fn open_live(
-        &mut self,
-        name: &str,
-        how: Option<(SocketKind, Option<u32>)>,
-    ) -> Result<(Box<dyn Source>, Box<dyn Sink>), PortError> {
+    fn open_live(&mut self, name: &str, how: Option<(SocketKind, Option<u32>)>) -> Result<Ends, PortError> {
         let interface = super::interface::Interface::open(name, how)?;
         self.watches.push(interface.watch());
         self.interfaces.push(interface.clone());
@@ -124,11 +123,7 @@ impl Bindings {
     }
 
     #[cfg(not(all(feature = "live", target_os = "linux")))]
-    fn open_live(
-        &mut self,
-        name: &str,
-        _: Option<(SocketKind, Option<u32>)>,
-    ) -> Result<(Box<dyn Source>, Box<dyn Sink>), PortError> {
+    fn open_live(&mut self, name: &str, _: Option<(SocketKind, Option<u32>)>) -> Result<Ends, PortError> {
         Err(PortError::NotBuilt { name: name.to_owned() })
     }
 
