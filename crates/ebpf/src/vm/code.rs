@@ -218,7 +218,7 @@ fn op(kind: Kind, slot: u32, map: &dyn Fn(u32) -> Option<MapId>, first: &dyn Fn(
                 WideValue::Number(number) => number,
                 WideValue::Map(index) => u64::from(address::MAP_HANDLES + map(index)?.0),
                 WideValue::MapValue { map: index, offset } => u64::from(first(map(index)?)?) + u64::from(offset),
-                WideValue::Function(_) => u64::from(address::FUNCTIONS) + target as u64,
+                WideValue::Function(_) => u64::from(address::FUNCTIONS).wrapping_add(target as u64),
             };
             plain(Wide, dst, 0, 0, imm)
         }
