@@ -10,6 +10,7 @@ pub mod forward;
 mod loads;
 pub mod ports;
 pub mod queues;
+mod readback;
 pub mod replay;
 pub mod room;
 pub mod share;

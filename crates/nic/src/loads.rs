@@ -2,27 +2,17 @@
 
 use crate::tables::Tables;
 use sluice_device::{DeviceError, Footprint, OpId, StepError};
+use sluice_formats::address::control;
 use sluice_formats::{Node, Status, Table};
 use sluice_object::{Load, Step};
 use std::collections::VecDeque;
-
-/// What a step did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Done {
-    /// It must wait.
-    NotYet,
-    /// What it waited for is there.
-    Waited,
-    /// It wrote a row.
-    Wrote(Table, u32),
-}
 
 /// What a load has come to.
 pub(crate) enum Progress {
     /// Nothing could be done now.
     Waits,
-    /// A step was done.
-    Stepped(Done),
+    /// A step was done; with `snapshot` every counter is to be kept as it is now.
+    Stepped { snapshot: bool },
     /// The load has ended.
     Ended(OpId, Result<(), DeviceError>),
 }
@@ -84,13 +74,14 @@ impl Loads {
             }
             let pending = &mut self.queue[number];
             let Some(step) = pending.load.steps.get(pending.at) else { return self.end(number, Ok(())) };
+            let epoch = tables.control(control::EPOCH);
             match carry_out(step, tables, &is_inside) {
-                Ok(Done::NotYet) => pending.busy = matches!(step, Step::Write { .. }),
-                Ok(done) => {
+                Ok(false) => pending.busy = matches!(step, Step::Write { .. }),
+                Ok(true) => {
                     pending.at += 1;
                     pending.busy = false;
                     pending.ready_at = now + step_ticks.max(1);
-                    return Progress::Stepped(done);
+                    return Progress::Stepped { snapshot: tables.control(control::EPOCH) != epoch };
                 }
                 Err(error) => {
                     let failed = DeviceError::Step { label: pending.load.label.clone(), step: pending.at, error };
@@ -132,8 +123,8 @@ fn drained(tables: &Tables, module: u8, generation: u8) -> bool {
     !tables.module_exists(module) || tables.generation(module).in_flight[usize::from(generation & 1)] == 0
 }
 
-/// Does one step, or says what is wrong with it.
-fn carry_out(step: &Step, tables: &mut Tables, is_inside: impl Fn(u8) -> bool) -> Result<Done, StepError> {
+/// Does one step, if what it waits for is there: whether it is done, or what is wrong with it.
+fn carry_out(step: &Step, tables: &mut Tables, is_inside: impl Fn(u8) -> bool) -> Result<bool, StepError> {
     let exists = |module: u8, generation: u8, tables: &Tables| {
         if !tables.module_exists(module) {
             return Err(StepError::Module { found: module, max: tables.target().modules - 1 });
@@ -143,33 +134,32 @@ fn carry_out(step: &Step, tables: &mut Tables, is_inside: impl Fn(u8) -> bool) -
         }
         Ok(())
     };
-    let waited = |there: bool| if there { Done::Waited } else { Done::NotYet };
     let write = |tables: &mut Tables, node: Node, table: Table, index: u32, words: &[u32]| match tables
         .write(node, table, index, words)
     {
-        Status::Ok => Ok(Done::Wrote(table, index)),
-        Status::Busy => Ok(Done::NotYet),
+        Status::Ok => Ok(true),
+        Status::Busy => Ok(false),
         status => Err(StepError::Row { node, table, index, status }),
     };
     match step {
         Step::Write { node, table, index, words } => write(tables, *node, *table, *index, words),
-        Step::Barrier => Ok(Done::Waited),
+        Step::Barrier => Ok(true),
         Step::Commit { module, generation } => {
             exists(*module, *generation, tables)?;
             write(tables, Node::Stamp, Table::Generation, u32::from(*module), &[u32::from(*generation)])
         }
         Step::WaitDrained { module, generation } => {
             exists(*module, *generation, tables)?;
-            Ok(waited(drained(tables, *module, *generation)))
+            Ok(drained(tables, *module, *generation))
         }
         Step::WaitQueuesEmpty { module } => {
             exists(*module, 0, tables)?;
-            Ok(waited(!is_inside(*module)))
+            Ok(!is_inside(*module))
         }
         Step::Install { engine, module, generation, install } => {
             exists(*module, *generation, tables)?;
             tables.engines_mut().install(*engine, *module, *generation, install.as_ref())?;
-            Ok(Done::Waited)
+            Ok(true)
         }
     }
 }

@@ -4,13 +4,13 @@ use super::lanes::{Clock, Lanes};
 use super::out::Out;
 use crate::bank::CounterBank;
 use crate::forward;
-use crate::loads::{Done, Loads, Progress};
+use crate::loads::{Loads, Progress};
 use crate::queues::Queues;
 use crate::tables::Tables;
 use sluice_device::{DeviceError, Engines, OpId, Packet, Passed, Sent};
+use sluice_formats::Target;
 use sluice_formats::address::control;
 use sluice_formats::limits::{SEQUENCE_MASK, TAG_BYTES, TICK_BITS, packet_id};
-use sluice_formats::{Table, Target};
 use sluice_object::Load;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -256,21 +256,13 @@ impl Core {
             if self.loads.is_empty() {
                 return false;
             }
-            let epoch = self.tables.control(control::EPOCH);
             let (lanes, held, queues) = (&self.lanes, &self.held, &self.queues);
-            let is_inside = |module| {
-                queues.packets_of(module) + lanes.packets_of(module) > 0
-                    || held.values().any(|packet| packet.module == module)
-            };
+            let is_inside = |module| inside(lanes, held, queues, module) > 0;
             self.steps += 1;
             match self.loads.step(self.steps, 1, &mut self.tables, is_inside) {
                 Progress::Waits => return false,
-                Progress::Stepped(Done::Wrote(Table::Control, control::EPOCH)) => {
-                    if self.tables.control(control::EPOCH) != epoch {
-                        self.last_snapshot = self.bank.clone();
-                    }
-                }
-                Progress::Stepped(_) => {}
+                Progress::Stepped { snapshot: true } => self.last_snapshot = self.bank.clone(),
+                Progress::Stepped { snapshot: false } => {}
                 Progress::Ended(op, result) => ended(op, result),
             }
         }
@@ -279,14 +271,19 @@ impl Core {
 
     /// Packets of a module that are in the device.
     pub fn in_flight(&self, module: u8) -> u64 {
-        let held = self.held.values().filter(|packet| packet.module == module).count() as u64;
-        self.queues.packets_of(module) + self.lanes.packets_of(module) + held
+        inside(&self.lanes, &self.held, &self.queues, module)
     }
 
     /// Nothing is inside but packets behind blocked destinations and, where the entrance is stopped, those before it.
     pub fn is_idle(&self) -> bool {
         self.held.is_empty() && self.queues.ready() == 0 && self.lanes.is_empty() && self.loads.is_empty()
     }
+}
+
+/// Packets of a module in lanes, held by an engine, and in queues.
+fn inside(lanes: &Lanes, held: &HashMap<u32, Box<Packet>>, queues: &Queues, module: u8) -> u64 {
+    let held = held.values().filter(|packet| packet.module == module).count() as u64;
+    queues.packets_of(module) + lanes.packets_of(module) + held
 }
 
 #[cfg(test)]

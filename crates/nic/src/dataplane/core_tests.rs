@@ -8,7 +8,7 @@ use sluice_device::{Event, Route, Verdict};
 use sluice_formats::limits::{COST_FRACTION_BITS, FORMAT_VERSION};
 use sluice_formats::rows::{PortPolicyRow, RateRow, VlanRow};
 use sluice_formats::target::DEFAULT;
-use sluice_formats::{Node, Reason, Row};
+use sluice_formats::{Node, Reason, Row, Table};
 use sluice_object::Step;
 use std::collections::VecDeque;
 

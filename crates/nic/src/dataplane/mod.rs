@@ -13,17 +13,15 @@ mod out;
 
 use self::core::{Arrived, Core};
 use crate::engines::{self, Models};
-use crate::tables::check_address;
+use crate::readback::Readback;
 use lanes::Counted;
 use out::Events;
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{
-    Capabilities, Counters, Device, DeviceError, Engines, Event, Maps, Offer, OpId, ReadError, Rings, Waited, stop,
+    Capabilities, Counters, Device, DeviceError, Engines, Event, Maps, Offer, OpId, Rings, Waited, stop,
 };
-use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, info};
-use sluice_formats::limits::{FORMAT_VERSION, TICK_BITS, TICK_PS};
-use sluice_formats::message::Status;
-use sluice_formats::{EngineId, Node, Table, Target};
+use sluice_formats::limits::TICK_PS;
+use sluice_formats::{Node, Table, Target};
 use sluice_object::Load;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -116,17 +114,6 @@ impl DataPlane {
             }
         }
     }
-
-    fn info(&self, index: u32) -> u64 {
-        match index {
-            info::VERSION => u64::from(FORMAT_VERSION),
-            info::TARGET_HASH => u64::from(self.target().hash()),
-            info::TICKS => self.core.now & ((1 << TICK_BITS) - 1),
-            info::ENGINES => EngineId::set(self.capabilities.engines.iter().copied()).into(),
-            // No configuration ring, so no lost messages; no clock of its own, so no watchdog.
-            _ => 0,
-        }
-    }
 }
 
 impl Device for DataPlane {
@@ -192,19 +179,8 @@ impl Device for DataPlane {
     }
 
     fn read_row(&mut self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, DeviceError> {
-        let words = |value: u64| vec![value as u32, (value >> 32) as u32];
-        let core = &self.core;
-        let row = check_address(self.target(), node, table, index).and_then(|()| match table.access() {
-            Access::ReadWrite => core.tables.row(node, table, index),
-            Access::WriteOnly => Err(Status::WriteOnly),
-            _ if table.engine().is_some() => core.tables.read(node, table, index),
-            Access::ReadOnly => Ok(words(self.info(index))),
-            Access::Counter => {
-                let bank = if index >> SNAPSHOT_INDEX_BIT & 1 == 1 { &core.last_snapshot } else { &core.bank };
-                bank.value(node, table, index).map(words)
-            }
-        });
-        row.map_err(|status| DeviceError::Read { node, table: table.name(), index, error: ReadError::Status(status) })
+        let Core { tables, bank, last_snapshot, now, .. } = &self.core;
+        Readback { capabilities: &self.capabilities, tables, bank, last_snapshot, now: *now }.row(node, table, index)
     }
 
     fn rings(&mut self) -> Result<&mut dyn Rings, DeviceError> {

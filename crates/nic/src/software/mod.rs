@@ -14,20 +14,21 @@ pub use options::{Options, Service};
 
 use crate::bank::CounterBank;
 use crate::ends::{self, consumed, dropped};
-use crate::loads::{Done, Loads, Progress};
-use crate::tables::{Tables, check_address};
+use crate::loads::{Loads, Progress};
+use crate::readback::Readback;
+use crate::tables::Tables;
 use crate::{engines, forward};
 use egress::Egress;
 use ingress::{Arrival, Ports, Size};
 
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
 use sluice_device::{
-    Capabilities, Counters, Device, DeviceError, Engines, Event, Frame, Maps, Offer, OpId, Packet, Passed, ReadError,
-    Rings, Route, Sent, Stamped, Waited, stop,
+    Capabilities, Counters, Device, DeviceError, Engines, Event, Frame, Maps, Offer, OpId, Packet, Passed, Rings,
+    Route, Sent, Stamped, Waited, stop,
 };
-use sluice_formats::address::{Access, SNAPSHOT_INDEX_BIT, control, info};
-use sluice_formats::limits::{FORMAT_VERSION, SEQUENCE_MASK, TICK_BITS, TICK_PS, packet_id};
-use sluice_formats::{EngineId, Node, Table, Target};
+use sluice_formats::address::control;
+use sluice_formats::limits::{SEQUENCE_MASK, TICK_BITS, TICK_PS, packet_id};
+use sluice_formats::{Node, Table, Target};
 use sluice_object::Load;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -282,17 +283,12 @@ impl SoftwareNic {
         if self.loads.is_empty() {
             return;
         }
-        let epoch = self.tables.control(control::EPOCH);
         loop {
             let is_inside = |module| is_inside(&self.ports, &self.pipeline, &self.held, &self.egress, module);
             match self.loads.step(self.now, self.options.step_ticks, &mut self.tables, is_inside) {
                 Progress::Waits => return,
-                Progress::Stepped(Done::Wrote(Table::Control, control::EPOCH)) => {
-                    if self.tables.control(control::EPOCH) != epoch {
-                        self.last_snapshot = self.bank.clone();
-                    }
-                }
-                Progress::Stepped(_) => {}
+                Progress::Stepped { snapshot: true } => self.last_snapshot = self.bank.clone(),
+                Progress::Stepped { snapshot: false } => {}
                 Progress::Ended(op, result) => self.events.push_back(Event::OpDone { op, result }),
             }
         }
@@ -327,17 +323,6 @@ impl SoftwareNic {
             && self.held.is_empty()
             && self.egress.is_idle()
             && self.loads.is_empty()
-    }
-
-    fn info(&self, index: u32) -> u64 {
-        match index {
-            info::VERSION => u64::from(FORMAT_VERSION),
-            info::TARGET_HASH => u64::from(self.target().hash()),
-            info::TICKS => self.now & TICK_MASK,
-            info::ENGINES => EngineId::set(self.capabilities.engines.iter().copied()).into(),
-            // No ring, so no lost messages; no clock, so no watchdog.
-            _ => 0,
-        }
     }
 }
 
@@ -453,19 +438,8 @@ impl Device for SoftwareNic {
     }
 
     fn read_row(&mut self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, DeviceError> {
-        let target = self.target();
-        let words = |value: u64| vec![value as u32, (value >> 32) as u32];
-        let row = check_address(target, node, table, index).and_then(|()| match table.access() {
-            Access::ReadWrite => self.tables.row(node, table, index),
-            Access::WriteOnly => Err(sluice_formats::message::Status::WriteOnly),
-            _ if table.engine().is_some() => self.tables.read(node, table, index),
-            Access::ReadOnly => Ok(words(self.info(index))),
-            Access::Counter => {
-                let bank = if index >> SNAPSHOT_INDEX_BIT & 1 == 1 { &self.last_snapshot } else { &self.bank };
-                bank.value(node, table, index).map(words)
-            }
-        });
-        row.map_err(|status| DeviceError::Read { node, table: table.name(), index, error: ReadError::Status(status) })
+        let Self { capabilities, tables, bank, last_snapshot, now, .. } = &*self;
+        Readback { capabilities, tables, bank, last_snapshot, now: *now }.row(node, table, index)
     }
 
     fn rings(&mut self) -> Result<&mut dyn Rings, DeviceError> {
