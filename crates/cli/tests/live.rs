@@ -2,16 +2,19 @@
 //! so and checks nothing.
 #![cfg(target_os = "linux")]
 
+#[allow(dead_code, reason = "what the ports' own tests need more")]
+#[path = "../../ports/tests/lab.rs"]
+pub mod lab;
+
 use crate::common::Folder;
+use lab::{ip, veth};
 use sluice_packet::capture::read_all;
 use sluice_packet::notation::packet;
 use sluice_ports::{Options, Port, Wanted};
 use std::io::Read;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const INSIDE: &str = "SLUICE_TEST_IN_NAMESPACE";
 const PATIENCE: Duration = Duration::from_secs(20);
 const NIC: &str = r#"
 [device]
@@ -36,41 +39,14 @@ key = "none"
 default = { to = ["port1"] }
 "#;
 
-pub fn ip(arguments: &str) {
-    let output = Command::new("ip").args(arguments.split(' ')).output().expect("the command `ip` runs");
-    assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-pub fn veth(port: u8) {
-    ip(&format!("link add nic{port} type veth peer name wire{port}"));
-    ip(&format!("link set nic{port} up"));
-    ip(&format!("link set wire{port} up"));
-}
-
-/// Whether the test goes on in here; otherwise it has run in a namespace of its own, or cannot.
+/// Whether the test of this module goes on in here; otherwise it has run in a namespace of its own, or cannot.
 pub fn is_inside(module: &str, test: &str) -> bool {
-    if std::env::var_os(INSIDE).is_some() {
-        return true;
-    }
-    let permitted = Command::new("unshare").args(["--net", "ip", "link"]).output().is_ok_and(|o| o.status.success());
-    if !permitted || !Path::new("/dev/net/tun").exists() {
-        println!("{test}: skipped: needs `unshare --net`, `ip` and /dev/net/tun, as root");
-        return false;
-    }
-    let exe = std::env::current_exe().expect("the test has a path");
-    let name = format!("{module}::{test}");
-    let arguments = ["--net".as_ref(), exe.as_os_str(), "--exact".as_ref(), name.as_ref(), "--nocapture".as_ref()];
-    let output = Command::new("unshare").args(arguments).env(INSIDE, "1").output().expect("unshare runs");
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    // A name that no test has would pass, too.
-    assert!(output.status.success() && text.contains("1 passed"), "{text}");
-    false
+    lab::is_inside(&format!("{module}::{test}"))
 }
 
 /// The wire's end of an interface.
 pub fn wire(name: &str) -> Port {
-    let options = Options { kind: Wanted::Packet, queues: Some(1), ..Options::default() };
-    sluice_ports::open(name, &options).unwrap_or_else(|e| panic!("{e}")).remove(0)
+    lab::with(name, &Options { kind: Wanted::Packet, queues: Some(1), ..Options::default() })
 }
 
 fn send(port: &mut Port, frame: &[u8]) {
@@ -147,7 +123,7 @@ fn a_capture_beside_an_interface_gets_a_copy() {
     if !is_inside("live", "a_capture_beside_an_interface_gets_a_copy") {
         return;
     }
-    (0..2).for_each(veth);
+    (0..2).for_each(|port| veth(port, ""));
     let folder = Folder::new();
     folder.write("nic.toml", NIC);
     // First as the description says it, then as the command line does, in its place.
@@ -169,7 +145,7 @@ fn a_capture_is_written_while_the_nic_runs() {
     if !is_inside("live", "a_capture_is_written_while_the_nic_runs") {
         return;
     }
-    (0..2).for_each(veth);
+    (0..2).for_each(|port| veth(port, ""));
     let folder = Folder::new();
     folder.write("nic.toml", NIC);
     folder.write("copy.pcapng", "what was there");
@@ -194,7 +170,7 @@ fn interfaces_that_go_are_told_and_taken_up_again() {
     if !is_inside("live", "interfaces_that_go_are_told_and_taken_up_again") {
         return;
     }
-    (0..2).for_each(veth);
+    (0..2).for_each(|port| veth(port, ""));
     let folder = Folder::new();
     folder.write("nic.toml", NIC);
     let mut nic = Nic::start(&folder, &[]);
@@ -206,12 +182,12 @@ fn interfaces_that_go_are_told_and_taken_up_again() {
     nic.forwards();
     ip("link del nic0");
     nic.wait_for("interface `nic0` is gone");
-    veth(0);
+    veth(0, "");
     nic.wait_for("interface `nic0` is back");
     nic.forwards();
     ip("link del nic1");
     nic.wait_for("interface `nic1` is gone");
-    veth(1);
+    veth(1, "");
     nic.forwards();
     ip("link del tap0");
     nic.wait_for("interface `tap0` is gone");

@@ -6,7 +6,8 @@
 #![cfg(target_os = "linux")]
 
 use crate::common::Folder;
-use crate::live::{Nic, ip, is_inside, veth, wire};
+use crate::live::lab::{ip, veth};
+use crate::live::{Nic, is_inside, wire};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_ports::Port;
 use std::process::Command;
@@ -167,7 +168,7 @@ fn operate(rng: &mut Rng, folder: &Folder, nic: &Nic<'_>) -> &'static str {
         16 => {
             ip("link del nic1");
             std::thread::sleep(Duration::from_millis(rng.below(300)));
-            veth(1);
+            veth(1, "");
             return "nic1 deleted and made again";
         }
         17 => {
@@ -190,7 +191,7 @@ fn full_load_and_random_operations_lose_nothing_uncounted_and_change_nothing() {
     if !is_inside("live_soak", "full_load_and_random_operations_lose_nothing_uncounted_and_change_nothing") {
         return;
     }
-    (0..2).for_each(veth);
+    (0..2).for_each(|port| veth(port, ""));
     let folder = Folder::new();
     folder.write("nic.toml", NIC);
     let seconds: u64 = std::env::var("SLUICE_LIVE_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(2);

@@ -2,18 +2,20 @@
 //! not permitted the test says so and checks nothing.
 #![cfg(target_os = "linux")]
 
+#[allow(dead_code, reason = "what the ports' own tests need more")]
+#[path = "../../ports/tests/lab.rs"]
+mod lab;
+
+use lab::{is_inside, port, send, veth};
 use sluice_control::config::{NicConfig, bring_up};
 use sluice_device::Device;
 use sluice_nic::ports::{Bindings, LiveCounts, run_live};
 use sluice_nic::{DataPlane, SoftwareNic};
 use sluice_object::Linker;
 use sluice_packet::notation::packet;
-use sluice_ports::{Options, Port, Wanted};
+use sluice_ports::{Port, Wanted};
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
-
-const INSIDE: &str = "SLUICE_TEST_IN_NAMESPACE";
 
 const CONFIG: &str = r#"
 [device]
@@ -45,38 +47,6 @@ key = "none"
 default = { to = ["host0"] }
 "#;
 
-fn ip(arguments: &str) {
-    let output = Command::new("ip").args(arguments.split(' ')).output().expect("the command `ip` runs");
-    assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// Runs `test` of this binary again in a network namespace of its own; false where that cannot be.
-fn in_namespace(test: &str) -> bool {
-    let permitted = Command::new("unshare").args(["--net", "ip", "link"]).output().is_ok_and(|o| o.status.success());
-    if !permitted || !Path::new("/dev/net/tun").exists() {
-        println!("{test}: skipped: needs `unshare --net`, `ip` and /dev/net/tun, as root");
-        return false;
-    }
-    let exe = std::env::current_exe().expect("the test has a path");
-    let name = format!("live::{test}");
-    let arguments = ["--net".as_ref(), exe.as_os_str(), "--exact".as_ref(), name.as_ref(), "--nocapture".as_ref()];
-    let output = Command::new("unshare").args(arguments).env(INSIDE, "1").output().expect("unshare runs");
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}");
-    true
-}
-
-/// The wire's end of an interface.
-fn wire(name: &str) -> Port {
-    let options = Options { kind: Wanted::Packet, queues: Some(1), ..Options::default() };
-    sluice_ports::open(name, &options).unwrap_or_else(|e| panic!("{e}")).remove(0)
-}
-
-fn send(port: &mut Port, frame: &[u8]) {
-    assert!(port.send(&[frame]).expect("the interface works"), "{:?}", port.drops());
-    port.flush().expect("the interface works");
-}
-
 /// The next frame that satisfies `wanted`, within five seconds.
 fn receive(port: &mut Port, wanted: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
     let begun = Instant::now();
@@ -92,16 +62,10 @@ fn receive(port: &mut Port, wanted: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
 
 #[test]
 fn frames_go_through_interfaces_with_their_tags() {
-    let test = "frames_go_through_interfaces_with_their_tags";
-    if std::env::var_os(INSIDE).is_none() {
-        in_namespace(test);
+    if !is_inside("live::frames_go_through_interfaces_with_their_tags") {
         return;
     }
-    for port in 0..2 {
-        ip(&format!("link add nic{port} type veth peer name wire{port}"));
-        ip(&format!("link set nic{port} up"));
-        ip(&format!("link set wire{port} up"));
-    }
+    (0..2).for_each(|port| veth(port, ""));
     let config = NicConfig::parse("live.toml", CONFIG, Path::new("")).unwrap_or_else(|e| panic!("{e}"));
     let mut model = SoftwareNic::new(*config.target);
     through(&config, &mut model, |model, bindings, stop| run_live(model, bindings, stop));
@@ -121,8 +85,8 @@ fn through<D: Device>(
     let mut linker = Linker::new(config.target);
     bring_up(config, nic, &mut linker).unwrap_or_else(|e| panic!("{e}"));
     let mut bindings = Bindings::open(&config.ports, &config.hosts, || false).unwrap_or_else(|e| panic!("{e}"));
-    let mut wires = [wire("wire0"), wire("wire1")];
-    let mut host = wire("tap0");
+    let mut wires = [port("wire0", Wanted::Packet), port("wire1", Wanted::Packet)];
+    let mut host = port("tap0", Wanted::Packet);
 
     let red = packet("eth/vlan(vid=10, pcp=5)/ipv4/udp(dport=53)/payload(len=80, seed=1)").unwrap();
     let blue = packet("eth/vlan(vid=20)/ipv4/udp(dport=54)/payload(len=90, seed=2)").unwrap();
