@@ -6,6 +6,8 @@ pub mod paper;
 pub mod parsers;
 #[path = "../../../ebpf/tests/analysis_support/programs.rs"]
 pub mod programs;
+#[path = "../../../ebpf/tests/analysis_support/shipped.rs"]
+mod shipped;
 #[path = "../../../rtlsim/tests/support/xdp/showing.rs"]
 #[allow(dead_code)]
 pub mod showing;
@@ -14,6 +16,7 @@ pub mod showing;
 pub mod steps;
 
 use paper::{Paper, Run};
+use shipped::shipped;
 use sluice_device::headers::{flow_hash, headers};
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::state::State;
@@ -207,26 +210,12 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, found: &T) -> 
 
 /// Object files under `programs/xdp`, in the order of their names.
 pub fn objects() -> Vec<PathBuf> {
-    found("o")
+    shipped("o")
 }
 
 /// Packet scripts under `programs/xdp`.
 pub fn scripts() -> Vec<PathBuf> {
-    found("pkt")
-}
-
-fn found(extension: &str) -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp");
-    let list = |folder: &Path| -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-        entries.map(|entry| entry.unwrap().path()).collect()
-    };
-    let folders = list(&root).into_iter().filter(|path| path.is_dir());
-    let mut all: Vec<PathBuf> = folders.flat_map(|folder| list(&folder)).collect();
-    all.retain(|path| path.extension().is_some_and(|e| e == extension));
-    all.sort();
-    assert!(!all.is_empty(), "nothing ends with .{extension} under {}", root.display());
-    all
+    shipped("pkt")
 }
 
 /// An object file, with sizes for maps that it leaves open.

@@ -5,10 +5,13 @@ pub mod defined;
 pub mod packets;
 #[path = "../../../ebpf/tests/analysis_support/programs.rs"]
 pub mod programs;
+#[path = "../../../ebpf/tests/analysis_support/shipped.rs"]
+mod shipped;
 #[path = "../../../ebpf/tests/kernel_programs/steps.rs"]
 #[allow(dead_code)] // Others use more of it.
 pub mod steps;
 
+pub use shipped::shipped;
 use sluice_ebpf::helper::routes::Routes;
 use sluice_ebpf::map::as_libbpf_creates;
 use sluice_ebpf::state::State;
@@ -16,7 +19,7 @@ use sluice_ebpf::vm::{Ingress, Installed, Outcome};
 use sluice_ebpf::{Image, MapType, Packet, Runtime, load};
 use sluice_formats::random::Rng;
 use sluice_jit::{Jit, Refused};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use steps::{Load, Step};
 
 /// Processors of both sides' maps.
@@ -95,21 +98,6 @@ impl Twins {
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, found: &T) -> Result<(), String> {
     if expected == found { Ok(()) } else { Err(format!("{what}: expected {expected:02x?}\nfound {found:02x?}")) }
-}
-
-/// Files under `programs/xdp` that end so, in the order of their names.
-pub fn shipped(extension: &str) -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/xdp");
-    let list = |folder: &Path| -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-        entries.map(|entry| entry.unwrap().path()).collect()
-    };
-    let folders = list(&root).into_iter().filter(|path| path.is_dir());
-    let mut all: Vec<PathBuf> = folders.flat_map(|folder| list(&folder)).collect();
-    all.retain(|path| path.extension().is_some_and(|e| e == extension));
-    all.sort();
-    assert!(!all.is_empty(), "nothing ends with .{extension} under {}", root.display());
-    all
 }
 
 /// An object file, with sizes for maps that it leaves open.
