@@ -29,6 +29,22 @@ pub struct ModuleCounters {
 }
 
 impl ModuleCounters {
+    /// Adds what another worker has counted.
+    pub fn add(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.offered_bytes += other.offered_bytes;
+        self.copies += other.copies;
+        self.forwarded += other.forwarded;
+        self.forwarded_bytes += other.forwarded_bytes;
+        self.delivered += other.delivered;
+        self.delivered_bytes += other.delivered_bytes;
+        self.consumed += other.consumed;
+        self.in_flight += other.in_flight;
+        for (reason, count) in &other.dropped {
+            *self.dropped.entry(*reason).or_default() += count;
+        }
+    }
+
     /// Whether contract 4 holds: offered + copies = forwarded + delivered + consumed + dropped + in flight.
     pub fn closes(&self) -> bool {
         let dropped: u64 = self.dropped.values().sum();

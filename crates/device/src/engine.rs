@@ -124,7 +124,7 @@ pub struct InstallError {
 /// The NIC around it owns ports, stamps, queues and time. A packet is the engine's from [`Engine::run`] to its answer; its
 /// generation's token is given back when the last engine has answered, so an engine that holds a packet holds the token.
 /// Packets of different modules never meet in an engine but in its order.
-pub trait Engine: fmt::Debug {
+pub trait Engine: fmt::Debug + Send {
     /// Which engine it is.
     fn id(&self) -> EngineId;
 
@@ -170,6 +170,19 @@ pub trait Engine: fmt::Debug {
     fn may_run_long(&self, module: u8) -> bool {
         let _ = module;
         false
+    }
+
+    /// Whether a packet of a module may change what a later one of the module finds, other than counters and what the host is told:
+    /// then one copy of the engine has to run them all.
+    fn is_stateful(&self, module: u8) -> bool {
+        let _ = module;
+        false
+    }
+
+    /// The module whose packets may change a row that the host reads.
+    fn changed_by(&self, node: Node, table: Table, index: u32) -> Option<u8> {
+        let (_, _, _) = (node, table, index);
+        None
     }
 
     /// Whether packets overtake each other here, and this is one of them. Whoever follows a device asks the engine about it

@@ -137,6 +137,16 @@ impl Engines {
         self.all.iter().any(|engine| engine.may_run_long(module))
     }
 
+    /// Whether a packet of a module may change what a later one finds in the engines in line.
+    pub fn is_stateful(&self, module: u8) -> bool {
+        self.all.iter().any(|engine| engine.is_stateful(module))
+    }
+
+    /// The module whose packets may change a row that the host reads.
+    pub fn changed_by(&self, node: Node, table: Table, index: u32) -> Option<u8> {
+        self.of(node.engine())?.changed_by(node, table, index)
+    }
+
     /// Sends a packet through all engines, until one drops or holds it, and counts what became of it.
     #[inline]
     pub fn run(&mut self, packet: &mut Packet) -> Passed {

@@ -8,6 +8,8 @@ const EXACT: usize = 4096;
 const DIGITS: u32 = 7;
 /// Places of faults that are told apart; others are counted together.
 const MAX_PLACES: usize = 64;
+/// Those.
+const OTHER_PLACES: &str = "at other places";
 
 /// Verdicts, instructions a packet, faults and destinations of redirects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +50,26 @@ impl ProgramCounts {
     /// A packet faulted there.
     pub fn add_fault(&mut self, place: String) {
         let known = self.faults.contains_key(&place) || self.faults.len() < MAX_PLACES;
-        *self.faults.entry(if known { place } else { "at other places".to_owned() }).or_default() += 1;
+        *self.faults.entry(if known { place } else { OTHER_PLACES.to_owned() }).or_default() += 1;
+    }
+
+    /// Adds what another worker has counted.
+    pub fn join(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.verdicts.iter_mut().zip(other.verdicts).for_each(|(sum, count)| *sum += count);
+        for (place, count) in &other.faults {
+            let known = self.faults.contains_key(place) || self.faults.len() < MAX_PLACES;
+            let place = if known { place } else { OTHER_PLACES };
+            *self.faults.entry(place.to_owned()).or_default() += count;
+        }
+        for (mask, count) in &other.redirects {
+            *self.redirects.entry(*mask).or_default() += count;
+        }
+        self.short.resize(self.short.len().max(other.short.len()), 0);
+        self.short.iter_mut().zip(&other.short).for_each(|(sum, count)| *sum += count);
+        for (instructions, count) in &other.long {
+            *self.long.entry(*instructions).or_default() += count;
+        }
     }
 
     /// Instructions that packets took, ascending, with the number of packets. From 4,096 on they
@@ -72,6 +93,25 @@ mod tests {
         let seen: Vec<_> = counts.instructions().collect();
         assert_eq!(seen, [(0, 1), (7, 2), (4095, 1), (4096, 2), (4160, 1), (127 << 57, 1)]);
         assert_eq!((counts.packets, counts.verdicts), (8, [0, 0, 8, 0, 0]));
+    }
+
+    #[test]
+    fn counts_of_two_workers_join_to_those_of_one() {
+        let (mut one, mut other, mut both) = <(ProgramCounts, ProgramCounts, ProgramCounts)>::default();
+        for (worker, verdict, instructions) in [(0, 1, 7), (1, 1, 7), (1, 3, 900), (0, 4, 70_000), (1, 4, 70_001)] {
+            [&mut one, &mut other][worker].add(verdict, instructions);
+            both.add(verdict, instructions);
+        }
+        for place in 0..2 * MAX_PLACES {
+            [&mut one, &mut other][place % 2].add_fault(format!("fault {place}"));
+        }
+        one.redirects.insert(3, 1);
+        other.redirects.extend([(3, 2), (4, 5)]);
+        one.join(&other);
+        assert_eq!(one.redirects, BTreeMap::from([(3, 3), (4, 5)]));
+        assert_eq!((one.packets, one.verdicts), (both.packets, both.verdicts));
+        assert!(one.instructions().eq(both.instructions()));
+        assert_eq!((one.faults.len(), one.faults.values().sum::<u64>()), (MAX_PLACES + 1, 2 * MAX_PLACES as u64));
     }
 
     #[test]

@@ -136,6 +136,7 @@ impl XdpEngine {
             work: placed.work.unwrap_or(WORK).into(),
             loops: image.programs.iter().any(|program| program.insns.iter().any(|insn| may_go_round(*insn))),
             growth: placed.growth,
+            stateful: image.maps.iter().any(|map| !map.frozen),
         });
         Ok(())
     }
@@ -215,6 +216,11 @@ impl Engine for XdpEngine {
     /// One whose programs have no loop runs as long as they are at most.
     fn may_run_long(&self, module: u8) -> bool {
         self.modules.get(&module).is_some_and(|slot| slot.generations.iter().flatten().any(|program| program.loops))
+    }
+
+    /// One with a map that anybody may write.
+    fn is_stateful(&self, module: u8) -> bool {
+        self.modules.get(&module).is_some_and(|slot| slot.generations.iter().flatten().any(|program| program.stateful))
     }
 
     /// Packets with a program: those without one pass beside, and flows do not wait for each other.

@@ -1,10 +1,10 @@
 //! Loads of the software NIC: one step after the other, while packets flow. Those of different engines do not wait for each other.
 
 use crate::tables::Tables;
-use sluice_device::{DeviceError, Footprint, OpId, StepError};
+use sluice_device::{DeviceError, Footprint, InstallError, OpId, StepError};
 use sluice_formats::address::control;
-use sluice_formats::{Node, Status, Table};
-use sluice_object::{Load, Step};
+use sluice_formats::{EngineId, Node, Status, Table};
+use sluice_object::{Install, Load, Step};
 use std::collections::VecDeque;
 
 /// What a load has come to.
@@ -28,6 +28,67 @@ struct Pending {
     ready_at: u64,
     /// A write was answered with `busy`: only what happens elsewhere lets it go on.
     busy: bool,
+}
+
+/// What loads are done to: a NIC with one set of tables, or one whose workers have one each.
+pub(crate) trait Configured {
+    /// Modules that there are.
+    fn modules(&self) -> u32;
+
+    /// The snapshot epoch.
+    fn epoch(&self) -> u32;
+
+    /// Writes a row.
+    fn write(&mut self, node: Node, table: Table, index: u32, words: &[u32]) -> Status;
+
+    /// Puts a program into a generation of an engine, or takes it away.
+    fn install(
+        &mut self,
+        place: (EngineId, u8, u8),
+        install: Option<&Install>,
+    ) -> Result<(), InstallError>;
+
+    /// Whether no packet of a generation of a module that exists is under way.
+    fn drained(&self, module: u8, generation: u8) -> bool;
+
+    /// Whether any packet of a module is in the device.
+    fn is_inside(&self, module: u8) -> bool;
+}
+
+/// A NIC with one set of tables, and what says whether any packet of a module is in it.
+pub(crate) struct Alone<'a, F> {
+    pub tables: &'a mut Tables,
+    pub is_inside: F,
+}
+
+impl<F: Fn(u8) -> bool> Configured for Alone<'_, F> {
+    fn modules(&self) -> u32 {
+        self.tables.target().modules
+    }
+
+    fn epoch(&self) -> u32 {
+        self.tables.control(control::EPOCH)
+    }
+
+    fn write(&mut self, node: Node, table: Table, index: u32, words: &[u32]) -> Status {
+        self.tables.write(node, table, index, words)
+    }
+
+    fn install(
+        &mut self,
+        (engine, module, generation): (EngineId, u8, u8),
+        install: Option<&Install>,
+    ) -> Result<(), InstallError> {
+        self.tables.engines_mut().install(engine, module, generation, install)
+    }
+
+    fn drained(&self, module: u8, generation: u8) -> bool {
+        drained(self.tables, module, generation)
+    }
+
+    fn is_inside(&self, module: u8) -> bool {
+        (self.is_inside)(module)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -65,23 +126,22 @@ impl Loads {
         self.queue.iter().take(number).all(|earlier| footprint.is_beside(&earlier.footprint))
     }
 
-    /// Does the next step of a load, if its time has come and what it waits for is there. `is_inside` says
-    /// whether any packet of a module is in the device.
-    pub fn step(&mut self, now: u64, step_ticks: u64, tables: &mut Tables, is_inside: impl Fn(u8) -> bool) -> Progress {
+    /// Does the next step of a load, if its time has come and what it waits for is there.
+    pub fn step(&mut self, now: u64, step_ticks: u64, nic: &mut impl Configured) -> Progress {
         for number in 0..self.queue.len() {
             if self.queue[number].ready_at > now || !self.runs(number) {
                 continue;
             }
             let pending = &mut self.queue[number];
             let Some(step) = pending.load.steps.get(pending.at) else { return self.end(number, Ok(())) };
-            let epoch = tables.control(control::EPOCH);
-            match carry_out(step, tables, &is_inside) {
+            let epoch = nic.epoch();
+            match carry_out(step, nic) {
                 Ok(false) => pending.busy = matches!(step, Step::Write { .. }),
                 Ok(true) => {
                     pending.at += 1;
                     pending.busy = false;
                     pending.ready_at = now + step_ticks.max(1);
-                    return Progress::Stepped { snapshot: tables.control(control::EPOCH) != epoch };
+                    return Progress::Stepped { snapshot: nic.epoch() != epoch };
                 }
                 Err(error) => {
                     let failed = DeviceError::Step { label: pending.load.label.clone(), step: pending.at, error };
@@ -124,41 +184,40 @@ fn drained(tables: &Tables, module: u8, generation: u8) -> bool {
 }
 
 /// Does one step, if what it waits for is there: whether it is done, or what is wrong with it.
-fn carry_out(step: &Step, tables: &mut Tables, is_inside: impl Fn(u8) -> bool) -> Result<bool, StepError> {
-    let exists = |module: u8, generation: u8, tables: &Tables| {
-        if !tables.module_exists(module) {
-            return Err(StepError::Module { found: module, max: tables.target().modules - 1 });
+fn carry_out(step: &Step, nic: &mut impl Configured) -> Result<bool, StepError> {
+    let modules = nic.modules();
+    let exists = |module: u8, generation: u8| {
+        if u32::from(module) >= modules {
+            return Err(StepError::Module { found: module, max: modules - 1 });
         }
         if generation > 1 {
             return Err(StepError::Generation { found: generation });
         }
         Ok(())
     };
-    let write = |tables: &mut Tables, node: Node, table: Table, index: u32, words: &[u32]| match tables
-        .write(node, table, index, words)
-    {
+    let mut write = |node: Node, table: Table, index: u32, words: &[u32]| match nic.write(node, table, index, words) {
         Status::Ok => Ok(true),
         Status::Busy => Ok(false),
         status => Err(StepError::Row { node, table, index, status }),
     };
     match step {
-        Step::Write { node, table, index, words } => write(tables, *node, *table, *index, words),
+        Step::Write { node, table, index, words } => write(*node, *table, *index, words),
         Step::Barrier => Ok(true),
         Step::Commit { module, generation } => {
-            exists(*module, *generation, tables)?;
-            write(tables, Node::Stamp, Table::Generation, u32::from(*module), &[u32::from(*generation)])
+            exists(*module, *generation)?;
+            write(Node::Stamp, Table::Generation, u32::from(*module), &[u32::from(*generation)])
         }
         Step::WaitDrained { module, generation } => {
-            exists(*module, *generation, tables)?;
-            Ok(drained(tables, *module, *generation))
+            exists(*module, *generation)?;
+            Ok(nic.drained(*module, *generation))
         }
         Step::WaitQueuesEmpty { module } => {
-            exists(*module, 0, tables)?;
-            Ok(!is_inside(*module))
+            exists(*module, 0)?;
+            Ok(!nic.is_inside(*module))
         }
         Step::Install { engine, module, generation, install } => {
-            exists(*module, *generation, tables)?;
-            tables.engines_mut().install(*engine, *module, *generation, install.as_ref())?;
+            exists(*module, *generation)?;
+            nic.install((*engine, *module, *generation), install.as_ref())?;
             Ok(true)
         }
     }

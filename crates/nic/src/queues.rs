@@ -67,6 +67,11 @@ impl Queues {
         self.late
     }
 
+    /// Number of a module's two queues at a destination.
+    pub fn number(&self, destination: u8, module: u8) -> usize {
+        self.room.queue(destination, module)
+    }
+
     /// Packets of a module over all its queues, with those that were chosen and not released.
     pub fn packets_of(&self, module: u8) -> u64 {
         self.room.packets_of(module)

@@ -18,7 +18,8 @@ pub struct Generation {
     /// Generation of arriving packets, 0 or 1.
     pub current: u8,
     /// Packets of each generation between the stamp and the last table. Packets of all modules
-    /// count for the system module, whose tables they meet too.
+    /// count for the system module, whose tables they meet too. Where workers have tables each, a packet may go out at another one than it
+    /// came in at: then it is the sum that counts, modulo 2^32.
     pub in_flight: [u32; 2],
 }
 
@@ -179,6 +180,13 @@ impl Tables {
         Status::Ok
     }
 
+    /// No packet of a generation is under way at any worker: what this one has counted in and others out is settled.
+    pub fn settle(&mut self, module: u8, generation: u8) {
+        if let Some(found) = self.generation.get_mut(usize::from(module)) {
+            found.in_flight[usize::from(generation & 1)] = 0;
+        }
+    }
+
     /// A packet of a module that exists is stamped: it counts as under way for its module and for the
     /// system module, once where both are one.
     pub fn enter(&mut self, module: u8) -> Stamped {
@@ -190,22 +198,22 @@ impl Tables {
 
     /// The same with generations that are given.
     pub fn count_in(&mut self, module: u8, stamped: Stamped) {
-        self.under_way(module, stamped, |count| *count += 1);
+        self.under_way(module, stamped, |count| *count = count.wrapping_add(1));
     }
 
     /// A stamped packet has met its last table.
     pub fn leave(&mut self, module: u8, stamped: Stamped) {
-        self.under_way(module, stamped, |count| *count -= 1);
+        self.under_way(module, stamped, |count| *count = count.wrapping_sub(1));
     }
 
     /// It has left the engines in line, and goes to one behind a queue: the system module's generation is not read any more.
     pub fn leave_line(&mut self, module: u8, stamped: Stamped) {
-        self.of_system(module, stamped, |count| *count -= 1);
+        self.of_system(module, stamped, |count| *count = count.wrapping_sub(1));
     }
 
     /// It has left that one too, or was dropped at its queue.
     pub fn leave_behind(&mut self, module: u8, stamped: Stamped) {
-        self.of_module(module, stamped, |count| *count -= 1);
+        self.of_module(module, stamped, |count| *count = count.wrapping_sub(1));
     }
 
     fn under_way(&mut self, module: u8, stamped: Stamped, change: impl Fn(&mut u32)) {

@@ -4,7 +4,7 @@ use sluice_device::mock::MockDevice;
 use sluice_formats::random::test_seed;
 use sluice_formats::target;
 use sluice_nic::software::{Options, Service, SoftwareNic};
-use sluice_nic::{DataPlane, conformance};
+use sluice_nic::{DataPlane, conformance, engines};
 
 #[test]
 fn the_software_nic_keeps_the_contract_on_every_target() {
@@ -16,7 +16,9 @@ fn the_software_nic_keeps_the_contract_on_every_target() {
 #[test]
 fn the_data_plane_keeps_the_contract_on_every_target() {
     for target in target::ALL {
-        conformance::run_all(|| Box::new(DataPlane::new(target)));
+        for workers in 1..=3 {
+            conformance::run_all(|| Box::new(DataPlane::with_workers(target, engines::ALL, workers)));
+        }
     }
 }
 

@@ -348,7 +348,10 @@ fn many_turns_of_small_rings_lose_and_repeat_nothing() {
 
 #[test]
 fn the_same_on_the_data_plane() {
-    many_turns(DataPlane::new(DEFAULT), test_seed("many_turns_on_the_data_plane"));
+    for workers in 1..=3 {
+        let plane = DataPlane::with_workers(DEFAULT, engines::ALL, workers);
+        many_turns(plane, test_seed("many_turns_on_the_data_plane"));
+    }
 }
 
 #[test]

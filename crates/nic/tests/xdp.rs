@@ -8,7 +8,7 @@ use sluice_ebpf::{Insn, MapId};
 use sluice_formats::random::{Rng, test_seed};
 use sluice_formats::target::{DEFAULT, TINY};
 use sluice_formats::{Reason, Target};
-use sluice_nic::DataPlane;
+use sluice_nic::{DataPlane, engines};
 use sluice_nic::software::{Options as Pace, SoftwareNic};
 use sluice_object::linker::unsafe_order;
 use sluice_object::{Install, Load, Object, Step};
@@ -138,7 +138,10 @@ fn replacements_are_whole_on_a_slow_pipeline_and_on_a_reordering_device() {
 #[test]
 fn replacements_are_whole_on_the_data_plane() {
     let seed = test_seed("replacements_are_whole_on_the_data_plane");
-    replaced_under_traffic(&mut DataPlane::new(DEFAULT), 1000, seed, Load::clone);
+    for (workers, replacements) in [(1, 1000), (2, 300), (3, 300)] {
+        let mut plane = DataPlane::with_workers(DEFAULT, engines::ALL, workers);
+        replaced_under_traffic(&mut plane, replacements, seed, Load::clone);
+    }
     replaced_under_traffic(&mut MockDevice::new(DataPlane::new(TINY), seed), 50, seed, Load::clone);
 }
 

@@ -82,6 +82,15 @@ impl Engine for RmtEngine {
         Answer::To(route)
     }
 
+    fn is_stateful(&self, module: u8) -> bool {
+        self.fast.has_state(module)
+    }
+
+    fn changed_by(&self, node: Node, table: Table, index: u32) -> Option<u8> {
+        let word = (table == Table::StateWord).then_some(index as usize)?;
+        self.fast.owner_of_word(usize::from(node.index()), word)
+    }
+
     fn count(&mut self, module: u8, reason: Reason) {
         if let Some(event) = reason.event() {
             self.fast.count(module, event, 1);

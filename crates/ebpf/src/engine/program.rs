@@ -24,6 +24,8 @@ pub(super) struct Program {
     pub loops: bool,
     /// Bytes by which it may make a frame longer.
     pub growth: Option<u16>,
+    /// It has a map that packets or the host may write.
+    pub stateful: bool,
 }
 
 impl Program {

@@ -2,23 +2,20 @@
 
 use super::lanes::{Clock, Lanes};
 use super::out::Out;
+use super::post::{Mail, Post};
 use crate::bank::CounterBank;
 use crate::forward;
-use crate::loads::{Loads, Progress};
 use crate::queues::Queues;
 use crate::tables::Tables;
-use sluice_device::{DeviceError, Engines, OpId, Packet, Passed, Sent};
-use sluice_formats::Target;
+use sluice_device::{Engines, Packet, Passed, Sent};
 use sluice_formats::address::control;
 use sluice_formats::limits::{SEQUENCE_MASK, TAG_BYTES, TICK_BITS, packet_id};
-use sluice_object::Load;
+use sluice_formats::{Reason, Target};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Ticks of a stamp.
 const TICK_MASK: u64 = (1 << TICK_BITS) - 1;
-/// Steps of loads between two packets at most: a load of many rows does not keep packets waiting.
-const STEPS: usize = 256;
 /// Packets that are kept to be used again.
 const SPARE: usize = 1024;
 
@@ -33,7 +30,7 @@ pub struct Arrived<'a> {
     pub bad: bool,
 }
 
-/// Tables, engines and queues of a data plane, and the packets in them.
+/// Tables, engines and queues of a worker of a data plane, and the packets in them.
 #[derive(Debug)]
 pub(super) struct Core {
     pub tables: Tables,
@@ -42,9 +39,8 @@ pub(super) struct Core {
     /// Ticks since the reset.
     pub now: u64,
     pub queues: Queues,
-    loads: Loads,
-    /// Steps of loads that were looked at: their time, for here they take none.
-    steps: u64,
+    /// The other workers; none of one that is alone.
+    pub post: Option<Post>,
     lanes: Lanes,
     /// Packets that an engine holds, by ID.
     held: HashMap<u32, Box<Packet>>,
@@ -63,8 +59,7 @@ impl Core {
             last_snapshot: CounterBank::new(target),
             now: 0,
             queues: Queues::new(target, late),
-            loads: Loads::default(),
-            steps: 0,
+            post: None,
             lanes: Lanes::new(&target),
             held: HashMap::new(),
             next_sequence: vec![0; target.ports as usize],
@@ -88,6 +83,9 @@ impl Core {
         self.bank.arrived(port, classified.owner, bytes.len());
         let tag = |off: bool| if off { TAG_BYTES } else { 0 };
         let accepted = classified.result.and_then(|accepted| {
+            if self.elsewhere(accepted.module).is_some() {
+                return Ok(accepted);
+            }
             self.lanes.room(accepted.module, bytes.len() - tag(accepted.tag_off)).map(|()| accepted)
         });
         let accepted = match accepted {
@@ -102,7 +100,58 @@ impl Core {
         (packet.id, packet.port, packet.module) = (id, port, accepted.module);
         (packet.tenant, packet.tci) = (accepted.tenant, accepted.tci);
         (packet.arrival, packet.first_in) = (self.now & TICK_MASK, self.now);
-        self.lanes.push(packet);
+        match self.elsewhere(packet.module) {
+            Some(home) => self.send_home(home, packet, out),
+            None => self.lanes.push(packet),
+        }
+    }
+
+    /// The worker that runs a module's packets, where it is another one.
+    #[inline]
+    fn elsewhere(&self, module: u8) -> Option<usize> {
+        self.post.as_ref()?.elsewhere(module)
+    }
+
+    /// Gives a packet to the worker that runs its tenant.
+    fn send_home(&mut self, home: usize, packet: Box<Packet>, out: &mut impl Out) {
+        let Some(post) = &mut self.post else { return };
+        if let Err(Mail::Packet(packet) | Mail::Copies(packet, _)) = post.send(home, Mail::Packet(packet)) {
+            self.turn_away(packet, Reason::OverShare, out);
+        }
+    }
+
+    /// Drops a packet that has not been stamped, at its port.
+    fn turn_away(&mut self, packet: Box<Packet>, reason: Reason, out: &mut impl Out) {
+        self.bank.dropped_at_port(packet.port, packet.module, reason);
+        out.refused(packet.id, packet.module, reason, self.now);
+        self.keep(packet);
+    }
+
+    /// Takes what other workers have sent. How many packets.
+    pub fn collect(&mut self, out: &mut impl Out) -> usize {
+        let Some(post) = &mut self.post else { return 0 };
+        let mut came = post.collect();
+        let count = came.len();
+        for mail in came.drain(..) {
+            match mail {
+                Mail::Packet(packet) => match self.lanes.room(packet.module, packet.frame.bytes().len()) {
+                    Ok(()) => self.lanes.push(packet),
+                    Err(reason) => self.turn_away(packet, reason, out),
+                },
+                Mail::Copies(packet, destinations) => {
+                    let (module, stamped) = (packet.module, packet.stamped);
+                    let waits = self.queues.late().is_some_and(|to| destinations >> to & 1 == 1);
+                    if !self.admit(packet, destinations, out) && waits {
+                        self.tables.leave_behind(module, stamped);
+                    }
+                }
+            }
+        }
+        if let Some(post) = &mut self.post {
+            post.taken(came);
+        }
+        self.drain(out);
+        count
     }
 
     /// Whether packets wait in lanes that may go on.
@@ -115,19 +164,26 @@ impl Core {
         self.tables.control(control::HOLD) & 1 == 1
     }
 
-    /// Runs packets of the lanes, tenant by tenant by what their programs cost, until all are run or the clock says that it is time
-    /// to look at the ports again. How many.
-    pub fn serve(&mut self, clock: &mut impl Clock, out: &mut impl Out) -> usize {
+    /// Runs packets of the lanes, tenant by tenant by what their programs cost, until all or `most` are run or the clock says that it is
+    /// time to look at the ports again. How many.
+    pub fn serve(&mut self, clock: &mut impl Clock, most: usize, out: &mut impl Out) -> usize {
         let mut packets = 0;
         if self.is_stopped() {
             return 0;
         }
         let start = clock.now();
         let mut before = start;
-        while let Some(module) = self.lanes.next(|module| self.tables.quantum(module)) {
-            let most = if self.tables.engines().may_run_long(module) { 1 } else { clock.burst() };
-            for _ in 0..most {
+        while packets < most
+            && let Some(module) = self.lanes.next(|module| self.tables.quantum(module))
+        {
+            let burst = if self.tables.engines().may_run_long(module) { 1 } else { clock.burst() };
+            for _ in 0..burst.min(most - packets) {
                 let Some(packet) = self.lanes.pop(module) else { break };
+                if let Some(home) = self.elsewhere(module) {
+                    // It has come before the tenant had a home.
+                    self.send_home(home, packet, out);
+                    continue;
+                }
                 self.run(packet, out);
                 // At once: what a queue may hold is for what its destination has no room for, not for a batch.
                 self.drain(out);
@@ -153,6 +209,21 @@ impl Core {
         self.passed(packet, passed, out);
     }
 
+    /// Puts what is for other workers into their boxes: which have got something, as a mask.
+    pub fn flush(&mut self) -> u64 {
+        self.post.as_mut().map_or(0, Post::flush)
+    }
+
+    /// Whether other workers have sent something that was not taken.
+    pub fn has_mail(&self) -> bool {
+        self.post.as_ref().is_some_and(Post::has_mail)
+    }
+
+    /// Packets that may be run or taken for sure without one that finds no room on its way to another worker.
+    pub fn post_room(&self) -> usize {
+        self.post.as_ref().map_or(usize::MAX, Post::room)
+    }
+
     /// Packets that an engine held and that go on by now.
     pub fn go_on(&mut self, out: &mut impl Out) {
         while !self.held.is_empty()
@@ -175,28 +246,68 @@ impl Core {
             self.held.insert(packet.id, packet);
             return;
         }
-        let (module, stamped, now) = (packet.module, packet.stamped, self.now);
+        let (module, stamped) = (packet.module, packet.stamped);
         // Behind its queue the engine there still reads rows for it.
         let late = self.queues.late();
         let mut waits = passed == Passed::Through && late.is_some_and(|to| packet.route.destinations >> to & 1 == 1);
         if let Passed::Dropped(reason) = passed {
-            out.dropped(&packet, reason, None, now);
+            out.dropped(&packet, reason, None, self.now);
             self.keep(packet);
         } else {
-            let (bank, destinations) = (&mut self.bank, packet.route.destinations);
-            let refused = self.queues.admit(&self.tables, packet, destinations, |packet, to, queue, reason| {
-                waits &= late != Some(to);
-                bank.dropped_at_queue(queue, reason);
-                out.dropped(packet, reason, Some(to), now);
-            });
-            if let Err(packet) = refused {
-                self.keep(packet);
-            }
+            waits &= self.give_out(packet, out);
         }
         self.tables.leave_line(module, stamped);
         if !waits {
             self.tables.leave_behind(module, stamped);
         }
+    }
+
+    /// Puts a packet into the queues of its destinations, here and at other workers. Whether the engine behind a destination may still
+    /// get it.
+    fn give_out(&mut self, packet: Box<Packet>, out: &mut impl Out) -> bool {
+        let destinations = packet.route.destinations;
+        let Some(post) = &mut self.post else { return self.admit(packet, destinations, out) };
+        let here = post.here(destinations);
+        if here == destinations {
+            return self.admit(packet, destinations, out);
+        }
+        let late = self.queues.late();
+        let mut waits = false;
+        for worker in 0..post.workers() {
+            let Some(post) = &mut self.post else { break };
+            let there = post.at(destinations & !here, worker);
+            if there == 0 {
+                continue;
+            }
+            match post.send(worker, Mail::Copies(packet.clone(), there)) {
+                Ok(()) => waits |= late.is_some_and(|to| there >> to & 1 == 1),
+                Err(_) => (0..8).filter(|d| there >> d & 1 == 1).for_each(|destination| {
+                    self.bank.dropped_at_queue(self.queues.number(destination, packet.module), Reason::TailPackets);
+                    out.dropped(&packet, Reason::TailPackets, Some(destination), self.now);
+                }),
+            }
+        }
+        match here {
+            0 => self.keep(packet),
+            _ => waits |= self.admit(packet, here, out),
+        }
+        waits
+    }
+
+    /// Puts a packet into queues of this worker. Whether the queue of the engine behind a destination has taken it.
+    fn admit(&mut self, packet: Box<Packet>, destinations: u8, out: &mut impl Out) -> bool {
+        let (late, now) = (self.queues.late(), self.now);
+        let mut waits = late.is_some_and(|to| destinations >> to & 1 == 1);
+        let bank = &mut self.bank;
+        let refused = self.queues.admit(&self.tables, packet, destinations, |packet, to, queue, reason| {
+            waits &= late != Some(to);
+            bank.dropped_at_queue(queue, reason);
+            out.dropped(packet, reason, Some(to), now);
+        });
+        if let Err(packet) = refused {
+            self.keep(packet);
+        }
+        waits
     }
 
     /// Lets copies leave where there is room.
@@ -240,50 +351,21 @@ impl Core {
         }
     }
 
-    /// Takes a load.
-    pub fn submit(&mut self, load: Load) -> OpId {
-        self.loads.push(load, self.steps)
-    }
-
-    /// The label of the load that has been under way for longest.
-    pub fn loading(&self) -> Option<&str> {
-        self.loads.label()
-    }
-
-    /// Does steps of loads that can be done now; `ended` gets what has ended. Whether there may be more.
-    pub fn step_loads(&mut self, mut ended: impl FnMut(OpId, Result<(), DeviceError>)) -> bool {
-        for _ in 0..STEPS {
-            if self.loads.is_empty() {
-                return false;
-            }
-            let (lanes, held, queues) = (&self.lanes, &self.held, &self.queues);
-            let is_inside = |module| inside(lanes, held, queues, module) > 0;
-            self.steps += 1;
-            match self.loads.step(self.steps, 1, &mut self.tables, is_inside) {
-                Progress::Waits => return false,
-                Progress::Stepped { snapshot: true } => self.last_snapshot = self.bank.clone(),
-                Progress::Stepped { snapshot: false } => {}
-                Progress::Ended(op, result) => ended(op, result),
-            }
-        }
-        true
-    }
-
-    /// Packets of a module that are in the device.
+    /// Packets of a module that are at this worker.
     pub fn in_flight(&self, module: u8) -> u64 {
-        inside(&self.lanes, &self.held, &self.queues, module)
+        let held = self.held.values().filter(|packet| packet.module == module).count() as u64;
+        self.queues.packets_of(module) + self.lanes.packets_of(module) + held
     }
 
-    /// Nothing is inside but packets behind blocked destinations and, where the entrance is stopped, those before it.
+    /// Packets of a module's generation that were stamped here and not given back here: over all workers together it is those under way.
+    pub fn under_way(&self, module: u8, generation: u8) -> u32 {
+        self.tables.generation(module).in_flight[usize::from(generation & 1)]
+    }
+
+    /// Nothing is at this worker but packets behind blocked destinations and, where the entrance is stopped, those before it.
     pub fn is_idle(&self) -> bool {
-        self.held.is_empty() && self.queues.ready() == 0 && self.lanes.is_empty() && self.loads.is_empty()
+        self.held.is_empty() && self.queues.ready() == 0 && self.lanes.is_empty()
     }
-}
-
-/// Packets of a module in lanes, held by an engine, and in queues.
-fn inside(lanes: &Lanes, held: &HashMap<u32, Box<Packet>>, queues: &Queues, module: u8) -> u64 {
-    let held = held.values().filter(|packet| packet.module == module).count() as u64;
-    queues.packets_of(module) + lanes.packets_of(module) + held
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! A packet's way, step by step.
 
 use super::*;
+use crate::dataplane::all::All;
 use crate::dataplane::lanes::Counted;
 use crate::dataplane::out::Events;
 use crate::engines;
+use crate::loads::Loads;
 use sluice_device::{Event, Route, Verdict};
 use sluice_formats::limits::{COST_FRACTION_BITS, FORMAT_VERSION};
 use sluice_formats::rows::{PortPolicyRow, RateRow, VlanRow};
 use sluice_formats::target::DEFAULT;
 use sluice_formats::{Node, Reason, Row, Table};
-use sluice_object::Step;
+use sluice_object::{Load, Step};
 use std::collections::VecDeque;
 
 /// Modules 1 and 2 have VLANs 10 and 20 of port 0; they have no program, and no room in any queue.
@@ -32,7 +34,7 @@ fn arrive(core: &mut Core, events: &mut VecDeque<Event>, module: u8) {
 }
 
 fn serve(core: &mut Core, events: &mut VecDeque<Event>) -> usize {
-    core.serve(&mut Counted::default(), &mut Events { events, ports: DEFAULT.ports })
+    core.serve(&mut Counted::default(), usize::MAX, &mut Events { events, ports: DEFAULT.ports })
 }
 
 fn load(steps: Vec<Step>) -> Load {
@@ -51,19 +53,23 @@ fn outcomes(events: &mut VecDeque<Event>) -> Vec<(u8, u32)> {
 
 #[test]
 fn a_stopped_entrance_keeps_packets_in_their_order_and_a_removal_waiting() {
-    let (mut core, mut events) = (core(), VecDeque::new());
+    let (mut all, mut events) = (All { cores: vec![core()], cpus: 1 }, VecDeque::new());
+    let core = &mut all.cores[0];
     core.tables.write(Node::System, Table::Control, control::HOLD, &[1]);
     for module in [1, 2, 1, 1, 2, 1] {
-        arrive(&mut core, &mut events, module);
+        arrive(core, &mut events, module);
     }
-    core.submit(load(vec![Step::WaitQueuesEmpty { module: 1 }]));
+    let (mut loads, mut steps) = (Loads::default(), 0);
+    loads.push(load(vec![Step::WaitQueuesEmpty { module: 1 }]), steps);
     let mut ended = 0;
-    assert!(!core.step_loads(|_, _| ended += 1));
-    assert_eq!((serve(&mut core, &mut events), core.has_work(), core.is_idle(), ended), (0, false, false, 0));
+    assert!(!all.step_loads((&mut loads, &mut steps), |_, _| ended += 1));
+    let core = &mut all.cores[0];
+    assert_eq!((serve(core, &mut events), core.has_work(), core.is_idle(), ended), (0, false, false, 0));
     assert_eq!((core.in_flight(1), core.in_flight(2), events.len()), (4, 2, 0));
     core.tables.write(Node::System, Table::Control, control::HOLD, &[0]);
-    assert_eq!((core.has_work(), serve(&mut core, &mut events)), (true, 6));
-    core.step_loads(|_, result| ended += usize::from(result.is_ok()));
+    assert_eq!((core.has_work(), serve(core, &mut events)), (true, 6));
+    all.step_loads((&mut loads, &mut steps), |_, result| ended += usize::from(result.is_ok()));
+    let core = &mut all.cores[0];
     assert_eq!((ended, core.is_idle(), core.in_flight(1)), (1, true, 0));
     let seen = outcomes(&mut events);
     for (module, ids) in [(1, [0, 2, 3, 5].as_slice()), (2, &[1, 4])] {

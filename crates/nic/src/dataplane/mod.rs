@@ -6,14 +6,22 @@
 //!
 //! As a [`Device`] it plays captures: the clock is what the caller advances, a packet costs nothing, and nothing depends on the machine.
 
+mod all;
+mod bell;
 mod core;
 mod lanes;
 mod live;
+mod maps;
 mod out;
+mod post;
+mod threads;
+mod worker;
 
-use self::core::{Arrived, Core};
+use self::core::Arrived;
 use crate::engines::{self, Models};
-use crate::readback::Readback;
+use crate::loads::Loads;
+pub(crate) use bell::Bell;
+use all::All;
 use lanes::Counted;
 use out::Events;
 use sluice_device::device::{check_destination, check_engines, check_load, check_offer};
@@ -24,18 +32,24 @@ use sluice_formats::limits::TICK_PS;
 use sluice_formats::{Node, Table, Target};
 use sluice_object::Load;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Its name as a device.
 pub const KIND: &str = "dataplane";
 /// Packets between two looks at whether work is to end.
 const STOP_LOOKS: u32 = 64;
 
+/// Most workers of a data plane.
+pub const MOST_WORKERS: usize = 64;
+
 /// A NIC in software that keeps up with interfaces.
 #[derive(Debug)]
 pub struct DataPlane {
     capabilities: Capabilities,
-    core: Core,
+    all: All,
+    loads: Loads,
+    /// Steps of loads that were looked at: their time, for here they take none.
+    steps: u64,
     /// Packets that were offered and have not arrived, in the order offered.
     offers: VecDeque<Offer>,
     events: VecDeque<Event>,
@@ -49,26 +63,35 @@ impl DataPlane {
 
     /// A NIC after reset, with some of the engines.
     pub fn having(target: Target, models: Models) -> Self {
-        Self::with_engines(target, engines::compiled(models, &target))
+        Self::with_workers(target, models, 1)
+    }
+
+    /// The same with several workers, 1 to [`MOST_WORKERS`]: a worker receives from the ports and sends to the destinations whose number
+    /// modulo the workers is its own.
+    pub fn with_workers(target: Target, models: Models, workers: usize) -> Self {
+        Self::with_engines(target, workers, || engines::compiled(models, &target))
     }
 
     /// The same with XDP programs interpreted.
-    pub fn interpreted(target: Target, models: Models) -> Self {
-        Self::with_engines(target, engines::these(models, &target))
+    pub fn interpreted(target: Target, models: Models, workers: usize) -> Self {
+        Self::with_engines(target, workers, || engines::these(models, &target))
     }
 
-    fn with_engines(target: Target, engines: Engines) -> Self {
+    fn with_engines(target: Target, workers: usize, engines: impl Fn() -> Engines) -> Self {
+        let all = All::new(target, workers.clamp(1, MOST_WORKERS), engines);
         Self {
             capabilities: Capabilities {
                 kind: KIND,
                 target,
                 tick_ps: TICK_PS,
                 has_cycles: false,
-                engines: engines.ids(),
+                engines: all.cores[0].tables.engines().ids(),
                 queues: true,
                 xdp_in_hardware: false,
             },
-            core: Core::new(target, engines),
+            all,
+            loads: Loads::default(),
+            steps: 0,
             offers: VecDeque::new(),
             events: VecDeque::new(),
         }
@@ -78,24 +101,43 @@ impl DataPlane {
         &self.capabilities.target
     }
 
+    /// Workers.
+    pub fn workers(&self) -> usize {
+        self.all.cores.len()
+    }
+
+    /// Time has come to this tick.
+    fn elapse(&mut self, now: u64) {
+        self.all.cores.iter_mut().for_each(|core| core.elapse(now));
+    }
+
+    /// Does steps of loads that can be done now. Whether there may be more.
+    fn step_loads(&mut self) -> bool {
+        let Self { all, loads, steps, events, .. } = self;
+        all.step_loads((loads, steps), |op, result| events.push_back(Event::OpDone { op, result }))
+    }
+
     /// Lets everything happen that does by `end`, of loads and of packets.
     fn run_to(&mut self, end: u64) -> Result<(), DeviceError> {
         let mut looks = 0_u32;
         loop {
             self.settle();
             let offered = self.offers.front().map(|offer| offer.at);
-            let next = offered.into_iter().chain(self.core.next_held()).min();
+            let held = self.all.cores.iter().filter_map(|core| core.next_held());
+            let next = offered.into_iter().chain(held).min();
             let Some(at) = next.filter(|at| *at <= end) else { break };
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(STOP_LOOKS) {
                 stop::check()?;
             }
-            self.core.elapse(at);
-            if offered.is_some_and(|offered| offered <= self.core.now)
+            self.elapse(at);
+            if offered.is_some_and(|offered| offered <= self.now())
                 && let Some(Offer { port, bytes, bad, .. }) = self.offers.pop_front()
             {
                 let mut out = Events { events: &mut self.events, ports: self.capabilities.target.ports };
-                self.core.arrive(Arrived { port, bytes: Cow::Owned(bytes), bad }, &mut out);
+                let workers = self.all.cores.len();
+                let core = &mut self.all.cores[usize::from(port) % workers];
+                core.arrive(Arrived { port, bytes: Cow::Owned(bytes), bad }, &mut out);
             }
         }
         Ok(())
@@ -103,13 +145,17 @@ impl DataPlane {
 
     /// Does what can be done at the present tick.
     fn settle(&mut self) {
-        let Self { core, events, capabilities, .. } = self;
-        let mut out = Events { events, ports: capabilities.target.ports };
         loop {
-            core.go_on(&mut out);
-            core.serve(&mut Counted::default(), &mut out);
-            let more = core.step_loads(|op, result| out.events.push_back(Event::OpDone { op, result }));
-            if !more && !core.has_work() {
+            let mut more = false;
+            let mut out = Events { events: &mut self.events, ports: self.capabilities.target.ports };
+            for core in &mut self.all.cores {
+                core.collect(&mut out);
+                core.go_on(&mut out);
+                core.serve(&mut Counted::default(), usize::MAX, &mut out);
+                more |= core.flush() != 0;
+            }
+            more |= self.step_loads();
+            if !more && !self.all.cores.iter().any(|core| core.has_work()) {
                 return;
             }
         }
@@ -124,7 +170,8 @@ impl Device for DataPlane {
     fn submit(&mut self, load: &Load) -> Result<OpId, DeviceError> {
         check_load(load, self.target())?;
         check_engines(load, &self.capabilities)?;
-        Ok(self.core.submit(load.clone()))
+        self.all.check(load)?;
+        Ok(self.loads.push(load.clone(), self.steps))
     }
 
     fn offer(&mut self, packets: &[Offer]) -> Result<(), DeviceError> {
@@ -138,13 +185,13 @@ impl Device for DataPlane {
     }
 
     fn now(&self) -> u64 {
-        self.core.now
+        self.all.cores[0].now
     }
 
     fn advance(&mut self, ticks: u64) -> Result<(), DeviceError> {
-        let end = self.core.now.saturating_add(ticks);
+        let end = self.now().saturating_add(ticks);
         self.run_to(end)?;
-        self.core.elapse(end);
+        self.elapse(end);
         Ok(())
     }
 
@@ -155,16 +202,16 @@ impl Device for DataPlane {
 
     fn set_blocked(&mut self, destination: u8, blocked: bool) -> Result<(), DeviceError> {
         check_destination(destination, self.target())?;
-        self.core.queues.set_blocked(destination, blocked);
+        self.all.cores.iter_mut().for_each(|core| core.queues.set_blocked(destination, blocked));
         Ok(())
     }
 
     fn quiesce(&mut self) -> Result<(), DeviceError> {
         self.run_to(u64::MAX)?;
-        if self.core.is_idle() {
+        if self.all.is_idle() && self.loads.is_empty() {
             return Ok(());
         }
-        let what = match self.core.loading() {
+        let what = match self.loads.label() {
             Some(label) => Waited::Load(label.to_owned()),
             None => Waited::HeldMerge,
         };
@@ -172,22 +219,22 @@ impl Device for DataPlane {
     }
 
     fn counters(&mut self) -> Result<Counters, DeviceError> {
-        let in_flight: BTreeMap<u8, u64> =
-            (0..self.target().modules as u8).map(|module| (module, self.core.in_flight(module))).collect();
-        let modules = self.core.bank.modules(&in_flight, self.core.tables.engines());
-        Ok(Counters { tick: self.core.now, modules, wedges: 0 })
+        Ok(Counters { tick: self.now(), modules: self.all.counters(), wedges: 0 })
     }
 
     fn read_row(&mut self, node: Node, table: Table, index: u32) -> Result<Vec<u32>, DeviceError> {
-        let Core { tables, bank, last_snapshot, now, .. } = &self.core;
-        Readback { capabilities: &self.capabilities, tables, bank, last_snapshot, now: *now }.row(node, table, index)
+        self.all.row(&self.capabilities, (node, table, index))
     }
 
     fn rings(&mut self) -> Result<&mut dyn Rings, DeviceError> {
-        self.core.tables.engines_mut().rings().ok_or(DeviceError::NoRings { device: KIND })
+        // Message dispatch stands behind the last destination.
+        let last = self.target().destinations() as usize - 1;
+        let worker = last % self.workers();
+        self.all.cores[worker].tables.engines_mut().rings().ok_or(DeviceError::NoRings { device: KIND })
     }
 
     fn maps(&mut self) -> Result<&mut dyn Maps, DeviceError> {
-        self.core.tables.engines_mut().maps().ok_or(DeviceError::NoMaps { device: KIND })
+        let has = self.all.cores[0].tables.engines_mut().maps().is_some();
+        if has { Ok(&mut self.all) } else { Err(DeviceError::NoMaps { device: KIND }) }
     }
 }

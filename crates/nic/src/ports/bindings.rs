@@ -2,6 +2,7 @@
 
 use super::copy::Copied;
 use super::{CaptureSink, CaptureSource, PortError, Sink, Source, Watch};
+use crate::dataplane::Bell;
 use sluice_object::Destination;
 use sluice_packet::capture::Stop;
 use std::path::{Path, PathBuf};
@@ -57,9 +58,9 @@ pub struct Bindings {
     pub sinks: Vec<Option<Box<dyn Sink>>>,
     /// The interfaces of the machine among them.
     pub watches: Vec<Watch>,
-    /// What may be waited for.
+    /// What may be waited for, by destination.
     #[cfg(all(feature = "live", target_os = "linux"))]
-    interfaces: Vec<super::interface::Interface>,
+    interfaces: Vec<(usize, super::interface::Interface)>,
     /// Some captures are pipes.
     pipes: bool,
     /// By destination: its capture, where it has one.
@@ -89,9 +90,10 @@ impl Bindings {
     pub fn open(ports: &[PortBinding], hosts: &[HostBinding], stop: Stop) -> Result<Self, PortError> {
         let mut bindings = Self::default();
         for (number, port) in (0..).zip(ports) {
+            let at = usize::from(number);
             let live = match (&port.iface, &port.tap) {
-                (Some(name), _) => Some(bindings.open_live(name, Some((port.socket, port.busy_poll)))?),
-                (None, Some(name)) => Some(bindings.open_live(name, None)?),
+                (Some(name), _) => Some(bindings.open_live(at, name, Some((port.socket, port.busy_poll)))?),
+                (None, Some(name)) => Some(bindings.open_live(at, name, None)?),
                 (None, None) => None,
             };
             let (mut source, sink) = live.unzip();
@@ -106,7 +108,8 @@ impl Bindings {
         for (number, host) in (0..).zip(hosts) {
             let mut sink = None;
             if let Some(tap) = &host.tap {
-                sink = Some(bindings.open_live(tap, None)?.1);
+                let at = ports.len() + usize::from(number);
+                sink = Some(bindings.open_live(at, tap, None)?.1);
             }
             bindings.bind(Destination::Host(number), sink, host.output.as_deref())?;
         }
@@ -115,26 +118,57 @@ impl Bindings {
 
     /// Opens an interface as it is said, or a TAP device, which is made where it is not there.
     #[cfg(all(feature = "live", target_os = "linux"))]
-    fn open_live(&mut self, name: &str, how: Option<(SocketKind, Option<u32>)>) -> Result<Ends, PortError> {
+    fn open_live(
+        &mut self,
+        at: usize,
+        name: &str,
+        how: Option<(SocketKind, Option<u32>)>,
+    ) -> Result<Ends, PortError> {
         let interface = super::interface::Interface::open(name, how)?;
         self.watches.push(interface.watch());
-        self.interfaces.push(interface.clone());
+        self.interfaces.push((at, interface.clone()));
         Ok((Box::new(interface.clone()), Box::new(interface)))
     }
 
     #[cfg(not(all(feature = "live", target_os = "linux")))]
-    fn open_live(&mut self, name: &str, _: Option<(SocketKind, Option<u32>)>) -> Result<Ends, PortError> {
+    fn open_live(&mut self, _: usize, name: &str, _: Option<(SocketKind, Option<u32>)>) -> Result<Ends, PortError> {
         Err(PortError::NotBuilt { name: name.to_owned() })
     }
 
-    /// Waits until an interface has frames, for `limit` at most.
-    pub fn wait(&self, limit: Duration) {
+    /// Waits until an interface has frames or the bell of its worker rings, for `limit` at most.
+    pub(crate) fn wait(&self, limit: Duration, bell: Option<&Bell>) {
         let limit = if self.pipes { limit.min(AGAIN) } else { limit };
         #[cfg(all(feature = "live", target_os = "linux"))]
-        if !self.interfaces.is_empty() && !self.pipes {
-            return super::interface::wait(&self.interfaces, limit);
+        if (!self.interfaces.is_empty() || bell.is_some()) && !self.pipes {
+            return super::interface::wait(&self.interfaces, limit, bell);
         }
+        let limit = if bell.is_some() { limit.min(AGAIN) } else { limit };
         std::thread::sleep(limit);
+    }
+
+    /// Gives each worker its ends: those whose port or destination modulo the workers is its number. They go back by [`Bindings::join`].
+    pub(crate) fn split(&mut self, workers: usize) -> Vec<Self> {
+        fn part<T>(all: &mut [Option<T>], of: impl Fn(usize) -> bool) -> Vec<Option<T>> {
+            all.iter_mut().enumerate().map(|(at, end)| if of(at) { end.take() } else { None }).collect()
+        }
+        let of = |worker: usize| move |at: usize| at % workers == worker;
+        let parts = (0..workers).map(|worker| Self {
+            sources: part(&mut self.sources, of(worker)),
+            sinks: part(&mut self.sinks, of(worker)),
+            pipes: self.pipes,
+            #[cfg(all(feature = "live", target_os = "linux"))]
+            interfaces: self.interfaces.iter().filter(|(at, _)| of(worker)(*at)).cloned().collect(),
+            ..Self::default()
+        });
+        parts.collect()
+    }
+
+    /// Takes back what [`Bindings::split`] has given.
+    pub(crate) fn join(&mut self, parts: Vec<Self>) {
+        for part in parts {
+            self.sources.iter_mut().zip(part.sources).for_each(|(end, back)| *end = end.take().or(back));
+            self.sinks.iter_mut().zip(part.sinks).for_each(|(end, back)| *end = end.take().or(back));
+        }
     }
 
     fn bind(&mut self, to: Destination, live: Option<Box<dyn Sink>>, path: Option<&Path>) -> Result<(), PortError> {

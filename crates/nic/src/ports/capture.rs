@@ -78,6 +78,10 @@ impl Source for CaptureSource {
         }
         Ok(Some(taken))
     }
+
+    fn is_patient(&self) -> bool {
+        true
+    }
 }
 
 /// The next packet; none at the end, or when reading was told to stop.

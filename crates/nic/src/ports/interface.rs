@@ -1,9 +1,10 @@
 //! An interface of the machine or a TAP device as source and sink: all its queues, for one worker.
 
+use crate::dataplane::Bell;
 use super::{LinkState, PortError, Sink, SocketKind, Source, Watch};
 use sluice_ports::{BusyPoll, Options, Port, Wanted};
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 /// Frames that a driver takes each time when its thread is ours.
@@ -21,7 +22,7 @@ struct Inner {
 
 /// A handle on an interface, to receive and to send.
 #[derive(Clone)]
-pub(super) struct Interface(Rc<RefCell<Inner>>);
+pub(super) struct Interface(Arc<Mutex<Inner>>);
 
 impl Interface {
     /// Opens an interface with these sockets and this busy polling in microseconds, or a TAP device.
@@ -38,19 +39,24 @@ impl Interface {
         let ports = sluice_ports::open(name, &Options { kind, busy_poll, ..Options::default() })?;
         let described = ports.first().map(Port::described).unwrap_or_default();
         let watch = Watch::new(name, described);
-        Ok(Self(Rc::new(RefCell::new(Inner { ports, turn: 0, missed: 0, watch }))))
+        Ok(Self(Arc::new(Mutex::new(Inner { ports, turn: 0, missed: 0, watch }))))
+    }
+
+    /// One worker has both ends of an interface, so nobody waits here.
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is known of the interface, for whoever tells it.
     pub fn watch(&self) -> Watch {
-        self.0.borrow().watch.clone()
+        self.inner().watch.clone()
     }
 }
 
-/// Waits until one of the interfaces has frames, for `limit` at most.
-pub(super) fn wait(interfaces: &[Interface], limit: Duration) {
-    let open: Vec<_> = interfaces.iter().map(|interface| interface.0.borrow()).collect();
-    let fds: Vec<_> = open.iter().flat_map(|inner| inner.ports.iter().filter_map(Port::as_fd)).collect();
+/// Waits until one of the interfaces has frames or the bell rings, for `limit` at most.
+pub(super) fn wait(interfaces: &[(usize, Interface)], limit: Duration, bell: Option<&Bell>) {
+    let open: Vec<_> = interfaces.iter().map(|(_, interface)| interface.inner()).collect();
+    let fds: Vec<_> = open.iter().flat_map(|inner| inner.ports.iter().filter_map(Port::as_fd)).chain(bell.map(Bell::as_fd)).collect();
     // One that has gone says so at once and again: the next look closes it.
     let waited = sluice_ports::wait(&fds, limit);
     if fds.is_empty() || waited.is_err() {
@@ -68,7 +74,7 @@ fn state(state: sluice_ports::LinkState) -> LinkState {
 
 impl Source for Interface {
     fn receive(&mut self, most: usize, take: &mut dyn FnMut(&[u8])) -> Result<Option<usize>, PortError> {
-        let inner = &mut *self.0.borrow_mut();
+        let inner = &mut *self.inner();
         let (queues, mut taken) = (inner.ports.len(), 0);
         for _ in 0..queues {
             inner.turn = (inner.turn + 1) % queues;
@@ -81,7 +87,7 @@ impl Source for Interface {
     }
 
     fn missed(&mut self) -> u64 {
-        let inner = &mut *self.0.borrow_mut();
+        let inner = &mut *self.inner();
         let lost = |port: &mut Port| {
             let drops = port.drops();
             drops.receive_ring_full + drops.fill_ring_empty + drops.receive_oversize + drops.receive_other
@@ -93,19 +99,19 @@ impl Source for Interface {
 
 impl Sink for Interface {
     fn room(&mut self) -> usize {
-        self.0.borrow_mut().ports[0].room()
+        self.inner().ports[0].room()
     }
 
     fn send(&mut self, parts: &[&[u8]]) -> Result<bool, PortError> {
-        Ok(self.0.borrow_mut().ports[0].send(parts)?)
+        Ok(self.inner().ports[0].send(parts)?)
     }
 
     fn flush(&mut self) -> Result<(), PortError> {
-        Ok(self.0.borrow_mut().ports[0].flush()?)
+        Ok(self.inner().ports[0].flush()?)
     }
 
     fn look(&mut self) {
-        let inner = &mut *self.0.borrow_mut();
+        let inner = &mut *self.inner();
         for (queue, port) in inner.ports.iter_mut().enumerate() {
             // All queues see the same: the first one tells it.
             while let Some(seen) = port.look() {
@@ -117,7 +123,7 @@ impl Sink for Interface {
     }
 
     fn finish(self: Box<Self>) -> Result<u64, PortError> {
-        let inner = &mut *self.0.borrow_mut();
+        let inner = &mut *self.inner();
         let mut drops = std::collections::BTreeMap::<&'static str, u64>::new();
         for port in &mut inner.ports {
             port.flush()?;

@@ -24,6 +24,17 @@ pub struct LiveCounts {
     pub missed: u64,
 }
 
+impl LiveCounts {
+    /// Adds those of another worker.
+    pub fn add(&mut self, other: &Self) {
+        self.received += other.received;
+        self.sent += other.sent;
+        self.refused += other.refused;
+        self.oversize += other.oversize;
+        self.missed += other.missed;
+    }
+}
+
 /// Moves packets until `stop` says so, or every source has ended and the device is at rest.
 /// `stop` is asked at least every pause; it may use the device meanwhile.
 pub fn run_live(
@@ -62,7 +73,7 @@ pub fn run_live(
             break;
         }
         if idle && sent == 0 {
-            bindings.wait(PAUSE);
+            bindings.wait(PAUSE, None);
         }
     }
     counts.missed = bindings.sources.iter_mut().flatten().map(|source| source.missed()).sum();

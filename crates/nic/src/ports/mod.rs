@@ -16,9 +16,14 @@ pub use watch::{LinkReport, LinkState, Watch};
 use sluice_packet::capture::CaptureError;
 
 /// Where a port's packets come from.
-pub trait Source {
+pub trait Source: Send {
     /// Gives up to `most` frames that are there now to `take`, without FCS, tags in place. Never waits. How many; none where there will never be more.
     fn receive(&mut self, most: usize, take: &mut dyn FnMut(&[u8])) -> Result<Option<usize>, PortError>;
+
+    /// Whether what is not taken now is there later.
+    fn is_patient(&self) -> bool {
+        false
+    }
 
     /// Packets since the last call that came and found no room before they were taken.
     fn missed(&mut self) -> u64 {
@@ -27,7 +32,7 @@ pub trait Source {
 }
 
 /// Where a destination's packets go.
-pub trait Sink {
+pub trait Sink: Send {
     /// Frames that it takes now.
     fn room(&mut self) -> usize {
         usize::MAX
@@ -64,6 +69,9 @@ pub enum PortError {
     /// The device between the ports.
     #[error(transparent)]
     Device(#[from] sluice_device::DeviceError),
+    /// The threads of workers.
+    #[error("no thread for a worker: {0}")]
+    Thread(std::io::Error),
     /// This build has no live interfaces.
     #[error("interface `{name}`: this build has no live interfaces; build on Linux with feature `live`")]
     NotBuilt {
@@ -80,6 +88,7 @@ impl PortError {
             Self::Device(error) => error.code(),
             #[cfg(all(feature = "live", target_os = "linux"))]
             Self::Interface(error) => error.code(),
+            Self::Thread(_) => "E0307",
             Self::NotBuilt { .. } => "E0308",
         }
     }

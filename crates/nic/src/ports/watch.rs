@@ -1,7 +1,6 @@
 //! What interfaces go through while a NIC runs: kept where they are used, read where it is told.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What an interface is to the machine.
@@ -34,7 +33,7 @@ pub struct LinkReport {
 
 /// A handle on what is known of one interface.
 #[derive(Clone, Debug)]
-pub struct Watch(Rc<RefCell<Inner>>);
+pub struct Watch(Arc<Mutex<Inner>>);
 
 #[derive(Debug)]
 struct Inner {
@@ -48,12 +47,16 @@ impl Watch {
     pub fn new(name: &str, opened: String) -> Self {
         let (name, lost) = (name.to_owned(), Vec::new());
         let report = LinkReport { name, outages: 0, without: Duration::ZERO, state: LinkState::Up, opened, lost };
-        Self(Rc::new(RefCell::new(Inner { report, since: Instant::now(), changes: Vec::new() })))
+        Self(Arc::new(Mutex::new(Inner { report, since: Instant::now(), changes: Vec::new() })))
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The interface is this now.
     pub fn change(&self, state: LinkState) {
-        let inner = &mut *self.0.borrow_mut();
+        let inner = &mut *self.inner();
         match (inner.report.state, state) {
             (before, now) if before == now => return,
             (LinkState::Up, _) => {
@@ -69,17 +72,17 @@ impl Watch {
 
     /// These frames were lost there.
     pub fn lost(&self, lost: Vec<(&'static str, u64)>) {
-        self.0.borrow_mut().report.lost = lost;
+        self.inner().report.lost = lost;
     }
 
     /// Changes since the last call, the oldest first.
     pub fn take_changes(&self) -> Vec<LinkState> {
-        std::mem::take(&mut self.0.borrow_mut().changes)
+        std::mem::take(&mut self.inner().changes)
     }
 
     /// All until now; an outage that goes on counts so far.
     pub fn report(&self) -> LinkReport {
-        let inner = self.0.borrow();
+        let inner = self.inner();
         let mut report = inner.report.clone();
         if report.state != LinkState::Up {
             report.without += inner.since.elapsed();

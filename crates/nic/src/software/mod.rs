@@ -14,7 +14,7 @@ pub use options::{Options, Service};
 
 use crate::bank::CounterBank;
 use crate::ends::{self, consumed, dropped};
-use crate::loads::{Loads, Progress};
+use crate::loads::{Alone, Loads, Progress};
 use crate::readback::Readback;
 use crate::tables::Tables;
 use crate::{engines, forward};
@@ -285,7 +285,8 @@ impl SoftwareNic {
         }
         loop {
             let is_inside = |module| is_inside(&self.ports, &self.pipeline, &self.held, &self.egress, module);
-            match self.loads.step(self.now, self.options.step_ticks, &mut self.tables, is_inside) {
+            let nic = &mut Alone { tables: &mut self.tables, is_inside };
+            match self.loads.step(self.now, self.options.step_ticks, nic) {
                 Progress::Waits => return,
                 Progress::Stepped { snapshot: true } => self.last_snapshot = self.bank.clone(),
                 Progress::Stepped { snapshot: false } => {}

@@ -231,6 +231,16 @@ impl Fast {
         if there { Ok(Address { row, slice, snapshot }) } else { Err(Status::BadAddress) }
     }
 
+    /// Whether a module has state words in any stage, in any generation.
+    pub fn has_state(&self, module: u8) -> bool {
+        self.stages.iter().any(|stage| stage.has_state(module))
+    }
+
+    /// The module that has a state word of a stage.
+    pub fn owner_of_word(&self, stage: usize, word: usize) -> Option<u8> {
+        self.stages.get(stage)?.owner_of_word(word)
+    }
+
     /// A state word of a stage, by its place in the stage's memory.
     pub fn state_word(&self, stage: usize, word: usize) -> u32 {
         self.stages[stage].words[word]

@@ -113,6 +113,18 @@ impl StageNode {
         self.matches.iter_mut().skip(first).take(2).for_each(|m| *m = None);
     }
 
+    /// Whether a module has state words in any generation.
+    pub fn has_state(&self, module: u8) -> bool {
+        let rows = 2 * MODULE_PAGES;
+        self.pages.iter().skip(rows * usize::from(module)).take(rows).any(|page| *page != NO_PAGE)
+    }
+
+    /// The module that has a state word.
+    pub fn owner_of_word(&self, word: usize) -> Option<u8> {
+        let at = self.pages.iter().position(|page| usize::from(*page) == word / PAGE_WORDS)?;
+        u8::try_from(at / (2 * MODULE_PAGES)).ok()
+    }
+
     /// Reads a row back.
     pub fn read(&self, table: Table, row: usize, slice: usize) -> Vec<u32> {
         match table {
