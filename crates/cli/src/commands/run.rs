@@ -8,7 +8,7 @@ use crate::p4::{AllowArgs, WarnArgs};
 use crate::run::assign::{self, Input, Moment, OutputFile, Replacement};
 use crate::run::bring_up::{self, Nic};
 use crate::run::cell_counts;
-use crate::run::device::{self, Choice, Set, TopChoice};
+use crate::run::device::{self, Choice, Plane, Set, TopChoice};
 use crate::run::entry_counts;
 use crate::run::host::Host;
 use crate::run::interrupt;
@@ -72,6 +72,10 @@ pub struct Run {
     /// XDP programs of the data plane as machine code [default: on]
     #[arg(long, value_enum)]
     jit: Option<Switch>,
+    /// Threads of the data plane: each has the ports and destinations whose number modulo N is its own; more than one play captures as
+    /// fast as they can, in an order of their own [default: 1]
+    #[arg(long, value_name = "N", value_parser = device::workers)]
+    workers: Option<usize>,
     /// Which top of the RTL
     #[arg(long, value_enum, default_value = "nic")]
     top: TopChoice,
@@ -156,6 +160,9 @@ impl Run {
             let what = format!("--jit: {} has no programs as machine code, expected --device dataplane", device.name());
             return Err(Failure::input("E0502", what));
         }
+        if let Some(device) = self.device {
+            device::check_workers(self.workers, device)?;
+        }
         interrupt::listen();
         // All that can be wrong with the input is found before anything is written or run.
         let nic = bring_up::read(&self.config, self.target, self.engines, self.seed)?;
@@ -170,7 +177,11 @@ impl Run {
         captures::check_standard(standard.clone())?;
         let mut beside = standard.into_iter().any(|(_, file)| captures::is_standard(file)).then(Output::stderr);
         let out = beside.as_mut().unwrap_or(out);
-        if live::is_live(&nic.config) {
+        let live = live::is_live(&nic.config);
+        if !live {
+            device::check_workers(self.workers, self.device())?;
+        }
+        if live || self.plane().workers > 1 {
             return self.run_live(&nic, &inputs, &outputs, out);
         }
         captures::check_standard(inputs.iter().map(|input| ("--in", input.file.as_path())))?;
@@ -199,7 +210,7 @@ impl Run {
             (Choice::Rtl, _) => None,
             (Choice::Model | Choice::Both, Some(_)) => Some(device::model_at_line_rate(nic.target, engines)),
             (Choice::Both, None) => Some(device::model(nic.target, engines)),
-            (choice, _) => choice.software(nic.target, engines, self.jit.unwrap_or(Switch::On)),
+            (choice, _) => choice.software(nic.target, engines, self.plane()),
         };
         let rtl = match self.device() {
             Choice::Model | Choice::Dataplane => None,
@@ -250,7 +261,7 @@ impl Run {
         )
     }
 
-    /// Live interfaces: only the model keeps up with them, and packets there have no numbers.
+    /// Live interfaces, which only software keeps up with, and captures of several workers: packets there have no numbers.
     fn run_live(
         &self,
         nic: &Nic,
@@ -265,6 +276,10 @@ impl Run {
             ("--gbps", self.gbps.is_some()),
         ];
         if let Some((option, _)) = of_captures.iter().find(|(_, given)| *given) {
+            if !live::is_live(&nic.config) {
+                let what = format!("{option}: {} workers play captures as they come, {option} needs one", self.plane().workers);
+                return Err(Failure::input("E0502", what).help("--workers 1"));
+            }
             let what = format!("{option}: {} has live interfaces, {option} needs captures only", self.config.display());
             return Err(Failure::input("E0502", what).help("take `iface` and `tap` out of the description"));
         }
@@ -272,7 +287,7 @@ impl Run {
         let read = inputs.iter().map(|input| input.file.as_path());
         let read = read.chain([self.config.as_path()]).chain(nic.config.files.iter().map(PathBuf::as_path));
         sink::check_apart(outputs, read)?;
-        let mut device = LiveNic::new(self.device.unwrap_or(Choice::Dataplane), nic, self.jit.unwrap_or(Switch::On))?;
+        let mut device = LiveNic::new(self.device.unwrap_or(Choice::Dataplane), nic, self.plane())?;
         let linker = nic.start(device.device())?;
         nic.warn(&linker, &[]);
         let bindings = live::open(nic, &self.inputs, &self.outputs)?;
@@ -348,6 +363,11 @@ impl Run {
     /// The device that plays captures.
     fn device(&self) -> Choice {
         self.device.unwrap_or(Choice::Model)
+    }
+
+    /// How the data plane runs.
+    fn plane(&self) -> Plane {
+        Plane { jit: self.jit.unwrap_or(Switch::On), workers: self.workers.unwrap_or(1) }
     }
 
     fn seed(&self) -> u64 {

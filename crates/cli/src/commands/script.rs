@@ -5,9 +5,8 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::p4::WarnArgs;
 use crate::printable;
-use crate::run::device::{self, Choice, Set, TopChoice};
+use crate::run::device::{self, Choice, Plane, Set, TopChoice};
 use crate::run::interrupt;
-use crate::xdp::jit::Switch;
 use clap::Args;
 use serde_json::{Value, json};
 use sluice_control::scripts::{FailedStatement, Report, run_script};
@@ -34,6 +33,9 @@ pub struct ScriptArgs {
     /// Which device
     #[arg(long, value_enum, default_value = "model")]
     device: Choice,
+    /// Workers of the data plane, one after the other in one thread: the same comes out each time [default: 1]
+    #[arg(long, value_name = "N", value_parser = device::workers)]
+    workers: Option<usize>,
     /// Which top of the RTL
     #[arg(long, value_enum, default_value = "nic")]
     top: TopChoice,
@@ -54,6 +56,10 @@ pub struct ScriptArgs {
 }
 
 impl ScriptArgs {
+    fn plane(&self) -> Plane {
+        Plane { workers: self.workers.unwrap_or(1), ..Plane::default() }
+    }
+
     /// Runs them, each on a device after reset.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
         if self.waves.is_some() && (self.files.len() > 1 || !self.device.has_rtl()) {
@@ -66,6 +72,7 @@ impl ScriptArgs {
             ));
         }
         self.top.check(self.engines)?;
+        device::check_workers(self.workers, self.device)?;
         let scripts = self.files.iter().map(|file| Script::read(file)).collect::<Result<Vec<_>, _>>();
         let scripts = scripts.map_err(|e| Failure::input(e.code(), e))?;
         let read: Vec<PathBuf> = scripts.iter().flat_map(apart::of_script).collect();
@@ -118,7 +125,7 @@ impl ScriptArgs {
 
     fn run_one(&self, script: &Script) -> Result<Report, Failure> {
         let engines = self.engines.map_or(engines::ALL, |engines| engines.0);
-        let mut device: Box<dyn Device> = match self.device.software(self.target, engines, Switch::On) {
+        let mut device: Box<dyn Device> = match self.device.software(self.target, engines, self.plane()) {
             Some(device) => device,
             None => device::rtl(
                 self.device,

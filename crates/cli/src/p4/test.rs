@@ -11,8 +11,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
 use crate::printable;
-use crate::run::device::{self, Choice};
-use crate::xdp::jit::Switch;
+use crate::run::device::{self, Choice, Plane};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sluice_control::scripts::run_script;
@@ -202,7 +201,7 @@ impl Test {
             return Err(Failure::input("E0502", what).help("rmt TENANT FILE.p4 loads a program"));
         }
         let target = self.place.target.nic();
-        let mut device = match choice.software(target, engines::ALL, Switch::On) {
+        let mut device = match choice.software(target, engines::ALL, Plane::default()) {
             Some(device) => device,
             None => device::rtl(choice, &top::RMT, target, self.seed.unwrap_or(1), None)?,
         };

@@ -38,10 +38,10 @@ impl Choice {
     }
 
     /// The software NIC of this name with these engines, where it is one.
-    pub fn software(self, target: &Target, models: Models, jit: Switch) -> Option<Box<dyn Device>> {
+    pub fn software(self, target: &Target, models: Models, how: Plane) -> Option<Box<dyn Device>> {
         match self {
             Self::Model => Some(model(target, models)),
-            Self::Dataplane => Some(Box::new(data_plane(target, models, jit))),
+            Self::Dataplane => Some(Box::new(data_plane(target, models, how))),
             Self::Rtl | Self::Both => None,
         }
     }
@@ -127,11 +127,43 @@ impl fmt::Display for Set {
     }
 }
 
+/// How the data plane runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Plane {
+    /// XDP programs as machine code.
+    pub jit: Switch,
+    /// Its workers.
+    pub workers: usize,
+}
+
+impl Default for Plane {
+    fn default() -> Self {
+        Self { jit: Switch::On, workers: 1 }
+    }
+}
+
+/// A number of workers.
+pub fn workers(text: &str) -> Result<usize, String> {
+    let most = dataplane::MOST_WORKERS;
+    text.parse().ok().filter(|n| (1..=most).contains(n)).ok_or_else(|| format!("expected 1 to {most}"))
+}
+
+/// Refuses workers of a device that has none.
+pub fn check_workers(workers: Option<usize>, device: Choice) -> Result<(), Failure> {
+    match workers {
+        Some(_) if device != Choice::Dataplane => {
+            let what = format!("--workers: {} has no workers, expected --device {}", device.name(), dataplane::KIND);
+            Err(Failure::input("E0502", what))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The data plane.
-pub fn data_plane(target: &Target, models: Models, jit: Switch) -> DataPlane {
-    match jit {
-        Switch::On => DataPlane::having(*target, models),
-        Switch::Off => DataPlane::interpreted(*target, models),
+pub fn data_plane(target: &Target, models: Models, how: Plane) -> DataPlane {
+    match how.jit {
+        Switch::On => DataPlane::with_workers(*target, models, how.workers),
+        Switch::Off => DataPlane::interpreted(*target, models, how.workers),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::assign::{Input, OutputFile};
 use super::bring_up::Nic;
-use super::device::{self, Choice};
+use super::device::{self, Choice, Plane};
 use super::host::Host;
 use super::interrupt;
 use super::play::{Played, failed};
@@ -14,7 +14,6 @@ use crate::failure::Failure;
 use crate::files;
 use crate::printable;
 use crate::xdp::engine_counts;
-use crate::xdp::jit::Switch;
 use serde_json::{Value, json};
 use sluice_control::NicConfig;
 use sluice_device::{Device, DeviceError, Event, Verdict};
@@ -99,10 +98,10 @@ pub enum LiveNic {
 
 impl LiveNic {
     /// The device of a description.
-    pub fn new(choice: Choice, nic: &Nic, jit: Switch) -> Result<Self, Failure> {
+    pub fn new(choice: Choice, nic: &Nic, how: Plane) -> Result<Self, Failure> {
         let (target, engines) = (nic.target, nic.config.engines);
         match choice {
-            Choice::Dataplane => Ok(Self::Plane(Box::new(device::data_plane(target, engines, jit)))),
+            Choice::Dataplane => Ok(Self::Plane(Box::new(device::data_plane(target, engines, how)))),
             Choice::Model => Ok(Self::Model(device::model(target, engines))),
             Choice::Rtl | Choice::Both => {
                 let what = format!("--device {}: with live interfaces expected dataplane or model", choice.name());

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
 use crate::run::bring_up::{self, Nic};
-use crate::run::device::Choice;
+use crate::run::device::{Choice, Plane};
 use crate::run::host::Host;
 use crate::run::interrupt;
 use crate::run::live::{self, LiveNic, Until};
@@ -72,7 +72,7 @@ impl XdpRun {
         let nic = self.nic(&image)?;
         let mut beside = self.state.as_deref().is_some_and(captures::is_standard).then(Output::stderr);
         let out = beside.as_mut().unwrap_or(out);
-        let mut device = LiveNic::new(Choice::Dataplane, &nic, self.jit)?;
+        let mut device = LiveNic::new(Choice::Dataplane, &nic, Plane { jit: self.jit, ..Plane::default() })?;
         let linker = nic.start(device.device())?;
         let module = linker.tenant(TENANT).map_err(|e| Failure::input(e.code(), e))?.module;
         let bindings = live::bind(&nic.config)?;

@@ -127,31 +127,48 @@ impl Core {
         self.keep(packet);
     }
 
-    /// Takes what other workers have sent. How many packets.
-    pub fn collect(&mut self, out: &mut impl Out) -> usize {
+    /// Takes what other workers have sent; with `patient` what finds no room in its lane stays where it is. How many packets.
+    pub fn collect(&mut self, patient: bool, out: &mut impl Out) -> usize {
         let Some(post) = &mut self.post else { return 0 };
         let mut came = post.collect();
-        let count = came.len();
-        for mail in came.drain(..) {
+        let before = came.len();
+        for _ in 0..before {
+            let Some(mail) = came.pop_front() else { break };
             match mail {
-                Mail::Packet(packet) => match self.lanes.room(packet.module, packet.frame.bytes().len()) {
-                    Ok(()) => self.lanes.push(packet),
-                    Err(reason) => self.turn_away(packet, reason, out),
-                },
-                Mail::Copies(packet, destinations) => {
-                    let (module, stamped) = (packet.module, packet.stamped);
-                    let waits = self.queues.late().is_some_and(|to| destinations >> to & 1 == 1);
-                    if !self.admit(packet, destinations, out) && waits {
-                        self.tables.leave_behind(module, stamped);
-                    }
+                Mail::Packet(packet)
+                    if patient && self.lanes.room(packet.module, packet.frame.bytes().len()).is_err() =>
+                {
+                    came.push_back(Mail::Packet(packet));
                 }
+                mail => self.take(mail, out),
             }
         }
+        let taken = before - came.len();
         if let Some(post) = &mut self.post {
-            post.taken(came);
+            post.leave(came);
         }
-        self.drain(out);
-        count
+        taken
+    }
+
+    fn take(&mut self, mail: Mail, out: &mut impl Out) {
+        if let Some(post) = &mut self.post {
+            post.done(&mail);
+        }
+        match mail {
+            Mail::Packet(packet) => match self.lanes.room(packet.module, packet.frame.bytes().len()) {
+                Ok(()) => self.lanes.push(packet),
+                Err(reason) => self.turn_away(packet, reason, out),
+            },
+            Mail::Copies(packet, destinations) => {
+                let (module, stamped) = (packet.module, packet.stamped);
+                let waits = self.queues.late().is_some_and(|to| destinations >> to & 1 == 1);
+                if !self.admit(packet, destinations, out) && waits {
+                    self.tables.leave_behind(module, stamped);
+                }
+                // At once, as behind the engines.
+                self.drain(out);
+            }
+        }
     }
 
     /// Whether packets wait in lanes that may go on.

@@ -4,6 +4,7 @@
 //! no tenant fills a box for the others.
 
 use sluice_device::Packet;
+use std::collections::VecDeque;
 use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -77,8 +78,8 @@ pub(super) struct Post {
     boxes: Boxes,
     /// By worker: what goes there with the next [`Post::flush`].
     out: Vec<Vec<Mail>>,
-    /// Taken out of the own box; it goes back empty.
-    came: Vec<Mail>,
+    /// Taken out of the own box, and left for later.
+    came: VecDeque<Mail>,
     /// By module: the worker that runs all of its packets, where they are not run where they arrive.
     homes: [Option<u8>; MODULES],
 }
@@ -87,7 +88,7 @@ impl Post {
     /// Of this worker.
     pub fn new(worker: usize, boxes: Boxes) -> Self {
         let out = boxes.0.iter().map(|_| Vec::new()).collect();
-        Self { worker, boxes, out, came: Vec::new(), homes: [None; MODULES] }
+        Self { worker, boxes, out, came: VecDeque::new(), homes: [None; MODULES] }
     }
 
     /// The boxes of all workers.
@@ -149,26 +150,29 @@ impl Post {
         reached
     }
 
-    /// Whether something is in the own box.
+    /// Whether something has come.
     pub fn has_mail(&self) -> bool {
-        !self.boxes.0[self.worker].mail.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        !self.came.is_empty() || !self.boxes.0[self.worker].mail.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Takes out what has come; it is given back by [`Post::taken`].
-    pub fn collect(&mut self) -> Vec<Mail> {
-        let inbox = &self.boxes.0[self.worker];
-        mem::swap(&mut *inbox.mail.lock().unwrap_or_else(PoisonError::into_inner), &mut self.came);
-        for mail in &self.came {
-            let (kind, module, amount) = mail.counted();
-            inbox.under_way[kind][module].fetch_sub(amount, Ordering::AcqRel);
-        }
-        mem::take(&mut self.came)
+    /// Takes out what has come, after what was left the last time. What is dealt with is told by [`Post::done`], and the rest is given
+    /// back by [`Post::leave`].
+    pub fn collect(&mut self) -> VecDeque<Mail> {
+        let mut came = mem::take(&mut self.came);
+        let mut inbox = self.boxes.0[self.worker].mail.lock().unwrap_or_else(PoisonError::into_inner);
+        came.extend(inbox.drain(..));
+        came
     }
 
-    /// What was collected has been dealt with.
-    pub fn taken(&mut self, mut empty: Vec<Mail>) {
-        empty.clear();
-        self.came = empty;
+    /// This is not under way any more.
+    pub fn done(&mut self, mail: &Mail) {
+        let (kind, module, amount) = mail.counted();
+        self.boxes.0[self.worker].under_way[kind][module].fetch_sub(amount, Ordering::AcqRel);
+    }
+
+    /// What stays for later.
+    pub fn leave(&mut self, left: VecDeque<Mail>) {
+        self.came = left;
     }
 
     /// How many packets may be sent for sure, to whomever they go, each with a copy to all destinations.

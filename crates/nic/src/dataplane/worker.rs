@@ -115,10 +115,7 @@ impl<'a> Worker<'a> {
                 None => self.ended[port] = true,
             }
         }
-        let has_lanes_room = !self.patient || !core.has_work();
-        if has_lanes_room {
-            taken += core.collect(&mut links);
-        }
+        taken += core.collect(self.patient, &mut links);
         core.go_on(&mut links);
         let most = if self.patient { core.post_room() } else { usize::MAX };
         core.serve(&mut Wall(self.since.begun), most, &mut links);
