@@ -5,4 +5,5 @@ mod fuzz;
 mod live;
 mod script_statements;
 mod scripts;
+mod workers;
 mod xdp_config;

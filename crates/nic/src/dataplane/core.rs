@@ -236,9 +236,14 @@ impl Core {
         self.post.as_ref().is_some_and(Post::has_mail)
     }
 
-    /// Packets that may be run or taken for sure without one that finds no room on its way to another worker.
-    pub fn post_room(&self) -> usize {
-        self.post.as_ref().map_or(usize::MAX, Post::room)
+    /// Packets that may arrive for sure without one that finds no room on its way home.
+    pub fn room_to_arrive(&self) -> usize {
+        self.post.as_ref().map_or(usize::MAX, Post::room_for_packets)
+    }
+
+    /// Packets that may be run for sure without a copy that finds no room on its way to another worker.
+    pub fn room_to_run(&self) -> usize {
+        self.post.as_ref().map_or(usize::MAX, Post::room_for_copies)
     }
 
     /// Packets that an engine held and that go on by now.

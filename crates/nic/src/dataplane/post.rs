@@ -175,11 +175,20 @@ impl Post {
         self.came = left;
     }
 
-    /// How many packets may be sent for sure, to whomever they go, each with a copy to all destinations.
-    pub fn room(&self) -> usize {
-        let counts = self.boxes.0.iter().flat_map(|inbox| inbox.under_way.iter().flatten());
+    /// Packets that may be sent home for sure, before they go through the engines.
+    pub fn room_for_packets(&self) -> usize {
+        self.room(0)
+    }
+
+    /// Packets behind the engines whose copies may be sent for sure, whatever their destinations.
+    pub fn room_for_copies(&self) -> usize {
+        self.room(1) / 8
+    }
+
+    fn room(&self, kind: usize) -> usize {
+        let counts = self.boxes.0.iter().flat_map(|inbox| &inbox.under_way[kind]);
         let most = counts.map(|count| count.load(Ordering::Relaxed)).max().unwrap_or(0);
         // Others send at the same time.
-        MOST_UNDER_WAY.saturating_sub(most) as usize / (8 * self.workers())
+        MOST_UNDER_WAY.saturating_sub(most) as usize / self.boxes.0.len()
     }
 }

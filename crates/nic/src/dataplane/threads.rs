@@ -31,6 +31,17 @@ struct Shared {
     end: AtomicBool,
 }
 
+/// Ends all workers when the host's loop ends, however it does.
+struct End<'a>(&'a Shared);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.end.store(true, Ordering::Relaxed);
+        self.0.pause.store(false, Ordering::SeqCst);
+        self.0.ring(u64::MAX);
+    }
+}
+
 impl Shared {
     /// Rings the bells of these workers.
     fn ring(&self, workers: u64) {
@@ -98,6 +109,7 @@ impl DataPlane {
         let mut counts = LiveCounts::default();
         let result = std::thread::scope(|scope| {
             let shared = &shared;
+            let end = End(shared);
             let spawn = |(number, part)| {
                 let worker = Worker::new(part, ports, since, patient);
                 let work = move || {
@@ -111,9 +123,7 @@ impl DataPlane {
             if threads.is_ok() {
                 self.host(shared, &mut counts, &mut stop);
             }
-            shared.end.store(true, Ordering::Relaxed);
-            shared.pause.store(false, Ordering::SeqCst);
-            shared.ring(u64::MAX);
+            drop(end);
             let mut missed: Result<u64, PortError> = Ok(0);
             for thread in threads.map_err(PortError::Thread)? {
                 let result = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

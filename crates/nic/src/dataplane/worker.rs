@@ -96,7 +96,7 @@ impl<'a> Worker<'a> {
             let Some(source) = source.as_mut().filter(|_| !self.ended[port]) else { continue };
             let mut most = BATCH;
             if source.is_patient() {
-                most = most.min(core.post_room());
+                most = most.min(core.room_to_arrive());
                 if core.has_work() || most == 0 {
                     continue;
                 }
@@ -117,7 +117,7 @@ impl<'a> Worker<'a> {
         }
         taken += core.collect(self.patient, &mut links);
         core.go_on(&mut links);
-        let most = if self.patient { core.post_room() } else { usize::MAX };
+        let most = if self.patient { core.room_to_run() } else { usize::MAX };
         core.serve(&mut Wall(self.since.begun), most, &mut links);
         let sent = links.used != 0;
         links.flush()?;
