@@ -44,6 +44,11 @@ impl All {
         self.cores[0].post.as_ref().map(|post| post.boxes())
     }
 
+    /// Whether all sources wait until what they have is taken.
+    pub fn be_patient(&mut self, patient: bool) {
+        self.cores.iter_mut().filter_map(|core| core.post.as_mut()).for_each(|post| post.patient = patient);
+    }
+
     /// Packets of a module that are in the device.
     pub fn in_flight(&self, module: u8) -> u64 {
         let sent = self.boxes().map_or(0, |boxes| boxes.of_module(module));

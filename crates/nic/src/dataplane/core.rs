@@ -127,9 +127,10 @@ impl Core {
         self.keep(packet);
     }
 
-    /// Takes what other workers have sent; with `patient` what finds no room in its lane stays where it is. How many packets.
-    pub fn collect(&mut self, patient: bool, out: &mut impl Out) -> usize {
+    /// Takes what other workers have sent; where sources wait, what finds no room in its lane does too. How many packets.
+    pub fn collect(&mut self, out: &mut impl Out) -> usize {
         let Some(post) = &mut self.post else { return 0 };
+        let patient = post.patient;
         let mut came = post.collect();
         let before = came.len();
         for _ in 0..before {
@@ -236,12 +237,12 @@ impl Core {
         self.post.as_ref().is_some_and(Post::has_mail)
     }
 
-    /// Packets that may arrive for sure without one that finds no room on its way home.
+    /// How many packets should arrive at most, so that all find room on their way home.
     pub fn room_to_arrive(&self) -> usize {
         self.post.as_ref().map_or(usize::MAX, Post::room_for_packets)
     }
 
-    /// Packets that may be run for sure without a copy that finds no room on its way to another worker.
+    /// How many packets should be run at most, so that copies find room on their way to other workers.
     pub fn room_to_run(&self) -> usize {
         self.post.as_ref().map_or(usize::MAX, Post::room_for_copies)
     }

@@ -149,7 +149,7 @@ impl DataPlane {
             let mut more = false;
             let mut out = Events { events: &mut self.events, ports: self.capabilities.target.ports };
             for core in &mut self.all.cores {
-                core.collect(false, &mut out);
+                core.collect(&mut out);
                 core.go_on(&mut out);
                 core.serve(&mut Counted::default(), usize::MAX, &mut out);
                 more |= core.flush() != 0;

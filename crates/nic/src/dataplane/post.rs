@@ -80,6 +80,8 @@ pub(super) struct Post {
     out: Vec<Vec<Mail>>,
     /// Taken out of the own box, and left for later.
     came: VecDeque<Mail>,
+    /// What comes waits until it is taken: nothing is turned away for want of room, and who takes in looks at the room instead.
+    pub patient: bool,
     /// By module: the worker that runs all of its packets, where they are not run where they arrive.
     homes: [Option<u8>; MODULES],
 }
@@ -88,7 +90,7 @@ impl Post {
     /// Of this worker.
     pub fn new(worker: usize, boxes: Boxes) -> Self {
         let out = boxes.0.iter().map(|_| Vec::new()).collect();
-        Self { worker, boxes, out, came: VecDeque::new(), homes: [None; MODULES] }
+        Self { worker, boxes, out, came: VecDeque::new(), patient: false, homes: [None; MODULES] }
     }
 
     /// The boxes of all workers.
@@ -132,7 +134,7 @@ impl Post {
     pub fn send(&mut self, to: usize, mail: Mail) -> Result<(), Mail> {
         let (kind, module, amount) = mail.counted();
         let under_way = &self.boxes.0[to].under_way[kind][module];
-        if under_way.load(Ordering::Relaxed) >= MOST_UNDER_WAY {
+        if under_way.load(Ordering::Relaxed) >= MOST_UNDER_WAY && !self.patient {
             return Err(mail);
         }
         under_way.fetch_add(amount, Ordering::AcqRel);
@@ -175,12 +177,12 @@ impl Post {
         self.came = left;
     }
 
-    /// Packets that may be sent home for sure, before they go through the engines.
+    /// How many packets should be sent home at most, before they go through the engines.
     pub fn room_for_packets(&self) -> usize {
         self.room(0)
     }
 
-    /// Packets behind the engines whose copies may be sent for sure, whatever their destinations.
+    /// How many packets behind the engines should be given out at most.
     pub fn room_for_copies(&self) -> usize {
         self.room(1) / 8
     }
@@ -188,7 +190,6 @@ impl Post {
     fn room(&self, kind: usize) -> usize {
         let counts = self.boxes.0.iter().flat_map(|inbox| &inbox.under_way[kind]);
         let most = counts.map(|count| count.load(Ordering::Relaxed)).max().unwrap_or(0);
-        // Others send at the same time.
         MOST_UNDER_WAY.saturating_sub(most) as usize / self.boxes.0.len()
     }
 }

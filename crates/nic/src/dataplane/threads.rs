@@ -102,6 +102,7 @@ impl DataPlane {
         let since = Since::now(&self.capabilities, self.now());
         let bells = (0..workers).map(|_| Bell::new()).collect::<std::io::Result<_>>().map_err(PortError::Thread)?;
         let patient = bindings.sources.iter().flatten().all(|source| source.is_patient());
+        self.all.be_patient(patient);
         let mut parts = bindings.split(workers);
         let seat = |core| Mutex::new(Seat { core: Some(core), counts: LiveCounts::default(), ended: false });
         let seats = self.all.cores.drain(..).map(seat).collect();
@@ -137,6 +138,7 @@ impl DataPlane {
             sum.add(&seat.counts);
             self.all.cores.extend(seat.core);
         }
+        self.all.be_patient(false);
         bindings.join(parts);
         Ok(LiveCounts { missed: result?, ..sum })
     }

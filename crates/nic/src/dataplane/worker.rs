@@ -115,7 +115,7 @@ impl<'a> Worker<'a> {
                 None => self.ended[port] = true,
             }
         }
-        taken += core.collect(self.patient, &mut links);
+        taken += core.collect(&mut links);
         core.go_on(&mut links);
         let most = if self.patient { core.room_to_run() } else { usize::MAX };
         core.serve(&mut Wall(self.since.begun), most, &mut links);
