@@ -188,16 +188,26 @@ fn operate(rng: &mut Rng, folder: &Folder, nic: &Nic<'_>) -> &'static str {
 
 #[test]
 fn full_load_and_random_operations_lose_nothing_uncounted_and_change_nothing() {
-    if !is_inside("live_soak", "full_load_and_random_operations_lose_nothing_uncounted_and_change_nothing") {
-        return;
+    if is_inside("live_soak", "full_load_and_random_operations_lose_nothing_uncounted_and_change_nothing") {
+        soak("1");
     }
+}
+
+#[test]
+fn full_load_and_random_operations_with_two_workers() {
+    if is_inside("live_soak", "full_load_and_random_operations_with_two_workers") {
+        soak("2");
+    }
+}
+
+fn soak(workers: &str) {
     (0..2).for_each(|port| veth(port, ""));
     let folder = Folder::new();
     folder.write("nic.toml", NIC);
     let seconds: u64 = std::env::var("SLUICE_LIVE_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(2);
     let seed = test_seed("live_soak");
     let (mut rng, stop) = (Rng::new(seed), AtomicBool::new(false));
-    let mut nic = Nic::start(&folder, &["--socket", "nic.sock"]);
+    let mut nic = Nic::start(&folder, &["--socket", "nic.sock", "--workers", workers]);
     nic.wait_for("nic1: ");
     let (seen, operations, grown) = std::thread::scope(|scope| {
         let traffic = scope.spawn(|| traffic(&stop));

@@ -10,7 +10,7 @@ use lab::{is_inside, port, send, veth};
 use sluice_control::config::{NicConfig, bring_up};
 use sluice_device::Device;
 use sluice_nic::ports::{Bindings, LiveCounts, run_live};
-use sluice_nic::{DataPlane, SoftwareNic};
+use sluice_nic::{DataPlane, SoftwareNic, engines};
 use sluice_object::Linker;
 use sluice_packet::notation::packet;
 use sluice_ports::{Port, Wanted};
@@ -69,8 +69,10 @@ fn frames_go_through_interfaces_with_their_tags() {
     let config = NicConfig::parse("live.toml", CONFIG, Path::new("")).unwrap_or_else(|e| panic!("{e}"));
     let mut model = SoftwareNic::new(*config.target);
     through(&config, &mut model, |model, bindings, stop| run_live(model, bindings, stop));
-    let mut plane = DataPlane::new(*config.target);
-    through(&config, &mut plane, |plane, bindings, stop| plane.run_live(bindings, stop));
+    for workers in 1..=3 {
+        let mut plane = DataPlane::with_workers(*config.target, engines::ALL, workers);
+        through(&config, &mut plane, |plane, bindings, stop| plane.run_live(bindings, stop));
+    }
 }
 
 /// Whether a loop is to end.

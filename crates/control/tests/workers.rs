@@ -100,7 +100,8 @@ fn played(folder: &Path, workers: usize) -> (Left, u64, u64) {
         }
     }
     // What its program counted is in one map, whichever port the packets came by: UDP's packets, the first 8 bytes of each copy.
-    let map = nic.maps().unwrap().list(green).unwrap().into_iter().find(|map| map.declared.name == "protocols").unwrap();
+    let map =
+        nic.maps().unwrap().list(green).unwrap().into_iter().find(|map| map.declared.name == "protocols").unwrap();
     let value = nic.maps().unwrap().lookup(green, map.id, &17u32.to_le_bytes()).unwrap();
     let cpus = nic.maps().unwrap().cpus() as usize;
     let each = value.chunks(value.len() / cpus).map(|copy| u64::from_le_bytes(copy[..8].try_into().unwrap()));
@@ -124,7 +125,8 @@ fn workers_keep_every_flow_in_order_and_lose_nothing_while_a_tenant_is_replaced(
         for ((name, vlan, port), numbers) in &left {
             assert!(numbers.is_sorted_by(|a, b| a < b), "{workers} workers: {name}, VLAN {vlan}, port {port}");
         }
-        let of = |name: &str, vlan: u16, port: u8| left.get(&(name.to_owned(), vlan, port)).map_or(&[][..], Vec::as_slice);
+        let of =
+            |name: &str, vlan: u16, port: u8| left.get(&(name.to_owned(), vlan, port)).map_or(&[][..], Vec::as_slice);
         for port in 0..PORTS {
             let expected = |tenant: u32| (0..PACKETS).filter(move |n| n % 3 == tenant - 1);
             let mut red = [of("port2", 10, port), of("port3", 10, port)].concat();

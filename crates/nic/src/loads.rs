@@ -42,11 +42,7 @@ pub(crate) trait Configured {
     fn write(&mut self, node: Node, table: Table, index: u32, words: &[u32]) -> Status;
 
     /// Puts a program into a generation of an engine, or takes it away.
-    fn install(
-        &mut self,
-        place: (EngineId, u8, u8),
-        install: Option<&Install>,
-    ) -> Result<(), InstallError>;
+    fn install(&mut self, place: (EngineId, u8, u8), install: Option<&Install>) -> Result<(), InstallError>;
 
     /// Whether no packet of a generation of a module that exists is under way.
     fn drained(&self, module: u8, generation: u8) -> bool;

@@ -128,7 +128,7 @@ fn fuzz_the_device_keeps_account_under_random_rows_and_frames() {
             }
             let submitted = nic.submit(&load.load());
             // Several workers refuse state of the system module that comes late.
-            assert!(submitted.is_ok() || submitted.is_err_and(|refused| refused.code() == "E0312"));
+            assert!(submitted.is_ok() || submitted.is_err_and(|refused| refused.code() == "E0314"));
             for _ in 0..u.int_in_range(0..=6)? {
                 let port = u.int_in_range(0..=target.ports as u8 - 1)?;
                 nic.offer(&[Offer {

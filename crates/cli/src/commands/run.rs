@@ -277,7 +277,10 @@ impl Run {
         ];
         if let Some((option, _)) = of_captures.iter().find(|(_, given)| *given) {
             if !live::is_live(&nic.config) {
-                let what = format!("{option}: {} workers play captures as they come, {option} needs one", self.plane().workers);
+                let what = format!(
+                    "{option}: {} workers play captures as they come, {option} needs one",
+                    self.plane().workers
+                );
                 return Err(Failure::input("E0502", what).help("--workers 1"));
             }
             let what = format!("{option}: {} has live interfaces, {option} needs captures only", self.config.display());

@@ -129,7 +129,7 @@ impl All {
             "state of the system module with {} workers where tenants have state already; load it before them, or use one worker",
             self.cores.len()
         );
-        let refused = InstallError { engine: EngineId::RMT, what, code: Some("E0312") };
+        let refused = InstallError { engine: EngineId::RMT, what, code: Some("E0314") };
         Err(DeviceError::Step { label: load.label.clone(), step, error: StepError::Install(refused) })
     }
 
@@ -215,9 +215,10 @@ impl Configured for All {
             }
         }
         // All have the same rows, and so the same answer.
-        self.cores.iter_mut().map(|core| core.tables.write(node, table, index, words)).fold(Status::Ok, |all, each| {
-            if all == Status::Ok { each } else { all }
-        })
+        self.cores
+            .iter_mut()
+            .map(|core| core.tables.write(node, table, index, words))
+            .fold(Status::Ok, |all, each| if all == Status::Ok { each } else { all })
     }
 
     fn install(
@@ -237,3 +238,7 @@ impl Configured for All {
         self.in_flight(module) > 0
     }
 }
+
+#[cfg(test)]
+#[path = "all_tests.rs"]
+mod tests;

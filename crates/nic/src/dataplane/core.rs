@@ -264,7 +264,8 @@ impl Core {
         if self.held.is_empty() { None } else { self.tables.engines().next_event() }
     }
 
-    fn passed(&mut self, packet: Box<Packet>, passed: Passed, out: &mut impl Out) {
+    /// It has been through the engines in line, or an engine holds it.
+    pub fn passed(&mut self, packet: Box<Packet>, passed: Passed, out: &mut impl Out) {
         if passed == Passed::Held {
             self.held.insert(packet.id, packet);
             return;

@@ -154,7 +154,8 @@ impl Post {
 
     /// Whether something has come.
     pub fn has_mail(&self) -> bool {
-        !self.came.is_empty() || !self.boxes.0[self.worker].mail.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        !self.came.is_empty()
+            || !self.boxes.0[self.worker].mail.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     /// Takes out what has come, after what was left the last time. What is dealt with is told by [`Post::done`], and the rest is given

@@ -45,7 +45,11 @@ impl Drop for End<'_> {
 impl Shared {
     /// Rings the bells of these workers.
     fn ring(&self, workers: u64) {
-        self.bells.iter().enumerate().filter(|(worker, _)| workers >> worker & 1 == 1).for_each(|(_, bell)| bell.ring());
+        self.bells
+            .iter()
+            .enumerate()
+            .filter(|(worker, _)| workers >> worker & 1 == 1)
+            .for_each(|(_, bell)| bell.ring());
     }
 
     /// All seats, when their workers' rounds are over; none if a worker has panicked.

@@ -118,12 +118,7 @@ impl Bindings {
 
     /// Opens an interface as it is said, or a TAP device, which is made where it is not there.
     #[cfg(all(feature = "live", target_os = "linux"))]
-    fn open_live(
-        &mut self,
-        at: usize,
-        name: &str,
-        how: Option<(SocketKind, Option<u32>)>,
-    ) -> Result<Ends, PortError> {
+    fn open_live(&mut self, at: usize, name: &str, how: Option<(SocketKind, Option<u32>)>) -> Result<Ends, PortError> {
         let interface = super::interface::Interface::open(name, how)?;
         self.watches.push(interface.watch());
         self.interfaces.push((at, interface.clone()));

@@ -1,10 +1,10 @@
 //! An interface of the machine or a TAP device as source and sink: all its queues, for one worker.
 
-use crate::dataplane::Bell;
 use super::{LinkState, PortError, Sink, SocketKind, Source, Watch};
+use crate::dataplane::Bell;
 use sluice_ports::{BusyPoll, Options, Port, Wanted};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Frames that a driver takes each time when its thread is ours.
@@ -56,7 +56,8 @@ impl Interface {
 /// Waits until one of the interfaces has frames or the bell rings, for `limit` at most.
 pub(super) fn wait(interfaces: &[(usize, Interface)], limit: Duration, bell: Option<&Bell>) {
     let open: Vec<_> = interfaces.iter().map(|(_, interface)| interface.inner()).collect();
-    let fds: Vec<_> = open.iter().flat_map(|inner| inner.ports.iter().filter_map(Port::as_fd)).chain(bell.map(Bell::as_fd)).collect();
+    let fds: Vec<_> =
+        open.iter().flat_map(|inner| inner.ports.iter().filter_map(Port::as_fd)).chain(bell.map(Bell::as_fd)).collect();
     // One that has gone says so at once and again: the next look closes it.
     let waited = sluice_ports::wait(&fds, limit);
     if fds.is_empty() || waited.is_err() {
