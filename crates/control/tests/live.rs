@@ -13,7 +13,8 @@ use sluice_nic::ports::{Bindings, LiveCounts, run_live};
 use sluice_nic::{DataPlane, SoftwareNic, engines};
 use sluice_object::Linker;
 use sluice_packet::notation::packet;
-use sluice_ports::{Port, Wanted};
+use sluice_ports::{Options, Port, Wanted, open};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -120,4 +121,46 @@ fn an_interface_that_is_not_there_is_told_in_words() {
     let Err(error) = Bindings::open(&config.ports, &config.hosts, || false) else { panic!("it is open") };
     assert_eq!(error.code(), "E0308");
     assert!(error.to_string().starts_with("interface `nonesuch0`: is not there: No such device"), "{error}");
+}
+
+#[test]
+fn queues_of_an_interface_are_dealt_to_workers() {
+    if !is_inside("live::queues_of_an_interface_are_dealt_to_workers") {
+        return;
+    }
+    (0..2).for_each(|port| veth(port, " numrxqueues 4 numtxqueues 4"));
+    let config = NicConfig::parse("live.toml", CONFIG, Path::new("")).unwrap_or_else(|e| panic!("{e}"));
+    for workers in [1, 2, 3, 4] {
+        let mut nic = DataPlane::with_workers(*config.target, engines::ALL, workers);
+        bring_up(&config, &mut nic, &mut Linker::new(config.target)).unwrap_or_else(|e| panic!("{e}"));
+        let mut bindings = Bindings::open(&config.ports, &config.hosts, || false).unwrap_or_else(|e| panic!("{e}"));
+        let opened = bindings.watches[0].report().opened;
+        assert!(opened.contains("queue 1 of 4"), "{opened}");
+        let options = Options { kind: Wanted::Packet, slots: 1024, ..Options::default() };
+        let [mut sender, mut receiver] = ["wire0", "wire1"].map(|name| open(name, &options).unwrap().remove(0));
+        // Each flow is in one queue, which the kernel chooses.
+        let frame = |n: u32| {
+            let text =
+                format!("eth/vlan(vid=10)/ipv4(src=10.0.0.{})/udp(sport={})/payload(len=80)", n % 200, 1000 + n % 200);
+            packet(&text).unwrap()
+        };
+        let (mut sent, mut came, begun) = (0, BTreeMap::<Vec<u8>, u32>::new(), Instant::now());
+        let counts = nic.run_live(&mut bindings, |_, counts| {
+            for n in sent..(sent + 20).min(600) {
+                send(&mut sender, &frame(n));
+                sent = n + 1;
+            }
+            let mut take = |bytes: &[u8], _: &_| *came.entry(bytes.to_vec()).or_default() += 1;
+            receiver.receive(256, &mut take).expect("the interface works");
+            (counts.sent >= 600 && came.values().sum::<u32>() >= 600) || begun.elapsed() > Duration::from_secs(5)
+        });
+        let counts = counts.unwrap_or_else(|e| panic!("{e}"));
+        bindings.finish().unwrap();
+        assert_eq!((counts.received, counts.sent, counts.missed), (600, 600, 0), "{workers} workers");
+        assert!(
+            (0..200).all(|n| came.get(&frame(n)) == Some(&3)),
+            "{workers} workers: {} frames of 200 came",
+            came.len()
+        );
+    }
 }

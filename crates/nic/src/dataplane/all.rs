@@ -34,7 +34,10 @@ impl All {
         let mut cores: Vec<Core> = (0..workers).map(|_| Core::new(target, make())).collect();
         if workers > 1 {
             let posts = (0..).zip(&mut cores);
-            posts.for_each(|(worker, core)| core.post = Some(Post::new(worker, boxes.clone())));
+            posts.for_each(|(worker, core)| {
+                core.post = Some(Post::new(worker, boxes.clone()));
+                core.number_apart(worker, workers);
+            });
         }
         let cpus = cores[0].tables.engines_mut().maps().map_or(1, |maps| maps.cpus());
         Self { cores, cpus }

@@ -16,6 +16,8 @@ use std::collections::HashMap;
 
 /// Ticks of a stamp.
 const TICK_MASK: u64 = (1 << TICK_BITS) - 1;
+/// Bit of a packet's number from which on a worker numbers its own.
+const WORKER_SHIFT: u32 = 22;
 /// Packets that are kept to be used again.
 const SPARE: usize = 1024;
 
@@ -65,6 +67,12 @@ impl Core {
             next_sequence: vec![0; target.ports as usize],
             spare: Vec::new(),
         }
+    }
+
+    /// Numbers of packets begin elsewhere than at other workers that have queues of the same port; from 0 where its first queue is.
+    pub fn number_apart(&mut self, worker: usize, workers: usize) {
+        let others = self.next_sequence.iter_mut().enumerate().filter(|(port, _)| port % workers != worker);
+        others.for_each(|(_, number)| *number = (worker as u32) << WORKER_SHIFT & SEQUENCE_MASK);
     }
 
     /// Time has come to this tick.

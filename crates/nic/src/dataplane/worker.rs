@@ -86,7 +86,7 @@ impl<'a> Worker<'a> {
     pub fn round(&mut self, core: &mut Core, counts: &mut LiveCounts, now: Instant) -> Result<bool, PortError> {
         if self.looked.is_none_or(|looked| now - looked >= PAUSE) {
             self.looked = Some(now);
-            self.bindings.sinks.iter_mut().flatten().for_each(|sink| sink.look());
+            self.bindings.look();
         }
         core.elapse(self.since.tick(now));
         let Bindings { sources, sinks, .. } = &mut *self.bindings;

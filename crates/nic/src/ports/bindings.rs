@@ -61,6 +61,9 @@ pub struct Bindings {
     /// What may be waited for, by destination.
     #[cfg(all(feature = "live", target_os = "linux"))]
     interfaces: Vec<(usize, super::interface::Interface)>,
+    /// Queues of interfaces whose first queue is another worker's.
+    #[cfg(all(feature = "live", target_os = "linux"))]
+    lent: Vec<(usize, super::interface::Interface)>,
     /// Some captures are pipes.
     pipes: bool,
     /// By destination: its capture, where it has one.
@@ -141,7 +144,8 @@ impl Bindings {
         std::thread::sleep(limit);
     }
 
-    /// Gives each worker its ends: those whose port or destination modulo the workers is its number. They go back by [`Bindings::join`].
+    /// Gives each worker its ends: those whose port or destination modulo the workers is its number, and of an interface with several
+    /// queues the first one, with the others for the workers that follow. They go back by [`Bindings::join`].
     pub(crate) fn split(&mut self, workers: usize) -> Vec<Self> {
         fn part<T>(all: &mut [Option<T>], of: impl Fn(usize) -> bool) -> Vec<Option<T>> {
             all.iter_mut().enumerate().map(|(at, end)| if of(at) { end.take() } else { None }).collect()
@@ -155,13 +159,39 @@ impl Bindings {
             interfaces: self.interfaces.iter().filter(|(at, _)| of(worker)(*at)).cloned().collect(),
             ..Self::default()
         });
-        parts.collect()
+        #[allow(unused_mut, reason = "a build without live interfaces lends nothing")]
+        let mut parts: Vec<Self> = parts.collect();
+        #[cfg(all(feature = "live", target_os = "linux"))]
+        for (at, interface) in self.interfaces.iter().filter(|(at, _)| *at < self.sources.len()) {
+            for (worker, queues) in interface.lend(*at, workers) {
+                let part = &mut parts[worker];
+                part.sources[*at] = Some(Box::new(queues.clone()));
+                part.interfaces.push((*at, queues.clone()));
+                part.lent.push((*at, queues));
+            }
+        }
+        parts
+    }
+
+    /// Looks whether interfaces are still there.
+    pub(crate) fn look(&mut self) {
+        self.sinks.iter_mut().flatten().for_each(|sink| sink.look());
+        #[cfg(all(feature = "live", target_os = "linux"))]
+        self.lent.iter_mut().for_each(|(_, queues)| queues.look());
     }
 
     /// Takes back what [`Bindings::split`] has given.
     pub(crate) fn join(&mut self, parts: Vec<Self>) {
-        for part in parts {
-            self.sources.iter_mut().zip(part.sources).for_each(|(end, back)| *end = end.take().or(back));
+        let workers = parts.len();
+        for (worker, part) in parts.into_iter().enumerate() {
+            #[cfg(all(feature = "live", target_os = "linux"))]
+            for (at, queues) in &part.lent {
+                let of = self.interfaces.iter().find(|(to, _)| to == at);
+                of.into_iter().for_each(|(_, interface)| interface.take_back(queues));
+            }
+            let own = |(number, end): (usize, Option<Box<dyn Source>>)| end.filter(|_| number % workers == worker);
+            let sources = part.sources.into_iter().enumerate().map(own);
+            self.sources.iter_mut().zip(sources).for_each(|(end, back)| *end = end.take().or(back));
             self.sinks.iter_mut().zip(part.sinks).for_each(|(end, back)| *end = end.take().or(back));
         }
     }

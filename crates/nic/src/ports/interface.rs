@@ -1,4 +1,4 @@
-//! An interface of the machine or a TAP device as source and sink: all its queues, for one worker.
+//! An interface of the machine or a TAP device as source and sink. Its queues may be lent to several workers.
 
 use super::{LinkState, PortError, Sink, SocketKind, Source, Watch};
 use crate::dataplane::Bell;
@@ -11,8 +11,10 @@ use std::time::Duration;
 const BUSY_FRAMES: u32 = 64;
 
 struct Inner {
-    /// One a queue; frames are sent through the first one.
+    /// One a queue; frames are sent through the interface's first one.
     ports: Vec<Port>,
+    /// The interface's first queue is among them: it tells changes, for all queues see the same.
+    tells: bool,
     /// The queue that is asked first.
     turn: usize,
     /// Frames lost on the way in when it was last asked.
@@ -39,10 +41,33 @@ impl Interface {
         let ports = sluice_ports::open(name, &Options { kind, busy_poll, ..Options::default() })?;
         let described = ports.first().map(Port::described).unwrap_or_default();
         let watch = Watch::new(name, described);
-        Ok(Self(Arc::new(Mutex::new(Inner { ports, turn: 0, missed: 0, watch }))))
+        Ok(Self(Arc::new(Mutex::new(Inner { ports, tells: true, turn: 0, missed: 0, watch }))))
     }
 
-    /// One worker has both ends of an interface, so nobody waits here.
+    /// Takes every queue but the first one out and deals them to the workers, the first of which has the first queue: a handle for each
+    /// other worker that has got some.
+    pub fn lend(&self, first: usize, workers: usize) -> Vec<(usize, Self)> {
+        let inner = &mut *self.inner();
+        let mut of: Vec<Vec<Port>> = (0..workers).map(|_| Vec::new()).collect();
+        for (queue, port) in inner.ports.drain(..).enumerate() {
+            of[(first + queue) % workers].push(port);
+        }
+        inner.ports = std::mem::take(&mut of[first % workers]);
+        inner.turn = 0;
+        let lent = of.into_iter().enumerate().filter(|(_, ports)| !ports.is_empty());
+        let handle = |ports| Inner { ports, tells: false, turn: 0, missed: 0, watch: inner.watch.clone() };
+        lent.map(|(worker, ports)| (worker, Self(Arc::new(Mutex::new(handle(ports)))))).collect()
+    }
+
+    /// Takes back queues that were lent.
+    pub fn take_back(&self, lent: &Self) {
+        let mut from = lent.inner();
+        let inner = &mut *self.inner();
+        inner.missed += from.missed;
+        inner.ports.append(&mut from.ports);
+    }
+
+    /// A worker has both ends of what it was given of an interface, so nobody waits here.
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -116,7 +141,7 @@ impl Sink for Interface {
         for (queue, port) in inner.ports.iter_mut().enumerate() {
             // All queues see the same: the first one tells it.
             while let Some(seen) = port.look() {
-                if queue == 0 {
+                if queue == 0 && inner.tells {
                     inner.watch.change(state(seen));
                 }
             }
