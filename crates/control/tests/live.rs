@@ -138,7 +138,7 @@ fn queues_of_an_interface_are_dealt_to_workers() {
         assert!(opened.contains("queue 1 of 4"), "{opened}");
         let options = Options { kind: Wanted::Packet, slots: 1024, ..Options::default() };
         let [mut sender, mut receiver] = ["wire0", "wire1"].map(|name| open(name, &options).unwrap().remove(0));
-        // Each flow is in one queue, which the kernel chooses.
+        // The kernel chooses the queue.
         let frame = |n: u32| {
             let text =
                 format!("eth/vlan(vid=10)/ipv4(src=10.0.0.{})/udp(sport={})/payload(len=80)", n % 200, 1000 + n % 200);

@@ -229,8 +229,8 @@ impl Configured for All {
         (engine, module, generation): (EngineId, u8, u8),
         install: Option<&Install>,
     ) -> Result<(), InstallError> {
-        let engines = self.cores.iter_mut().map(|core| core.tables.engines_mut());
-        engines.map(|engines| engines.install(engine, module, generation, install)).collect()
+        let mut engines = self.cores.iter_mut().map(|core| core.tables.engines_mut());
+        engines.try_for_each(|engines| engines.install(engine, module, generation, install))
     }
 
     fn drained(&self, module: u8, generation: u8) -> bool {
