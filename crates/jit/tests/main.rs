@@ -8,6 +8,7 @@ mod ends;
 mod engine;
 mod identity;
 mod memory;
+mod missing;
 mod random;
 mod same;
 mod time;

@@ -1,5 +1,15 @@
 //! Names of the kernel's helpers, for messages and the disassembler; most are not provided here.
 
+/// Number of the call that stands where a CO-RE relocation found nothing, as libbpf leaves it.
+pub const POISON_CORE: i32 = 195_896_080;
+/// Number of the call that stands where a weak kernel function is missing, as libbpf leaves it.
+pub const POISON_KFUNC: i32 = 2_002_000_000;
+
+/// Whether a call stands for something that was not found: who executes it faults.
+pub fn is_poison(id: i32) -> bool {
+    matches!(id, POISON_CORE | POISON_KFUNC)
+}
+
 /// The kernel's name of a helper, such as `bpf_map_lookup_elem` without its `bpf_`.
 pub fn helper_name(id: i32) -> Option<&'static str> {
     NAMES.get(usize::try_from(id).ok()?.checked_sub(1)?).copied()

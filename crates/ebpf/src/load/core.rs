@@ -40,6 +40,8 @@ const LAST_OF_FIELDS: u32 = 5;
 const TYPE_ID_LOCAL: u32 = 6;
 /// `BPF_CORE_TYPE_SIZE`.
 const TYPE_SIZE: u32 = 9;
+/// Kind of an extern that is a kernel's variable or function.
+pub(super) const KSYM: &str = "ksym";
 /// Steps of an access that are looked at.
 const MOST_STEPS: usize = 64;
 /// Encoding of a signed integer.
@@ -62,7 +64,7 @@ impl<'e, 'a> Core<'e, 'a> {
             for (_, datasec) in btf.iter().filter(|(_, t)| t.kind == kind::DATASEC) {
                 let what = match datasec.name {
                     ".kconfig" => "kconfig",
-                    ".ksyms" => "ksym",
+                    ".ksyms" => KSYM,
                     _ => continue,
                 };
                 externs.extend(datasec.variables().filter_map(|v| Some((btf.get(v.kind)?.name, what))));

@@ -1,12 +1,12 @@
 //! Relocations of one function: map references, data, callbacks and calls.
 
 use super::code::{Code, Function, FunctionId, Places, R_CALL};
-use super::core::Core;
+use super::core::{Core, KSYM};
 use super::elf::{Elf, Home, Relocation, Symbol};
 use super::error::LoadError;
 use super::maps::{Declared, Found, Maps};
 use crate::Insn;
-use crate::insn::{CALL, LD_IMM64, pseudo};
+use crate::insn::{CALL, LD_IMM64, POISON_KFUNC, pseudo};
 
 /// `R_BPF_64_64`: both halves of a 64-bit immediate.
 const R_IMM64: u32 = 1;
@@ -113,6 +113,13 @@ impl Relocator<'_, '_> {
             return Err(LoadError::Relocation { place: place(), found, expected: "1 (R_BPF_64_64)" });
         }
         let symbol = &self.elf.symbols[relocation.symbol];
+        if self.is_weak_ksym(symbol) {
+            // No kernel is here that could have it.
+            let at = slot as usize;
+            body.insns[at] = Insn { src: pseudo::NUMBER, imm: 0, ..body.insns[at] };
+            body.insns[at + 1].imm = 0;
+            return Ok(());
+        }
         let section = self.section(function, slot, symbol)?;
         let (at, addend) = (slot as usize, body.insns[slot as usize].imm);
         let byte = symbol.value.wrapping_add(i64::from(addend) as u64);
@@ -203,6 +210,10 @@ impl Relocator<'_, '_> {
             };
         };
         let symbol = &self.elf.symbols[relocation.symbol];
+        if self.is_weak_ksym(symbol) {
+            body.insns[slot as usize] = Insn { src: pseudo::HELPER, imm: POISON_KFUNC, ..insn };
+            return Ok(());
+        }
         if symbol.home == Home::Undefined && !symbol.name.is_empty() {
             return Err(LoadError::Kfunc { place: place(), name: symbol.name.to_string() });
         }
@@ -236,6 +247,11 @@ impl Relocator<'_, '_> {
         })?;
         body.calls.push((slot, found));
         Ok(())
+    }
+
+    /// Whether a symbol is one of a kernel's that may be missing.
+    fn is_weak_ksym(&self, symbol: &Symbol<'_>) -> bool {
+        symbol.home == Home::Undefined && symbol.is_weak && self.core.extern_kind(symbol.name) == KSYM
     }
 
     /// The section of a relocation's symbol.

@@ -20,6 +20,7 @@ for cpu in v2 v3; do
 	done
 done
 for name in large settings local; do compile "prepare/$name.o" "prepare/$name.c" -mcpu=v3 -g; done
+for name in weak limits missing/weak_called; do compile "$name.o" "$name.c" -mcpu=v3 -g; done
 compile core_kinds.o core_kinds.c -mcpu=v3 -g
 compile helpers_callbacks.o helpers_callbacks.c -mcpu=v3 -g
 for name in stale prefixes moves rings rounds inner state jumps long nested functions split; do
