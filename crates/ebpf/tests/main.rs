@@ -19,6 +19,7 @@ mod kernel_programs;
 mod kernel_random;
 mod limits;
 mod loader;
+mod loader_core;
 mod loader_fuzz;
 mod loader_kernel;
 mod loader_refused;

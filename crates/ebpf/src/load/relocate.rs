@@ -6,7 +6,7 @@ use super::elf::{Elf, Home, Relocation, Symbol};
 use super::error::LoadError;
 use super::maps::{Declared, Found, Maps};
 use crate::Insn;
-use crate::insn::{CALL, LD_IMM64, POISON_KFUNC, pseudo};
+use crate::insn::{CALL, LD_IMM64, POISON_KFUNC, is_poison, pseudo};
 
 /// `R_BPF_64_64`: both halves of a 64-bit immediate.
 const R_IMM64: u32 = 1;
@@ -39,7 +39,7 @@ impl Relocator<'_, '_> {
     /// Resolves one function, or says what cannot be run in it.
     pub fn body(&self, function: &Function<'_>) -> Result<Body, LoadError> {
         let mut body = Body { insns: self.code.body(function).to_vec(), calls: Vec::new() };
-        self.core.check(function)?;
+        self.core.apply(function, &mut body.insns)?;
         let relocations = &self.elf.sections[function.section].relocations;
         let (from, to) = (u64::from(function.start) * 8, u64::from(function.start + function.len) * 8);
         let first = relocations.partition_point(|r| r.offset < from);
@@ -197,7 +197,7 @@ impl Relocator<'_, '_> {
         let Some(relocation) = relocation else {
             return match insn.src {
                 pseudo::LOCAL => self.local(function, slot, body),
-                pseudo::HELPER if (self.has_helper)(insn.imm) => Ok(()),
+                pseudo::HELPER if (self.has_helper)(insn.imm) || is_poison(insn.imm) => Ok(()),
                 pseudo::HELPER => {
                     let name = super::names::helper(insn.imm);
                     Err(LoadError::Helper { place: place(), id: insn.imm, name })
