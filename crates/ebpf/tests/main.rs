@@ -11,6 +11,7 @@ mod frames_fuzz;
 mod helpers_callbacks;
 mod helpers_docs;
 mod helpers_fib;
+mod helpers_iterators;
 mod helpers_packet;
 mod helpers_queues;
 mod helpers_results;

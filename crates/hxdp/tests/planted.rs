@@ -284,6 +284,10 @@ fn what_is_refused_says_why() {
              helpers have"
         )
     );
+    let counts = load(include_bytes!("../../ebpf/tests/objects/iterators.o")).unwrap();
+    let error = compile(&counts, &counts.programs[0], &target(2)).unwrap_err();
+    assert_eq!(error.code(), "E0805");
+    assert!(error.to_string().contains("kernel function `bpf_iter_num_new` has no form in bundles"), "{error}");
     for (code, page) in sluice_hxdp::codes() {
         assert!(
             page.starts_with(&format!("# {code}: ")) && page.contains("Wrong:") && page.contains("Right:"),

@@ -7,6 +7,7 @@ mod conformance;
 mod ends;
 mod engine;
 mod identity;
+mod iterators;
 mod memory;
 mod missing;
 mod random;

@@ -10,14 +10,28 @@ pub fn is_poison(id: i32) -> bool {
     matches!(id, POISON_CORE | POISON_KFUNC)
 }
 
-/// The kernel's name of a helper, such as `bpf_map_lookup_elem` without its `bpf_`.
+/// Number of the first kernel function (kfunc). The kernel has numbers by build for them; these are ours, above those of helpers.
+pub const FIRST_KFUNC: i32 = 1 << 16;
+
+/// Kernel functions by number, from [`FIRST_KFUNC`].
+static KFUNCS: &[&str] = &["iter_num_new", "iter_num_next", "iter_num_destroy"];
+
+/// Number of a kernel function that there is, by its name without `bpf_`.
+pub fn kfunc_number(name: &str) -> Option<i32> {
+    KFUNCS.iter().position(|n| *n == name).map(|i| i as i32 + FIRST_KFUNC)
+}
+
+/// The kernel's name of a helper or kernel function, such as `bpf_map_lookup_elem` without its `bpf_`.
 pub fn helper_name(id: i32) -> Option<&'static str> {
+    if id >= FIRST_KFUNC {
+        return KFUNCS.get((id - FIRST_KFUNC) as usize).copied();
+    }
     NAMES.get(usize::try_from(id).ok()?.checked_sub(1)?).copied()
 }
 
 /// Number of a helper with this name.
 pub fn helper_number(name: &str) -> Option<i32> {
-    NAMES.iter().position(|n| *n == name).map(|i| i as i32 + 1)
+    NAMES.iter().position(|n| *n == name).map(|i| i as i32 + 1).or_else(|| kfunc_number(name))
 }
 
 /// By number, from 1.

@@ -56,6 +56,12 @@ impl<'a> KernelTypes<'a> {
         self.hash
     }
 
+    /// ID of the function with this name.
+    pub(crate) fn function(&self, name: &str) -> Option<u32> {
+        let is_function = |id: &u32| self.btf.get(*id).is_some_and(|one| one.kind == kind::FUNC);
+        self.names.get(name)?.iter().copied().find(is_function)
+    }
+
     /// What a relocation becomes; an error says why it is none.
     pub(super) fn relocate(&self, local: &Btf<'_>, record: &CoreInfo) -> Result<Relocated, &'static str> {
         let path = local.string(record.access).ok_or("an access that is no text")?;

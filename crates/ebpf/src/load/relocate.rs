@@ -6,7 +6,7 @@ use super::elf::{Elf, Home, Relocation, Symbol};
 use super::error::LoadError;
 use super::maps::{Declared, Found, Maps};
 use crate::Insn;
-use crate::insn::{CALL, LD_IMM64, POISON_KFUNC, is_poison, pseudo};
+use crate::insn::{CALL, LD_IMM64, POISON_KFUNC, is_poison, kfunc_number, pseudo};
 
 /// `R_BPF_64_64`: both halves of a 64-bit immediate.
 const R_IMM64: u32 = 1;
@@ -113,6 +113,13 @@ impl Relocator<'_, '_> {
             return Err(LoadError::Relocation { place: place(), found, expected: "1 (R_BPF_64_64)" });
         }
         let symbol = &self.elf.symbols[relocation.symbol];
+        if let Some(number) = self.kfunc(symbol) {
+            // An address that no program reads: it only is not 0.
+            let at = slot as usize;
+            body.insns[at] = Insn { src: pseudo::NUMBER, imm: number, ..body.insns[at] };
+            body.insns[at + 1].imm = 0;
+            return Ok(());
+        }
         if self.is_weak_ksym(symbol) {
             // No kernel is here that could have it.
             let at = slot as usize;
@@ -210,6 +217,10 @@ impl Relocator<'_, '_> {
             };
         };
         let symbol = &self.elf.symbols[relocation.symbol];
+        if let Some(number) = self.kfunc(symbol) {
+            body.insns[slot as usize] = Insn { src: pseudo::HELPER, imm: number, ..insn };
+            return Ok(());
+        }
         if self.is_weak_ksym(symbol) {
             body.insns[slot as usize] = Insn { src: pseudo::HELPER, imm: POISON_KFUNC, ..insn };
             return Ok(());
@@ -247,6 +258,12 @@ impl Relocator<'_, '_> {
         })?;
         body.calls.push((slot, found));
         Ok(())
+    }
+
+    /// Our number of a kernel function that there is here.
+    fn kfunc(&self, symbol: &Symbol<'_>) -> Option<i32> {
+        let name = symbol.name.strip_prefix("bpf_").filter(|_| symbol.home == Home::Undefined)?;
+        kfunc_number(name).filter(|number| (self.has_helper)(*number))
     }
 
     /// Whether a symbol is one of a kernel's that may be missing.

@@ -20,7 +20,7 @@ for cpu in v2 v3; do
 	done
 done
 for name in large settings local; do compile "prepare/$name.o" "prepare/$name.c" -mcpu=v3 -g; done
-for name in weak limits missing/weak_called; do compile "$name.o" "$name.c" -mcpu=v3 -g; done
+for name in weak iterators limits missing/weak_called; do compile "$name.o" "$name.c" -mcpu=v3 -g; done
 compile core/asks.o core/asks.c -mcpu=v3 -g
 compile core/there.o core/there.c -mcpu=v3 -g
 llvm-objcopy-16 --dump-section .BTF=$here/core/there.btf $here/core/there.o
