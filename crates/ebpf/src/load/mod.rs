@@ -77,11 +77,7 @@ pub fn inspect(elf: &[u8]) -> Result<Image, LoadError> {
     inspect_for(elf, None)
 }
 
-fn read(
-    bytes: &[u8],
-    has_helper: &dyn Fn(i32) -> bool,
-    kernel: Option<&KernelTypes<'_>>,
-) -> Result<Image, LoadError> {
+fn read(bytes: &[u8], has_helper: &dyn Fn(i32) -> bool, kernel: Option<&KernelTypes<'_>>) -> Result<Image, LoadError> {
     let elf = elf::Elf::parse(bytes)?;
     let types = elf.section(".BTF").map(|(_, s)| s.data).filter(|d| !d.is_empty());
     let btf = types.map(btf::Btf::parse).transpose()?;
