@@ -33,6 +33,7 @@ mod script;
 mod shares;
 mod warnings;
 mod xdp;
+mod xdp_btf;
 mod xdp_engine;
 mod xdp_maps;
 mod xdp_paths;

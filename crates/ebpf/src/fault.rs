@@ -35,6 +35,12 @@ pub enum FaultReason {
         /// Number.
         id: i32,
     },
+    /// A call that stands for what a load did not find.
+    #[error("what stood here was not found when the program was loaded: {what}")]
+    NotFound {
+        /// A weak kernel function, or a CO-RE relocation.
+        what: &'static str,
+    },
     /// Too many instructions: taken back edges and calls together are above the bound.
     #[error("more than {limit} taken back edges and calls")]
     Work {

@@ -23,6 +23,7 @@ fn argument(arg: &Arg) -> String {
         Arg::Any => "any".into(),
         Arg::Record => "record".into(),
         Arg::Lock => "lock".into(),
+        Arg::Iterator => "iterator".into(),
     }
 }
 
@@ -39,6 +40,7 @@ fn the_table_of_helpers_is_that_of_the_code() {
             Ret::Number => "number",
             Ret::Value => "value",
             Ret::Record => "record",
+            Ret::Iterated => "number's address",
         };
         let class = match helper.class {
             Class::Exact => "exact",

@@ -274,9 +274,9 @@ fn kernel_types_of_one_layout_and_local_types_resolve_in_the_object() {
             refused,
             [
                 "`task` (section `xdp`), instruction 1 at ./tests/objects/core.c:22: CO-RE relocation \
-                 field_byte_offset of `task_struct.in.deep[2]` needs a running kernel",
+                 field_byte_offset of `task_struct.in.deep[2]` needs a kernel's types, and none are given (`--btf FILE`)",
                 "`exists` (section `xdp`), instruction 0 at ./tests/objects/core.c:24: CO-RE relocation \
-                 field_exists of `task_struct.pid` needs a running kernel",
+                 field_exists of `task_struct.pid` needs a kernel's types, and none are given (`--btf FILE`)",
             ]
         );
     }

@@ -1,7 +1,7 @@
 //! Every reason for which an object, map or program is refused, with its code and place. Objects
 //! that no compiler writes are made from good ones by changing bytes.
 
-use sluice_ebpf::load::{LoadError, load};
+use sluice_ebpf::load::{KernelTypes, LoadError, load, load_for};
 use std::collections::BTreeSet;
 
 /// An object whose bytes can be changed by name.
@@ -267,7 +267,7 @@ fn e0408_to_e0412_e0416_e0420_and_e0422_what_a_program_asks_of_a_kernel() {
 fn e0412_what_a_kernel_would_say_of_fields_types_and_enumerators() {
     let object = Elf::new("core_kinds");
     for (program, text) in [
-        ("turned", "field_byte_offset of `iphdr___turned.ttl` needs a running kernel"),
+        ("turned", "field_byte_offset of `iphdr___turned.ttl` needs a kernel's types"),
         ("named", "field_exists of `iphdr___named.hops`"),
         ("addresses", "field_byte_offset of `ipv6hdr.addresses[3]`"),
         ("longer", "field_byte_offset of `tcp_word_hdr___longer.words[3]`"),
@@ -284,6 +284,17 @@ fn e0412_what_a_kernel_would_say_of_fields_types_and_enumerators() {
     let loaded = load(&object.0).unwrap();
     let kept: BTreeSet<&str> = loaded.programs.iter().map(|program| program.name.as_str()).collect();
     assert_eq!(kept, BTreeSet::from(["fields", "bits", "elements", "words", "sizes", "has_no_sign"]));
+}
+
+#[test]
+fn e0428_numbers_that_are_not_those_of_the_types() {
+    let kernel = KernelTypes::parse(include_bytes!("objects/core/there.btf")).unwrap();
+    // The first instruction is `r0 = 4`, the place of `moved.b` in the object.
+    let object = Elf::new("core/asks").put_in("xdp", 4, 5, 4);
+    let image = load_for(&object.0, Some(&kernel)).unwrap();
+    let error = &image.refused.iter().find(|r| r.name == "offset").unwrap().error;
+    expect(error, "E0428", "field_byte_offset of `moved.b`: found an instruction with another number");
+    assert_eq!(KernelTypes::parse(&[0; 30]).err().unwrap().code(), "E0413");
 }
 
 #[test]

@@ -10,8 +10,9 @@ use crate::warp::path::Path;
 use crate::warp::peel::Entry;
 use crate::{Bundles, CompileError, Profile, Stored, Target, verify, warp};
 use sluice_ebpf::analysis::{self, At, Regions, Summary};
+use sluice_ebpf::insn::{CALL, pseudo};
 use sluice_ebpf::validate::{Options, validate_program};
-use sluice_ebpf::{Image, MapSpec, MapType, Program};
+use sluice_ebpf::{Image, Insn, MapSpec, MapType, Program, helper};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A compiled program, and what it was made of.
@@ -33,6 +34,18 @@ pub struct Compiled {
     pub stored: Stored,
 }
 
+/// Refuses what can never run, and calls whose numbers are not those of helpers: a lane has 16 bits for one.
+fn check(image: &Image, program: &Program) -> Result<(), CompileError> {
+    validate_program(program, &image.maps, Options { unreachable: true })?;
+    let other = |i: &Insn| i.op == CALL && i.src == pseudo::HELPER && u16::try_from(i.imm).is_err();
+    let Some(slot) = program.insns.iter().position(other) else { return Ok(()) };
+    let what = match helper::find(program.insns[slot].imm) {
+        Some(function) => format!("kernel function `bpf_{}`", function.name),
+        None => "what was not found when the object was loaded".to_owned(),
+    };
+    Err(CompileError::Call { program: program.name.clone(), slot: slot as u32, what })
+}
+
 /// Compiles one program of an image for a core.
 pub fn compile(image: &Image, program: &Program, target: &Target) -> Result<Compiled, CompileError> {
     compile_with(image, program, target, Passes::ALL)
@@ -45,7 +58,7 @@ pub fn compile_with(
     target: &Target,
     passes: Passes,
 ) -> Result<Compiled, CompileError> {
-    validate_program(program, &image.maps, Options { unreachable: true })?;
+    check(image, program)?;
     finish(stages(image, program, passes), image, program, target)
 }
 
@@ -57,7 +70,7 @@ pub fn compile_profiled(
     passes: Passes,
     profile: &Profile,
 ) -> Result<Compiled, CompileError> {
-    validate_program(program, &image.maps, Options { unreachable: true })?;
+    check(image, program)?;
     finish(staged(image, program, (passes, Some(profile), None)), image, program, target)
 }
 
@@ -72,7 +85,7 @@ pub fn compile_short(image: &Image, program: &Program, target: &Target) -> Resul
 }
 
 fn unanalysed(image: &Image, program: &Program, target: &Target, passes: Passes) -> Result<Compiled, CompileError> {
-    validate_program(program, &image.maps, Options { unreachable: true })?;
+    check(image, program)?;
     let nothing = Regions {
         program: program.name.clone(),
         slots: Vec::new(),

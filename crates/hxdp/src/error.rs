@@ -23,6 +23,16 @@ pub enum CompileError {
         /// Most rows.
         max: usize,
     },
+    /// A call that has no form in bundles: a kernel function, or what was not found at load.
+    #[error("program `{program}`, instruction {slot}: {what} has no form in bundles, only helpers have")]
+    Call {
+        /// The program.
+        program: String,
+        /// Slot of the call.
+        slot: u32,
+        /// What it calls.
+        what: String,
+    },
     /// The compiler broke a rule of its own: a fault of ours.
     #[error("program `{program}`: the compiler made bundles that the verifier refuses: {what}")]
     Broken {
@@ -42,6 +52,7 @@ impl CompileError {
         match self {
             Self::Lanes { .. } => "E0801",
             Self::TooLong { .. } => "E0802",
+            Self::Call { .. } => "E0805",
             Self::Broken { .. } => "E0803",
             Self::Refused(refusal) => refusal.code(),
         }

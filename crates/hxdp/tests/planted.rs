@@ -2,6 +2,7 @@
 
 use crate::support::{LANES, image, objects, target};
 use sluice_ebpf::insn::{AluOp, AtomicOp, Operand, assemble};
+use sluice_ebpf::load::load;
 use sluice_ebpf::vm::Ingress;
 use sluice_ebpf::{Image, Packet, Program, Runtime};
 use sluice_hxdp::compile::optimized;
@@ -273,6 +274,20 @@ fn what_is_refused_says_why() {
     );
     let broken = Image { programs: vec![Program::from_insns("p", vec![])], ..Image::default() };
     assert_eq!(compile(&broken, &broken.programs[0], &target(1)).unwrap_err().code(), "E0440");
+    let weak = load(include_bytes!("../../ebpf/tests/objects/missing/weak_called.o")).unwrap();
+    let error = compile(&weak, &weak.programs[0], &target(2)).unwrap_err();
+    assert_eq!(
+        (error.code(), error.to_string().as_str()),
+        (
+            "E0805",
+            "program `called`, instruction 3: what was not found when the object was loaded has no form in bundles, only \
+             helpers have"
+        )
+    );
+    let counts = load(include_bytes!("../../ebpf/tests/objects/iterators.o")).unwrap();
+    let error = compile(&counts, &counts.programs[0], &target(2)).unwrap_err();
+    assert_eq!(error.code(), "E0805");
+    assert!(error.to_string().contains("kernel function `bpf_iter_num_new` has no form in bundles"), "{error}");
     for (code, page) in sluice_hxdp::codes() {
         assert!(
             page.starts_with(&format!("# {code}: ")) && page.contains("Wrong:") && page.contains("Right:"),

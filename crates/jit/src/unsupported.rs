@@ -26,6 +26,12 @@ pub enum Unsupported {
         /// Slot.
         slot: u32,
     },
+    /// A call that stands for what a load did not find: a weak kernel function, or a CO-RE relocation.
+    #[error("slot {slot} calls what was not found when the object was loaded")]
+    NotFound {
+        /// Slot.
+        slot: u32,
+    },
     /// A register is read that nothing wrote: the interpreter shows what an earlier function or program left there.
     #[error("r{register} is read that nothing has written, in what begins or follows at slot {slot}")]
     Unwritten {

@@ -38,6 +38,8 @@ const USUAL: &str = "02000000000102000000000208004500003200000000401100000000000
 pub struct XdpBench {
     /// Object file that clang wrote for the target bpf
     object: PathBuf,
+    #[command(flatten)]
+    types: object::KernelFile,
     /// Only the program of this section
     #[arg(long)]
     section: Option<String>,
@@ -116,7 +118,7 @@ struct Measured<'a> {
 impl XdpBench {
     /// Measures and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let mut image = object::read(&self.object)?;
+        let mut image = self.types.read(&self.object)?;
         self.prepare.apply(&mut image, &self.object)?;
         for spec in &mut image.maps {
             *spec = as_libbpf_creates(spec, 1);

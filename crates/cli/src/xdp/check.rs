@@ -26,6 +26,8 @@ pub struct Check {
     /// Object file that clang wrote for the target bpf
     object: PathBuf,
     #[command(flatten)]
+    kernel: object::KernelFile,
+    #[command(flatten)]
     prepare: Prepare,
     /// One JSON document instead of text
     #[arg(short = 'j', long)]
@@ -35,7 +37,7 @@ pub struct Check {
 impl Check {
     /// Reads, validates and reports.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let mut image = object::inspect(&self.object)?;
+        let mut image = self.kernel.inspect(&self.object)?;
         self.prepare.apply(&mut image, &self.object)?;
         let report = sluice_ebpf::load::report(&image);
         let mut invalid = invalid(&image);

@@ -14,6 +14,8 @@ use std::process::ExitCode;
 pub struct Disasm {
     /// Object file that clang wrote for the target bpf
     object: PathBuf,
+    #[command(flatten)]
+    kernel: object::KernelFile,
     /// Only the program of this section
     #[arg(long)]
     section: Option<String>,
@@ -28,7 +30,7 @@ pub struct Disasm {
 impl Disasm {
     /// Prints them.
     pub fn run(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let image = object::read(&self.object)?;
+        let image = self.kernel.read(&self.object)?;
         let all = self.section.is_none() && self.program.is_none();
         let chosen = match all {
             true => (0..image.programs.len()).collect(),

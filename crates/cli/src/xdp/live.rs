@@ -67,7 +67,7 @@ pub fn device_name(name: &str) -> Result<String, String> {
 impl XdpRun {
     /// Runs the program until it is to end, and reports.
     pub(super) fn run_live(&self, out: &mut Output) -> Result<ExitCode, Failure> {
-        let image = object::read(&self.object)?;
+        let image = self.kernel.read_here(&self.object)?;
         self.prepare.check()?;
         let nic = self.nic(&image)?;
         let mut beside = self.state.as_deref().is_some_and(captures::is_standard).then(Output::stderr);

@@ -3,30 +3,78 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::printable;
+use clap::Args;
 use sluice_ebpf::Image;
 use sluice_ebpf::helper::routes::Routes;
+use sluice_ebpf::load::{KernelTypes, LoadError, inspect_for, load_for};
 use sluice_ebpf::map::file;
 use sluice_ebpf::state::State;
 use sluice_ebpf::vm::Installed;
 use sluice_ebpf::{MapSpace, MapType, Runtime};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Reads an object file; what the loader took otherwise than it says goes to standard error.
+/// Types of the kernel that runs.
+const RUNNING: &str = "/sys/kernel/btf/vmlinux";
+/// Code of a refusal for want of a kernel's types.
+const NO_TYPES: &str = "E0412";
+
+/// The kernel whose types CO-RE relocations are against.
+#[derive(Args, Debug, Default)]
+pub struct KernelFile {
+    /// BTF of the kernel that CO-RE relocations are against, such as /sys/kernel/btf/vmlinux
+    #[arg(long, value_name = "FILE")]
+    pub(super) btf: Option<PathBuf>,
+}
+
+impl KernelFile {
+    /// Reads an object file; what the loader took otherwise than it says goes to standard error.
+    pub fn read(&self, path: &Path) -> Result<Image, Failure> {
+        told(self.load(&files::read(path)?, path, load_for)?, path)
+    }
+
+    /// The same; without a file of types the running kernel's are asked where the object needs any.
+    pub fn read_here(&self, path: &Path) -> Result<Image, Failure> {
+        let elf = files::read(path)?;
+        let needs_types = |image: Image| image.refused.iter().any(|refused| refused.error.code() == NO_TYPES);
+        let running = Path::new(RUNNING);
+        if self.btf.is_none() && running.exists() && inspect_for(&elf, None).is_ok_and(needs_types) {
+            return told(Self { btf: Some(running.to_owned()) }.load(&elf, path, load_for)?, path);
+        }
+        told(self.load(&elf, path, load_for)?, path)
+    }
+
+    /// Reads an object file, also where each of its programs is refused.
+    pub fn inspect(&self, path: &Path) -> Result<Image, Failure> {
+        self.load(&files::read(path)?, path, inspect_for)
+    }
+
+    fn load(&self, elf: &[u8], path: &Path, load: Load) -> Result<Image, Failure> {
+        let failure = |path: &Path, e: LoadError| Failure::input(e.code(), format!("{}: {e}", path.display()));
+        let Some(file) = &self.btf else { return load(elf, None).map_err(|e| failure(path, e)) };
+        let types = files::read(file)?;
+        let kernel = KernelTypes::parse(&types).map_err(|e| failure(file, e))?;
+        load(elf, Some(&kernel)).map_err(|e| failure(path, e))
+    }
+}
+
+/// One of the loader's ways to read an object.
+type Load = fn(&[u8], Option<&KernelTypes<'_>>) -> Result<Image, LoadError>;
+
+/// Reads an object file without types of a kernel.
+#[cfg(test)]
 pub fn read(path: &Path) -> Result<Image, Failure> {
-    let elf = files::read(path)?;
-    let failure = |e: sluice_ebpf::load::LoadError| Failure::input(e.code(), format!("{}: {e}", path.display()));
-    let image = sluice_ebpf::load::load(&elf).map_err(failure)?;
-    for note in &image.notes {
-        let text = format!("{}: {}", path.display(), note.text);
+    KernelFile::default().read(path)
+}
+
+/// Tells notes, and programs that are refused for want of a kernel's types.
+fn told(image: Image, path: &Path) -> Result<Image, Failure> {
+    let refused = image.refused.iter().filter(|refused| refused.error.code() == NO_TYPES);
+    let refused = refused.map(|refused| format!("program `{}` is refused: {}", refused.name, refused.error));
+    for text in image.notes.iter().map(|note| note.text.clone()).chain(refused) {
+        let text = format!("{}: {text}", path.display());
         printable::tell(format_args!("note: {}", printable::message(&text)));
     }
     Ok(image)
-}
-
-/// The same, also where each of its programs is refused.
-pub fn inspect(path: &Path) -> Result<Image, Failure> {
-    let elf = files::read(path)?;
-    sluice_ebpf::load::inspect(&elf).map_err(|e| Failure::input(e.code(), format!("{}: {e}", path.display())))
 }
 
 /// Indices of the programs meant by `section` and `program`; without either, of all that the

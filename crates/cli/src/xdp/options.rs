@@ -107,7 +107,7 @@ impl XdpRun {
         let inputs = self.inputs.iter().filter(|file| !captures::is_standard(file));
         let read = inputs.chain([&self.object]).chain(self.maps.iter().map(|(_, file)| file));
         let mut taken: Vec<(files::Identity, &str)> =
-            read.chain(&self.routes).map(|file| (files::identity(file), "is read")).collect();
+            read.chain(&self.routes).chain(&self.kernel.btf).map(|file| (files::identity(file), "is read")).collect();
         let file = |file: &Option<PathBuf>| file.clone().filter(|file| !captures::is_standard(file));
         let (output, packets, state) = (file(&self.output), file(&self.packets), file(&self.state));
         for (option, file) in [("--out", &output), ("--state", &state), ("--packets", &packets)] {

@@ -60,6 +60,8 @@ const LANES: usize = 2;
 pub struct XdpRun {
     /// Object file that clang wrote for the target bpf
     pub(super) object: PathBuf,
+    #[command(flatten)]
+    pub(super) kernel: object::KernelFile,
     /// Only the program of this section
     #[arg(long)]
     pub(super) section: Option<String>,
@@ -180,7 +182,7 @@ impl XdpRun {
         if !self.iface.is_empty() {
             return self.run_live(out);
         }
-        let mut image = object::read(&self.object)?;
+        let mut image = self.kernel.read_here(&self.object)?;
         self.prepare.apply(&mut image, &self.object)?;
         for spec in &mut image.maps {
             *spec = as_libbpf_creates(spec, self.cpus);

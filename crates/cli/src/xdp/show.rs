@@ -24,6 +24,8 @@ use std::process::ExitCode;
 pub struct ShowArgs {
     /// Object file that clang wrote for the target bpf
     object: PathBuf,
+    #[command(flatten)]
+    kernel: object::KernelFile,
     /// Only the program of this section
     #[arg(long)]
     section: Option<String>,
@@ -50,7 +52,7 @@ impl ShowArgs {
         let target = Target::new(self.lanes).map_err(|e| Failure::input(e.code(), format!("--lanes: {e}")))?;
         let passes: Passes =
             self.passes.parse().map_err(|e| Failure::input("E0804", format!("--passes {}: {e}", self.passes)))?;
-        let image = object::read(&self.object)?;
+        let image = self.kernel.read(&self.object)?;
         let programs = match self.section.is_none() && self.program.is_none() {
             true => (0..image.programs.len()).collect(),
             false => object::choose(&image, &self.object, self.section.as_deref(), self.program.as_deref())?,

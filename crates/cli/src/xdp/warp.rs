@@ -39,6 +39,8 @@ use std::process::ExitCode;
 pub struct WarpArgs {
     /// Object file that clang wrote for the target bpf
     object: PathBuf,
+    #[command(flatten)]
+    kernel: object::KernelFile,
     /// Only the program of this section
     #[arg(long)]
     section: Option<String>,
@@ -82,7 +84,7 @@ impl WarpArgs {
         let engine = Engine::by_name(self.target.name);
         let room = XdpWarpRoom { rules: engine.warp_rules, steps: engine.warp_steps };
         let target = Target::new(LANES).map_err(|e| Failure::input(e.code(), e.to_string()))?.with_warp(room);
-        let image = object::read(&self.object)?;
+        let image = self.kernel.read(&self.object)?;
         let programs = match self.section.is_none() && self.program.is_none() {
             true => (0..image.programs.len()).collect(),
             false => object::choose(&image, &self.object, self.section.as_deref(), self.program.as_deref())?,

@@ -71,6 +71,12 @@ impl Code<'_> {
     fn written(&self, s: &mut State, helper: &Helper, map: Option<MapRef>) {
         for (index, arg) in helper.args.iter().enumerate() {
             let at = s.regs[(1 + index).min(5)];
+            if *arg == Arg::Iterator {
+                s.forget_stack();
+            }
+            if let Arg::WriteExact(bytes) = *arg {
+                self.store(s, &at, bytes, None);
+            }
             if *arg == Arg::WriteValue {
                 match map.and_then(|map| map.spec(self.image)).map(|spec| spec.value_size) {
                     Some(bytes) if bytes <= STACK_BYTES => self.store(s, &at, bytes, None),
@@ -100,6 +106,8 @@ impl Code<'_> {
                 number::PRANDOM | number::PROCESSOR_ID => Value::number(Num::of_width(32)),
                 _ => Value::unknown(),
             },
+            // Where the iterator lies: the stack, of which nothing is known any more.
+            Ret::Iterated => Value::unknown(),
             Ret::Value => map.map_or_else(Value::unknown, |map| self.looked_up(map)),
             Ret::Record => match before[2].as_constant().and_then(|n| u32::try_from(n).ok()) {
                 Some(bytes) => Value::pointer(Base::Record(bytes)).or_null(),

@@ -89,5 +89,6 @@ fn takes_address(arg: Arg) -> bool {
             | Arg::Text
             | Arg::Record
             | Arg::Lock
+            | Arg::Iterator
     )
 }

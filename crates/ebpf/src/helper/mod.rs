@@ -7,6 +7,7 @@ pub mod fib;
 pub(crate) mod format;
 mod held;
 pub(crate) mod iterate;
+mod iterator;
 mod lock;
 mod map;
 mod memory;
@@ -61,6 +62,8 @@ pub enum Arg {
     Record,
     /// A `struct bpf_spin_lock` in a map value.
     Lock,
+    /// Address of an iterator: 8 aligned bytes of the stack, which are read and written.
+    Iterator,
 }
 
 /// What a helper returns in r0.
@@ -72,11 +75,13 @@ pub enum Ret {
     Value,
     /// Address of a reserved record of so many bytes as argument 2 says, or 0.
     Record,
+    /// Address of the iterator's number, or 0.
+    Iterated,
 }
 
 /// One helper.
 pub struct Helper {
-    /// Number in the call instruction.
+    /// Number in the call instruction; of kernel functions one of ours.
     pub id: i32,
     /// Name without `bpf_`.
     pub name: &'static str,
@@ -147,6 +152,9 @@ pub static ALL: &[Helper] = &[
     bytes::STORE_BYTES,
     map::LOOKUP_PERCPU,
     clock::KTIME_TAI,
+    iterator::NEW,
+    iterator::NEXT,
+    iterator::DESTROY,
 ];
 
 #[cfg(test)]

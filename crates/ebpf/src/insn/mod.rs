@@ -13,7 +13,7 @@ mod tests;
 pub use assemble::{AssembleError, assemble};
 pub use disasm::{alu_text, cond_text, listing, text};
 pub use kind::{AluOp, AtomicOp, Cond, Kind, Malformed, Operand, Order, WideValue};
-pub use names::{helper_name, helper_number};
+pub use names::{FIRST_KFUNC, POISON_CORE, POISON_KFUNC, helper_name, helper_number, is_poison, kfunc_number};
 
 /// One 64-bit slot; a 64-bit immediate load takes two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

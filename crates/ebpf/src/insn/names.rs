@@ -1,13 +1,37 @@
 //! Names of the kernel's helpers, for messages and the disassembler; most are not provided here.
 
-/// The kernel's name of a helper, such as `bpf_map_lookup_elem` without its `bpf_`.
+/// Number of the call that stands where a CO-RE relocation found nothing, as libbpf leaves it.
+pub const POISON_CORE: i32 = 195_896_080;
+/// Number of the call that stands where a weak kernel function is missing, as libbpf leaves it.
+pub const POISON_KFUNC: i32 = 2_002_000_000;
+
+/// Whether a call stands for something that was not found: who executes it faults.
+pub fn is_poison(id: i32) -> bool {
+    matches!(id, POISON_CORE | POISON_KFUNC)
+}
+
+/// Number of the first kernel function (kfunc). The kernel has numbers by build for them; these are ours, above those of helpers.
+pub const FIRST_KFUNC: i32 = 1 << 16;
+
+/// Kernel functions by number, from [`FIRST_KFUNC`].
+static KFUNCS: &[&str] = &["iter_num_new", "iter_num_next", "iter_num_destroy"];
+
+/// Number of a kernel function that there is, by its name without `bpf_`.
+pub fn kfunc_number(name: &str) -> Option<i32> {
+    KFUNCS.iter().position(|n| *n == name).map(|i| i as i32 + FIRST_KFUNC)
+}
+
+/// The kernel's name of a helper or kernel function, such as `bpf_map_lookup_elem` without its `bpf_`.
 pub fn helper_name(id: i32) -> Option<&'static str> {
+    if id >= FIRST_KFUNC {
+        return KFUNCS.get((id - FIRST_KFUNC) as usize).copied();
+    }
     NAMES.get(usize::try_from(id).ok()?.checked_sub(1)?).copied()
 }
 
 /// Number of a helper with this name.
 pub fn helper_number(name: &str) -> Option<i32> {
-    NAMES.iter().position(|n| *n == name).map(|i| i as i32 + 1)
+    NAMES.iter().position(|n| *n == name).map(|i| i as i32 + 1).or_else(|| kfunc_number(name))
 }
 
 /// By number, from 1.

@@ -2,9 +2,15 @@
 
 use super::maps::text;
 use super::{Btf, KernelError, KernelMap, sys};
-use crate::insn::{CALL, pseudo};
-use crate::{Errno, Program};
+use crate::insn::{CALL, FIRST_KFUNC, pseudo};
+use crate::load::KernelTypes;
+use crate::{Errno, Insn, Program, helper};
+use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::OnceLock;
+
+/// `BPF_PSEUDO_KFUNC_CALL`: the immediate is the function's BTF ID.
+const KFUNC: u8 = 2;
 
 /// `BPF_F_XDP_HAS_FRAGS`: the program takes packets in several pieces.
 const HAS_FRAGS: u32 = 1 << 5;
@@ -49,6 +55,21 @@ pub struct TestOutput {
     pub metadata: Vec<u8>,
 }
 
+/// A call of a kernel function with the number that the running kernel has for it; `None` if it does not have it.
+fn numbered(insn: Insn) -> Option<Insn> {
+    static IDS: OnceLock<HashMap<i32, u32>> = OnceLock::new();
+    if insn.op != CALL || insn.src != pseudo::HELPER || helper::find(insn.imm).is_none() || insn.imm < FIRST_KFUNC {
+        return Some(insn);
+    }
+    let ids = IDS.get_or_init(|| {
+        let types = std::fs::read("/sys/kernel/btf/vmlinux").unwrap_or_default();
+        let Ok(kernel) = KernelTypes::parse(&types) else { return HashMap::new() };
+        let functions = helper::ALL.iter().filter(|h| h.id >= FIRST_KFUNC);
+        functions.filter_map(|h| Some((h.id, kernel.function(&format!("bpf_{}", h.name))?))).collect()
+    });
+    Some(Insn { src: KFUNC, imm: *ids.get(&insn.imm)? as i32, ..insn })
+}
+
 impl KernelProgram {
     /// Loads a program. `maps` are the image's in its order; a refusal has the verifier's log.
     ///
@@ -62,7 +83,8 @@ impl KernelProgram {
                 return Err(refused(Errno::INVAL));
             }
         }
-        let insns: Vec<[u8; 8]> = program.insns.iter().map(|i| i.to_bytes()).collect();
+        let insns: Option<Vec<[u8; 8]>> = program.insns.iter().map(|i| Some(numbered(*i)?.to_bytes())).collect();
+        let insns = insns.ok_or_else(|| refused(Errno::NOENT))?;
         let license = std::ffi::CString::new(license).map_err(|_| refused(Errno::INVAL))?;
         let fds: Vec<i32> = maps.iter().map(KernelMap::fd).collect();
         let called = program

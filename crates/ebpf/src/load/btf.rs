@@ -11,6 +11,7 @@ pub(super) mod kind {
     pub const STRUCT: u8 = 4;
     pub const UNION: u8 = 5;
     pub const ENUM: u8 = 6;
+    pub const FWD: u8 = 7;
     pub const TYPEDEF: u8 = 8;
     pub const VOLATILE: u8 = 9;
     pub const CONST: u8 = 10;
@@ -236,6 +237,17 @@ impl Type<'_> {
     /// Encoding of an integer: 1 signed, 2 character, 4 boolean.
     pub fn encoding(&self) -> u32 {
         if self.kind == kind::INT { u32_at(self.extra, 0).unwrap_or(0) >> 24 & 0xf } else { 0 }
+    }
+
+    /// Bit at which an integer begins in its bytes.
+    pub fn int_offset(&self) -> u32 {
+        if self.kind == kind::INT { u32_at(self.extra, 0).unwrap_or(0) >> 16 & 0xff } else { 0 }
+    }
+
+    /// Types of a prototype's parameters.
+    pub fn parameters(&self) -> impl Iterator<Item = u32> {
+        let of = if self.kind == kind::FUNC_PROTO { self.extra } else { &[] };
+        of.chunks_exact(8).map(|p| u32_at(p, 4).unwrap_or(0))
     }
 
     /// Bits that an integer has in its bytes.

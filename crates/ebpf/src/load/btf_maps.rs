@@ -145,9 +145,7 @@ impl<'a> Declaration<'_, 'a> {
             }
         }
         (spec.key_size, spec.value_size) = (key.unwrap_or(0), value.unwrap_or(0));
-        if kind == MapType::Ringbuf {
-            spec.max_entries = crate::map::ring_size(spec.max_entries);
-        }
+        crate::map::as_loaders_complete(&mut spec);
         let value = spec.btf.1;
         spec.spin_lock = *self.locks.borrow_mut().entry(value).or_insert_with(|| spin_lock(self.btf, value));
         if no_types(kind) {

@@ -4,15 +4,22 @@
 //! layout, which is what libbpf does with a kernel whose type is identical: local type IDs, and
 //! sizes and fields of types whose layout is the same in all kernels (`core_fixed`), where the object
 //! declares them as they are. The compiler has already put these numbers into the instructions.
-//! Everything else is refused by name: other types and fields, and whether a kernel has a type or
+//! Where a kernel's types are given ([`KernelTypes`]), everything else is what it is there, by the rules of libbpf.
+//! Without them it is refused by name: other types and fields, and whether a kernel has a type or
 //! an enumerator, or has it as the object declares it, and which number an enumerator has there.
 
 use super::btf::{Btf, kind};
 use super::btf_ext::{BtfExt, CoreInfo};
 use super::code::{Function, Places};
 use super::core_fixed::FIXED;
+use super::core_kernel::KernelTypes;
+use super::core_patch::patch;
+use super::core_spec::{essential, relo};
 use super::elf::Elf;
 use super::error::LoadError;
+use crate::Insn;
+use crate::image::Note;
+use std::cell::Cell;
 use std::collections::HashMap;
 
 /// Names of the kinds of relocations, as in `enum bpf_core_relo_kind`.
@@ -32,14 +39,8 @@ const KINDS: [&str; 13] = [
     "type_matches",
 ];
 
-/// `BPF_CORE_FIELD_SIGNED`.
-const FIELD_SIGNED: u32 = 3;
-/// `BPF_CORE_FIELD_RSHIFT_U64`, the last kind about a field.
-const LAST_OF_FIELDS: u32 = 5;
-/// `BPF_CORE_TYPE_ID_LOCAL`.
-const TYPE_ID_LOCAL: u32 = 6;
-/// `BPF_CORE_TYPE_SIZE`.
-const TYPE_SIZE: u32 = 9;
+/// Kind of an extern that is a kernel's variable or function.
+pub(super) const KSYM: &str = "ksym";
 /// Steps of an access that are looked at.
 const MOST_STEPS: usize = 64;
 /// Encoding of a signed integer.
@@ -51,24 +52,37 @@ pub(super) struct Core<'e, 'a> {
     btf: Option<&'e Btf<'a>>,
     ext: &'e BtfExt<'a>,
     places: &'e Places<'e, 'a>,
+    kernel: Option<&'e KernelTypes<'e>>,
+    /// Relocations that it has answered.
+    answered: Cell<u32>,
     externs: HashMap<&'a str, &'static str>,
 }
 
 impl<'e, 'a> Core<'e, 'a> {
     /// Of an object.
-    pub fn new(places: &'e Places<'e, 'a>) -> Self {
+    pub fn new(places: &'e Places<'e, 'a>, kernel: Option<&'e KernelTypes<'e>>) -> Self {
         let mut externs = HashMap::new();
         if let Some(btf) = places.btf {
             for (_, datasec) in btf.iter().filter(|(_, t)| t.kind == kind::DATASEC) {
                 let what = match datasec.name {
                     ".kconfig" => "kconfig",
-                    ".ksyms" => "ksym",
+                    ".ksyms" => KSYM,
                     _ => continue,
                 };
                 externs.extend(datasec.variables().filter_map(|v| Some((btf.get(v.kind)?.name, what))));
             }
         }
-        Self { elf: places.elf, btf: places.btf, ext: places.ext, places, externs }
+        Self { elf: places.elf, btf: places.btf, ext: places.ext, places, kernel, answered: Cell::new(0), externs }
+    }
+
+    /// What is told where a kernel's types have answered something.
+    pub fn note(&self) -> Option<Note> {
+        let (kernel, answered) = (self.kernel?, self.answered.get());
+        let text = format!(
+            "{answered} CO-RE relocations are answered by a kernel's types, whose BTF has the FNV-1a hash {:016x}",
+            kernel.hash()
+        );
+        (answered > 0).then(|| Note { name: ".BTF".to_owned(), text })
     }
 
     /// "kconfig", "ksym" or "symbol".
@@ -76,20 +90,28 @@ impl<'e, 'a> Core<'e, 'a> {
         self.externs.get(name).copied().unwrap_or("symbol")
     }
 
-    /// Refuses a function that has a relocation which only a kernel can answer.
-    pub fn check(&self, function: &Function<'_>) -> Result<(), LoadError> {
+    /// Resolves a function's relocations in its instructions, or refuses one that only a kernel can answer.
+    pub fn apply(&self, function: &Function<'_>, insns: &mut [Insn]) -> Result<(), LoadError> {
         let section = self.elf.sections[function.section].name;
         let (Some(records), Some(btf)) = (self.ext.core.get(section), self.btf) else { return Ok(()) };
         let (from, to) = (function.start * 8, (function.start + function.len) * 8);
         let first = records.partition_point(|r| r.offset < from);
         for record in records[first..].iter().take_while(|r| r.offset < to) {
-            if !resolves(btf, record) {
-                return Err(LoadError::Core {
-                    place: self.places.of(function, Some(record.offset / 8 - function.start)),
-                    kind: KINDS.get(record.kind as usize).copied().unwrap_or("of unknown kind"),
-                    name: access(btf, record),
-                });
+            if resolves(btf, record) {
+                continue;
             }
+            let slot = record.offset / 8 - function.start;
+            let kind = KINDS.get(record.kind as usize).copied().unwrap_or("of unknown kind");
+            let Some(kernel) = self.kernel else {
+                let place = self.places.of(function, Some(slot));
+                return Err(LoadError::Core { place, kind, name: access(btf, record) });
+            };
+            let relocated = kernel.relocate(btf, record).and_then(|by| patch(insns, slot as usize, by));
+            relocated.map_err(|why| {
+                let (place, name) = (self.places.of(function, Some(slot)), access(btf, record));
+                LoadError::CoreKernel { place, kind, name, why }
+            })?;
+            self.answered.set(self.answered.get() + 1);
         }
         Ok(())
     }
@@ -97,16 +119,16 @@ impl<'e, 'a> Core<'e, 'a> {
 
 /// Whether the object's own number is the answer of every kernel.
 fn resolves(btf: &Btf<'_>, record: &CoreInfo) -> bool {
-    if record.kind == TYPE_ID_LOCAL {
+    if record.kind == relo::TYPE_ID_LOCAL {
         return true;
     }
     let Some((_, root)) = btf.skip(record.root) else { return false };
     let is_aggregate = matches!(root.kind, kind::STRUCT | kind::UNION);
-    let Some((_, size, fields)) = FIXED.iter().find(|(name, ..)| *name == plain(root.name)) else { return false };
+    let Some((_, size, fields)) = FIXED.iter().find(|(name, ..)| *name == essential(root.name)) else { return false };
     let alike = is_aggregate && *size == root.size_or_type;
     match record.kind {
-        0..=LAST_OF_FIELDS => alike && is_field(btf, record, fields).unwrap_or(false),
-        TYPE_SIZE => alike,
+        0..=relo::FIELD_RSHIFT_U64 => alike && is_field(btf, record, fields).unwrap_or(false),
+        relo::TYPE_SIZE => alike,
         _ => false,
     }
 }
@@ -137,12 +159,7 @@ fn is_field(btf: &Btf<'_>, record: &CoreInfo, fields: &str) -> Option<bool> {
         }
     }
     let (_, last) = btf.skip(at)?;
-    Some(record.kind != FIELD_SIGNED || (last.kind == kind::INT && last.encoding() & SIGNED == 0))
-}
-
-/// A name without its flavour: `xdp_md___old` is `xdp_md`.
-fn plain(name: &str) -> &str {
-    name.split_once("___").map_or(name, |(name, _)| name)
+    Some(record.kind != relo::FIELD_SIGNED || (last.kind == kind::INT && last.encoding() & SIGNED == 0))
 }
 
 /// `task_struct.mm.pgd`, as far as the types say.

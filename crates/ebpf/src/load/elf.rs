@@ -59,6 +59,8 @@ pub(super) struct Symbol<'a> {
     pub kind: SymbolKind,
     /// Visible only in this file.
     pub is_local: bool,
+    /// An extern that may be missing.
+    pub is_weak: bool,
 }
 
 /// Where a symbol is.
@@ -166,7 +168,7 @@ impl<'a> Elf<'a> {
             _ => SymbolKind::Other,
         };
         let (value, size) = (symbol.st_value(LE), symbol.st_size(LE));
-        Ok(Symbol { name, home, value, size, kind, is_local: symbol.is_local() })
+        Ok(Symbol { name, home, value, size, kind, is_local: symbol.is_local(), is_weak: symbol.is_weak() })
     }
 
     /// Adds the relocations of one section of them to the section they are for.

@@ -1,4 +1,4 @@
-//! Why objects, maps and programs are refused. Pages: docs/errors/E0401.md to E0427.md.
+//! Why objects, maps and programs are refused. Pages: docs/errors/E0401.md to E0428.md.
 
 use crate::map::MapError;
 use std::fmt;
@@ -130,8 +130,8 @@ pub enum LoadError {
         /// Opcode.
         op: u8,
     },
-    /// A CO-RE relocation that only a running kernel can answer.
-    #[error("{place}: CO-RE relocation {kind} of `{name}` needs a running kernel")]
+    /// A CO-RE relocation that only a kernel's types can answer.
+    #[error("{place}: CO-RE relocation {kind} of `{name}` needs a kernel's types, and none are given (`--btf FILE`)")]
     Core {
         /// Where.
         place: Box<Place>,
@@ -139,6 +139,18 @@ pub enum LoadError {
         kind: &'static str,
         /// Type and access.
         name: String,
+    },
+    /// A CO-RE relocation that the types of the kernel do not answer.
+    #[error("{place}: CO-RE relocation {kind} of `{name}`: found {why}, expected one that the kernel's types answer")]
+    CoreKernel {
+        /// Where.
+        place: Box<Place>,
+        /// The kernel's name of the kind.
+        kind: &'static str,
+        /// Type and access.
+        name: String,
+        /// What is wrong.
+        why: &'static str,
     },
     /// BTF that cannot be read.
     #[error("section `{section}`, offset {offset}: {found}, expected {expected}")]
@@ -332,6 +344,7 @@ impl LoadError {
             Self::Helper { .. } => "E0410",
             Self::PacketAccess { .. } => "E0411",
             Self::Core { .. } => "E0412",
+            Self::CoreKernel { .. } => "E0428",
             Self::Btf { .. } => "E0413",
             Self::BtfMap { .. } => "E0414",
             Self::LegacyMap { .. } => "E0415",
@@ -363,6 +376,7 @@ impl LoadError {
             | Self::Helper { place, .. }
             | Self::PacketAccess { place, .. }
             | Self::Core { place, .. }
+            | Self::CoreKernel { place, .. }
             | Self::Call { place, .. }
             | Self::Immediate { place, .. }
             | Self::UsesRefused { place, .. }

@@ -18,7 +18,6 @@
 use super::elf::Elf;
 use super::error::{LoadError, malformed};
 use super::maps::{Declared, LEGACY_MAPS, check_count, map_type, symbols_of};
-use crate::MapType;
 use crate::image::{Initial, MapSpec, map_flags};
 
 /// What a declaration says beside the map itself.
@@ -99,9 +98,7 @@ fn declaration(name: &str, bytes: &[u8]) -> Result<(MapSpec, Links), LoadError> 
     let kind = map_type(name, word(0))?;
     let mut spec = MapSpec::new(name, kind, 0, 0, 0);
     (spec.key_size, spec.value_size, spec.max_entries, spec.flags) = (word(1), word(2), word(3), word(4));
-    if kind == MapType::Ringbuf {
-        spec.max_entries = crate::map::ring_size(spec.max_entries);
-    }
+    crate::map::as_loaders_complete(&mut spec);
     let mut links = Links::default();
     let mut pinning = 0;
     match size {

@@ -15,6 +15,9 @@ mod btf_maps;
 mod code;
 mod core;
 mod core_fixed;
+mod core_kernel;
+mod core_patch;
+mod core_spec;
 mod data;
 mod elf;
 mod error;
@@ -28,6 +31,7 @@ mod relocate;
 pub mod report;
 mod variables;
 
+pub use core_kernel::KernelTypes;
 pub use error::{LoadError, Place};
 pub use report::{Report, report};
 pub use variables::Variable;
@@ -44,7 +48,20 @@ pub fn load(elf: &[u8]) -> Result<Image, LoadError> {
 
 /// The same, with another list of helpers.
 pub fn load_with(bytes: &[u8], has_helper: &dyn Fn(i32) -> bool) -> Result<Image, LoadError> {
-    let image = read(bytes, has_helper)?;
+    runnable(read(bytes, has_helper, None)?)
+}
+
+/// Reads an ELF object whose CO-RE relocations are resolved against a kernel's types.
+pub fn load_for(elf: &[u8], kernel: Option<&KernelTypes<'_>>) -> Result<Image, LoadError> {
+    runnable(inspect_for(elf, kernel)?)
+}
+
+/// The same for [`report`], also where each of its programs is refused.
+pub fn inspect_for(elf: &[u8], kernel: Option<&KernelTypes<'_>>) -> Result<Image, LoadError> {
+    read(elf, &|id| helper::find(id).is_some(), kernel)
+}
+
+fn runnable(image: Image) -> Result<Image, LoadError> {
     match image.refused.as_slice() {
         _ if !image.programs.is_empty() => Ok(image),
         [only] => Err(only.error.clone()),
@@ -57,10 +74,10 @@ pub fn load_with(bytes: &[u8], has_helper: &dyn Fn(i32) -> bool) -> Result<Image
 
 /// Reads an ELF object for [`report`], also where each of its programs is refused.
 pub fn inspect(elf: &[u8]) -> Result<Image, LoadError> {
-    read(elf, &|id| helper::find(id).is_some())
+    inspect_for(elf, None)
 }
 
-fn read(bytes: &[u8], has_helper: &dyn Fn(i32) -> bool) -> Result<Image, LoadError> {
+fn read(bytes: &[u8], has_helper: &dyn Fn(i32) -> bool, kernel: Option<&KernelTypes<'_>>) -> Result<Image, LoadError> {
     let elf = elf::Elf::parse(bytes)?;
     let types = elf.section(".BTF").map(|(_, s)| s.data).filter(|d| !d.is_empty());
     let btf = types.map(btf::Btf::parse).transpose()?;
@@ -71,7 +88,7 @@ fn read(bytes: &[u8], has_helper: &dyn Fn(i32) -> bool) -> Result<Image, LoadErr
     let maps = maps::Maps::read(&elf, btf.as_ref())?;
     let code = Code::read(&elf, &ext)?;
     let places = Places { elf: &elf, btf: btf.as_ref(), ext: &ext };
-    let core = core::Core::new(&places);
+    let core = core::Core::new(&places, kernel);
     let relocator =
         relocate::Relocator { elf: &elf, code: &code, maps: &maps, places: &places, core: &core, has_helper };
     let bodies: Vec<_> = code.functions.iter().map(|f| relocator.body(f)).collect();
@@ -106,6 +123,7 @@ fn read(bytes: &[u8], has_helper: &dyn Fn(i32) -> bool) -> Result<Image, LoadErr
     }
     image.notes = notes::local_functions(&elf, &code, &image.programs);
     image.notes.extend(maps.notes());
+    image.notes.extend(core.note());
     let ids = maps.iter().filter(|m| m.spec.is_ok()).map(|m| m.id).collect::<Vec<_>>();
     let (maps, refused) = maps.into_parts();
     image.maps = maps;

@@ -1,12 +1,12 @@
 //! Relocations of one function: map references, data, callbacks and calls.
 
 use super::code::{Code, Function, FunctionId, Places, R_CALL};
-use super::core::Core;
+use super::core::{Core, KSYM};
 use super::elf::{Elf, Home, Relocation, Symbol};
 use super::error::LoadError;
 use super::maps::{Declared, Found, Maps};
 use crate::Insn;
-use crate::insn::{CALL, LD_IMM64, pseudo};
+use crate::insn::{CALL, LD_IMM64, POISON_KFUNC, is_poison, kfunc_number, pseudo};
 
 /// `R_BPF_64_64`: both halves of a 64-bit immediate.
 const R_IMM64: u32 = 1;
@@ -39,7 +39,7 @@ impl Relocator<'_, '_> {
     /// Resolves one function, or says what cannot be run in it.
     pub fn body(&self, function: &Function<'_>) -> Result<Body, LoadError> {
         let mut body = Body { insns: self.code.body(function).to_vec(), calls: Vec::new() };
-        self.core.check(function)?;
+        self.core.apply(function, &mut body.insns)?;
         let relocations = &self.elf.sections[function.section].relocations;
         let (from, to) = (u64::from(function.start) * 8, u64::from(function.start + function.len) * 8);
         let first = relocations.partition_point(|r| r.offset < from);
@@ -113,6 +113,20 @@ impl Relocator<'_, '_> {
             return Err(LoadError::Relocation { place: place(), found, expected: "1 (R_BPF_64_64)" });
         }
         let symbol = &self.elf.symbols[relocation.symbol];
+        if let Some(number) = self.kfunc(symbol) {
+            // An address that no program reads: it only is not 0.
+            let at = slot as usize;
+            body.insns[at] = Insn { src: pseudo::NUMBER, imm: number, ..body.insns[at] };
+            body.insns[at + 1].imm = 0;
+            return Ok(());
+        }
+        if self.is_weak_ksym(symbol) {
+            // No kernel is here that could have it.
+            let at = slot as usize;
+            body.insns[at] = Insn { src: pseudo::NUMBER, imm: 0, ..body.insns[at] };
+            body.insns[at + 1].imm = 0;
+            return Ok(());
+        }
         let section = self.section(function, slot, symbol)?;
         let (at, addend) = (slot as usize, body.insns[slot as usize].imm);
         let byte = symbol.value.wrapping_add(i64::from(addend) as u64);
@@ -190,7 +204,7 @@ impl Relocator<'_, '_> {
         let Some(relocation) = relocation else {
             return match insn.src {
                 pseudo::LOCAL => self.local(function, slot, body),
-                pseudo::HELPER if (self.has_helper)(insn.imm) => Ok(()),
+                pseudo::HELPER if (self.has_helper)(insn.imm) || is_poison(insn.imm) => Ok(()),
                 pseudo::HELPER => {
                     let name = super::names::helper(insn.imm);
                     Err(LoadError::Helper { place: place(), id: insn.imm, name })
@@ -203,6 +217,14 @@ impl Relocator<'_, '_> {
             };
         };
         let symbol = &self.elf.symbols[relocation.symbol];
+        if let Some(number) = self.kfunc(symbol) {
+            body.insns[slot as usize] = Insn { src: pseudo::HELPER, imm: number, ..insn };
+            return Ok(());
+        }
+        if self.is_weak_ksym(symbol) {
+            body.insns[slot as usize] = Insn { src: pseudo::HELPER, imm: POISON_KFUNC, ..insn };
+            return Ok(());
+        }
         if symbol.home == Home::Undefined && !symbol.name.is_empty() {
             return Err(LoadError::Kfunc { place: place(), name: symbol.name.to_string() });
         }
@@ -236,6 +258,17 @@ impl Relocator<'_, '_> {
         })?;
         body.calls.push((slot, found));
         Ok(())
+    }
+
+    /// Our number of a kernel function that there is here.
+    fn kfunc(&self, symbol: &Symbol<'_>) -> Option<i32> {
+        let name = symbol.name.strip_prefix("bpf_").filter(|_| symbol.home == Home::Undefined)?;
+        kfunc_number(name).filter(|number| (self.has_helper)(*number))
+    }
+
+    /// Whether a symbol is one of a kernel's that may be missing.
+    fn is_weak_ksym(&self, symbol: &Symbol<'_>) -> bool {
+        symbol.home == Home::Undefined && symbol.is_weak && self.core.extern_kind(symbol.name) == KSYM
     }
 
     /// The section of a relocation's symbol.

@@ -273,6 +273,20 @@ pub(crate) fn ring_size(entries: u32) -> u32 {
     pages.checked_mul(KERNEL_PAGE).unwrap_or(entries)
 }
 
+/// What loaders complete in every declaration: a ring buffer's length as libbpf, and as cilium/ebpf the sizes that a
+/// perf event array leaves out. It has no others than 4 and 4.
+pub(crate) fn as_loaders_complete(spec: &mut MapSpec) {
+    match spec.kind {
+        MapType::Ringbuf => spec.max_entries = ring_size(spec.max_entries),
+        MapType::PerfEventArray => {
+            let four_if_none = |size: &mut u32| *size = if *size == 0 { 4 } else { *size };
+            four_if_none(&mut spec.key_size);
+            four_if_none(&mut spec.value_size);
+        }
+        _ => {}
+    }
+}
+
 /// The declaration as libbpf hands it to the kernel: a perf event array without length gets one entry
 /// a CPU, a ring buffer's length the next power of two of pages.
 pub fn as_libbpf_creates(spec: &MapSpec, cpus: u32) -> MapSpec {

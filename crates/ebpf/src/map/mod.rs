@@ -23,7 +23,7 @@ mod touched;
 mod user;
 
 pub use attributes::as_libbpf_creates;
-pub(crate) use attributes::ring_size;
+pub(crate) use attributes::{as_loaders_complete, ring_size};
 pub use error::MapError;
 pub(crate) use pages::stride_shift;
 pub use pages::{READ_ONLY_BYTES, WRITABLE_BYTES};

@@ -12,7 +12,7 @@ pub use refusal::{Reason, Refusal};
 
 use crate::address::STACK_BYTES;
 use crate::helper;
-use crate::insn::{Kind, WideValue, helper_name};
+use crate::insn::{Kind, WideValue, helper_name, is_poison};
 use crate::{Image, MapSpec, MapType, Program};
 use std::collections::BTreeSet;
 
@@ -123,7 +123,7 @@ impl<'a> Check<'a> {
                 return Err(self.refuse(slot, Reason::Stack { found, bytes }));
             }
             match kind {
-                Kind::CallHelper { id } if helper::find(id).is_none() => {
+                Kind::CallHelper { id } if helper::find(id).is_none() && !is_poison(id) => {
                     return Err(
                         self.refuse(slot, Reason::Helper { found: id, name: helper_name(id).unwrap_or("unknown") })
                     );

@@ -6,7 +6,7 @@
 use super::memory::denied;
 use super::{Cpu, Installed, Runtime, stack};
 use crate::address::{CONTEXT, STACK_FRAMES, frame_pointer};
-use crate::insn::AtomicOp;
+use crate::insn::{AtomicOp, POISON_CORE, POISON_KFUNC};
 use crate::{FaultReason, Image, helper};
 
 /// Runs installed programs in another form than eBPF slots.
@@ -26,6 +26,16 @@ pub trait Executor: Machine + Send + std::fmt::Debug {
 
 /// Makes the executor of a new runtime.
 pub type MakeExecutor = fn() -> Box<dyn Executor>;
+
+/// What a call of a helper that is not there means.
+#[cold]
+fn no_helper(id: i32) -> FaultReason {
+    match id {
+        POISON_KFUNC => FaultReason::NotFound { what: "a weak kernel function (kfunc)" },
+        POISON_CORE => FaultReason::NotFound { what: "a CO-RE relocation" },
+        _ => FaultReason::UnknownHelper { id },
+    }
+}
 
 impl Cpu<'_> {
     /// Number of the program that runs.
@@ -84,7 +94,7 @@ impl Cpu<'_> {
     #[inline]
     pub fn call_helper(&mut self, index: Option<usize>, id: i32, args: [u64; 5]) -> Result<bool, FaultReason> {
         let Some(helper) = index.and_then(|index| helper::ALL.get(index)) else {
-            return Err(FaultReason::UnknownHelper { id });
+            return Err(no_helper(id));
         };
         self.registers[0] = (helper.run)(self, args)?;
         let programs = self.programs;

@@ -20,6 +20,11 @@ for cpu in v2 v3; do
 	done
 done
 for name in large settings local; do compile "prepare/$name.o" "prepare/$name.c" -mcpu=v3 -g; done
+for name in weak iterators limits missing/weak_called; do compile "$name.o" "$name.c" -mcpu=v3 -g; done
+compile core/asks.o core/asks.c -mcpu=v3 -g
+compile core/there.o core/there.c -mcpu=v3 -g
+llvm-objcopy-16 --dump-section .BTF=$here/core/there.btf $here/core/there.o
+rm $here/core/there.o # Only its types are wanted. asks.libbpf is by hand: bpf_program__insns() after a load with btf_custom_path.
 compile core_kinds.o core_kinds.c -mcpu=v3 -g
 compile helpers_callbacks.o helpers_callbacks.c -mcpu=v3 -g
 for name in stale prefixes moves rings rounds inner state jumps long nested functions split; do

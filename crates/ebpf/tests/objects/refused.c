@@ -3,7 +3,7 @@
 #include <bpf/bpf_helpers.h>
 
 extern int bpf_kfunc_of_tests(struct xdp_md *ctx) __ksym;
-extern const int symbol_of_tests __ksym __weak;
+extern const int symbol_of_tests __ksym;
 extern int LINUX_KERNEL_VERSION __kconfig;
 extern unsigned short CONFIG_NEVER __kconfig __weak;
 unsigned long long load_byte(void *skb, unsigned long long off) asm("llvm.bpf.load.byte");
@@ -23,7 +23,7 @@ static __attribute__((noinline)) int deep(struct xdp_md *ctx) { return bpf_kfunc
 SEC("xdp") int fine(struct xdp_md *ctx) { __u32 k = 0; return bpf_map_lookup_elem(&good, &k) ? XDP_DROP : XDP_PASS; }
 SEC("xdp") int kfunc(struct xdp_md *ctx) { return bpf_kfunc_of_tests(ctx); }
 SEC("xdp") int kfunc_below(struct xdp_md *ctx) { return deep(ctx); }
-SEC("xdp") int ksym(struct xdp_md *ctx) { return &symbol_of_tests != 0; }
+SEC("xdp") int ksym(struct xdp_md *ctx) { return symbol_of_tests; }
 SEC("xdp") int kconfig(struct xdp_md *ctx) { return LINUX_KERNEL_VERSION > 5; }
 SEC("xdp") int weak_kconfig(struct xdp_md *ctx) { return CONFIG_NEVER; }
 SEC("xdp") int packet_access(struct xdp_md *ctx) { return load_byte(ctx, 12); }

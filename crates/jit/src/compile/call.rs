@@ -23,7 +23,7 @@ impl Body<'_> {
             self.set(0, r0);
             return Ok(());
         }
-        let index = helper::ALL.iter().position(|h| h.id == id).ok_or(Unsupported::Instruction { slot: self.slot })?;
+        let index = helper::ALL.iter().position(|h| h.id == id).ok_or(Unsupported::NotFound { slot: self.slot })?;
         let taken = helper::ALL[index].args.len() as u8;
         let zero = self.number(0);
         let arguments: Vec<Value> = (1..=5).map(|r| if r <= taken { self.get(r) } else { zero }).collect();
