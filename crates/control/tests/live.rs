@@ -146,10 +146,9 @@ fn queues_of_an_interface_are_dealt_to_workers() {
         };
         let (mut sent, mut came, begun) = (0, BTreeMap::<Vec<u8>, u32>::new(), Instant::now());
         let counts = nic.run_live(&mut bindings, |_, counts| {
-            for n in sent..(sent + 20).min(600) {
-                send(&mut sender, &frame(n));
-                sent = n + 1;
-            }
+            let next = sent..(sent + 20).min(600);
+            sent = next.end;
+            next.for_each(|n| send(&mut sender, &frame(n)));
             let mut take = |bytes: &[u8], _: &_| *came.entry(bytes.to_vec()).or_default() += 1;
             receiver.receive(256, &mut take).expect("the interface works");
             (counts.sent >= 600 && came.values().sum::<u32>() >= 600) || begun.elapsed() > Duration::from_secs(5)
