@@ -113,7 +113,7 @@ fn mistakes_say_what_is_allowed() {
         (&["--weight", "calc=2"], "expected the name of a file"),
         (&["--weight", "basic=2", "--weight", "basic=3"], "given twice"),
         (&["--copies", "64"], "64"),
-        (&["--target", "none"], "default, tiny, far, tiny_far"),
+        (&["--target", "none"], "default, tiny, far, tiny_far, soft"),
     ] {
         let called = f.sluice(&[&["object", "admit", &basic], arguments].concat());
         assert!(called.code == 2 && called.err.contains(words), "{arguments:?}: {} {}", called.code, called.err);

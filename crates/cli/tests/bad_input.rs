@@ -113,7 +113,7 @@ fn usage_errors_say_what_is_allowed() {
     refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--replace", "red=x@200%"]), &["200%", "100%"]);
     refused(
         &f.sluice(&["run", "--config", NIC, "--in", "a", "--target", "huge"]),
-        &["huge", "default, tiny, far, tiny_far"],
+        &["huge", "default, tiny, far, tiny_far, soft"],
     );
     refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--device", "board"]), &["model", "rtl", "both"]);
     refused(&f.sluice(&["run", "--config", NIC, "--in", "a", "--gbps", "0"]), &["0.001 to 1000"]);

@@ -31,6 +31,7 @@ mod rmt;
 mod run;
 mod script;
 mod shares;
+mod soft;
 mod warnings;
 mod xdp;
 mod xdp_btf;

@@ -21,6 +21,7 @@ pub mod random;
 pub mod reason;
 pub mod rmt;
 pub mod row;
+pub mod sparse;
 mod svgen;
 pub mod target;
 pub mod xdp;

@@ -77,6 +77,9 @@ pub const FAR: Target = Target { name: "far", rmt: rmt::FAR, ..DEFAULT };
 /// The small one with external memory.
 pub const TINY_FAR: Target = Target { name: "tiny_far", rmt: rmt::TINY_FAR, ..TINY };
 
+/// One of the software NICs alone, whose tables no hardware bounds; all else is as of the default one.
+pub const SOFT: Target = Target { name: "soft", rmt: rmt::SOFT, ..DEFAULT };
+
 /// Targets of the NIC that differ in more than their memory: what is built and tested of every block.
 pub const ALL: [Target; 2] = [DEFAULT, TINY];
 
@@ -86,15 +89,33 @@ pub const NIC: [Target; 4] = [DEFAULT, TINY, FAR, TINY_FAR];
 /// Targets of one engine alone. No NIC in RTL has them.
 pub const ALONE: [Target; 1] = [WIDE];
 
+/// Targets of the software NICs alone. No RTL has them.
+pub const SOFTWARE: [Target; 1] = [SOFT];
+
 impl Target {
     /// The target of this name.
     pub fn by_name(name: &str) -> Option<&'static Target> {
         Target::every().find(|t| t.name == name)
     }
 
-    /// Those of the NIC, then those of one engine alone.
+    /// Those of the NIC, then those of one engine alone, then those of software alone.
     pub fn every() -> impl Iterator<Item = &'static Target> {
-        NIC.iter().chain(&ALONE)
+        NIC.iter().chain(&ALONE).chain(&SOFTWARE)
+    }
+
+    /// Those that a whole NIC can have, in RTL or in software.
+    pub fn nics() -> impl Iterator<Item = &'static Target> {
+        NIC.iter().chain(&SOFTWARE)
+    }
+
+    /// Names of the targets that a whole NIC can have, with commas between them.
+    pub fn nic_names() -> String {
+        Target::nics().map(|nic| nic.name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether no RTL has it.
+    pub fn is_software(&self) -> bool {
+        SOFTWARE.iter().any(|target| target.name == self.name)
     }
 
     /// The same with a port for each destination and no host queue: what may stand around an engine that is alone.
@@ -145,6 +166,7 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::address::{Node, SLICE_INDEX_BIT, SLICE_WORDS, SNAPSHOT_INDEX_BIT, Table};
     use crate::l7::target as l7;
 
     #[test]
@@ -152,6 +174,22 @@ mod tests {
         assert_ne!(DEFAULT.hash(), TINY.hash());
         assert_eq!(Target::by_name("tiny"), Some(&TINY));
         assert_eq!((Target::by_name("wide"), Target::by_name("huge")), (Some(&WIDE), None));
+    }
+
+    #[test]
+    fn the_target_of_software_has_what_fields_and_indexes_can_say() {
+        let rows = SOFT.rmt;
+        // A module's half of the sets has a number of 4 bits, its first set 8 bits in units.
+        assert_eq!((rows.sets() >> 1, rows.base_unit()), (1 << 15, 256));
+        assert_eq!(ALL.map(|target| target.rmt.base_unit()), [1, 1]);
+        let all = Node::every(&SOFT);
+        assert_eq!(all.iter().map(|node| node.number()).collect::<std::collections::BTreeSet<_>>().len(), all.len());
+        for table in Table::ALL {
+            let bits = if table.words() > SLICE_WORDS { SLICE_INDEX_BIT } else { SNAPSHOT_INDEX_BIT };
+            assert!(table.rows(&SOFT) <= 1 << bits, "{}", table.name());
+        }
+        let hashes = Target::every().map(Target::hash).collect::<std::collections::BTreeSet<_>>();
+        assert_eq!(hashes.len(), Target::every().count());
     }
 
     #[test]

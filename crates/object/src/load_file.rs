@@ -6,7 +6,6 @@ use crate::install::Install;
 use crate::load::{Load, Step};
 use serde::Deserialize;
 use sluice_formats::limits::{FORMAT_VERSION, MOST_ROW_WORDS};
-use sluice_formats::target::NIC;
 use sluice_formats::{EngineId, Node, Table, Target};
 
 /// First bytes of a binary load.
@@ -118,11 +117,11 @@ impl Load {
 }
 
 fn target_of(hash: u32) -> Option<&'static Target> {
-    NIC.iter().find(|t| t.hash() == hash)
+    Target::nics().find(|t| t.hash() == hash)
 }
 
 fn known_targets() -> String {
-    let all: Vec<String> = NIC.iter().map(|t| format!("{:08x} ({})", t.hash(), t.name)).collect();
+    let all: Vec<String> = Target::nics().map(|t| format!("{:08x} ({})", t.hash(), t.name)).collect();
     all.join(" or ")
 }
 

@@ -43,7 +43,7 @@ pub struct Admit {
     /// Weight of the tenants of a file, named without folder and ending, where a policy shares; 1 if it is not said; may be given again
     #[arg(long, value_name = "NAME=N", value_parser = weight)]
     weight: Vec<(String, u16)>,
-    /// Target, default, tiny, far or tiny_far
+    /// Target, default, tiny, far, tiny_far or soft
     #[arg(long, default_value = "default", value_parser = device::target)]
     target: &'static Target,
     /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise all

@@ -35,7 +35,7 @@ pub struct Ring {
     /// Description of the NIC and its tenants (docs/guide/nic-toml.md)
     #[arg(long, value_name = "FILE", required_unless_present = "loads", conflicts_with = "loads")]
     config: Option<PathBuf>,
-    /// Target, default, tiny, far or tiny_far; otherwise the one that the description says
+    /// Target, default, tiny, far, tiny_far or soft; otherwise the one that the description says
     #[arg(long, value_parser = device::target, requires = "config")]
     target: Option<&'static Target>,
     /// Secrets of hash tables come of this seed, for tests; otherwise of `seed` of the description, or they are new ones
@@ -186,14 +186,10 @@ fn read_load(path: &Path) -> Result<Load, Failure> {
 
 /// The load's target, which has to be that of the loads before it.
 fn target_of(path: &Path, load: &Load, before: Option<&'static Target>) -> Result<&'static Target, Failure> {
-    let known = sluice_formats::target::ALL.iter().find(|t| t.hash() == load.target_hash);
+    let known = Target::nics().find(|t| t.hash() == load.target_hash);
     let allowed = || match before {
         Some(target) => format!("{:08x} ({}), that of the loads before", target.hash(), target.name),
-        None => sluice_formats::target::ALL
-            .iter()
-            .map(|t| format!("{:08x} ({})", t.hash(), t.name))
-            .collect::<Vec<_>>()
-            .join(" or "),
+        None => Target::nics().map(|t| format!("{:08x} ({})", t.hash(), t.name)).collect::<Vec<_>>().join(" or "),
     };
     match known {
         Some(target) if load.format_version == FORMAT_VERSION && before.is_none_or(|b| b.hash() == target.hash()) => {

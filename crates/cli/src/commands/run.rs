@@ -79,7 +79,7 @@ pub struct Run {
     /// Which top of the RTL
     #[arg(long, value_enum, default_value = "nic")]
     top: TopChoice,
-    /// Target, default, tiny, far or tiny_far; otherwise the one that the description says
+    /// Target, default, tiny, far, tiny_far or soft; otherwise the one that the description says
     #[arg(long, value_parser = device::target)]
     target: Option<&'static Target>,
     /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise those that the description says

@@ -39,7 +39,7 @@ pub struct ScriptArgs {
     /// Which top of the RTL
     #[arg(long, value_enum, default_value = "nic")]
     top: TopChoice,
-    /// Target, default, tiny, far or tiny_far; scripts for the other one are skipped
+    /// Target, default, tiny, far, tiny_far or soft; scripts for the other one are skipped
     #[arg(long, value_parser = device::target, default_value = "default")]
     target: &'static Target,
     /// Engines of the NIC: rmt and, after commas, xdp, l7 or both [default: all]

@@ -36,7 +36,7 @@ pub struct Shares {
     /// Description of the NIC and its tenants (docs/guide/nic-toml.md)
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// Target, default, tiny, far or tiny_far; otherwise the one that the description says
+    /// Target, default, tiny, far, tiny_far or soft; otherwise the one that the description says
     #[arg(long, value_parser = device::target)]
     target: Option<&'static Target>,
     /// Engines of the NIC: rmt and, after commas, xdp, l7 or both; otherwise those that the description says

@@ -1,6 +1,6 @@
 //! A program on the pipeline alone, as a device: every destination is a port, and no packet waits for another.
 
-use crate::run::device::unavailable;
+use crate::run::device::{Choice, software_only, unavailable};
 use sluice_device::run_load::run_load;
 use sluice_device::{Device, DeviceError, Event, Offer, Verdict};
 use sluice_formats::limits::{FORMAT_VERSION, MAX_FRAME_BYTES, VLAN_ETHERTYPE};
@@ -41,6 +41,7 @@ impl Alone {
     /// The RTL, with the model in lockstep if so said.
     pub fn rtl(compiled: Compiled, in_lockstep: bool, seed: u64) -> Result<Self, Failure> {
         let target = compiled.target().name;
+        software_only(compiled.target().nic(), if in_lockstep { Choice::Both } else { Choice::Rtl })?;
         let options =
             RtlOptions { top: &top::RMT, all_ports: true, seed, check_accounting: true, ..RtlOptions::default() };
         let device: Box<dyn Device> = if in_lockstep {

@@ -50,7 +50,7 @@ impl ReadArgs {
 /// Where on the pipeline a program runs
 #[derive(Args, Debug)]
 pub struct PlaceArgs {
-    /// Pipeline: default, tiny or wide
+    /// Pipeline: default, tiny, wide or soft
     #[arg(long, value_parser = crate::rmt::target, default_value = "default")]
     pub target: Target,
     /// First and last stage; without it those of tenants: 1-3, on wide 1-10. With one of the system module's the program is alone

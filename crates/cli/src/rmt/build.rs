@@ -23,7 +23,7 @@ pub struct Build {
     /// File to write; one whose name ends in .json gets the JSON form
     #[arg(short, long)]
     output: PathBuf,
-    /// Target, default, tiny or wide
+    /// Target, default, tiny, wide or soft
     #[arg(long, value_parser = target, default_value = "default")]
     target: Target,
     /// Writes the JSON form instead of the binary one

@@ -23,7 +23,7 @@ pub struct Check {
     /// Modules, *.rmt
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Target, default, tiny or wide
+    /// Target, default, tiny, wide or soft
     #[arg(long, value_parser = target, default_value = "default")]
     target: Target,
     /// One JSON document instead of text

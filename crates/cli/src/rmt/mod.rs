@@ -18,7 +18,12 @@ use std::path::Path;
 
 /// The pipeline of this name.
 pub fn target(name: &str) -> Result<Target, String> {
-    let known = || format!("expected one of {}", target::ALL.map(|t| t.name).join(", "));
+    let known = || {
+        format!(
+            "expected one of {}",
+            target::ALL.iter().chain([&target::SOFT]).map(|t| t.name).collect::<Vec<_>>().join(", ")
+        )
+    };
     Target::by_name(name).copied().ok_or_else(known)
 }
 

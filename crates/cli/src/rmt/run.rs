@@ -45,7 +45,7 @@ pub struct RmtRun {
     /// Which device
     #[arg(long, value_enum, default_value = "model")]
     device: Choice,
-    /// Target, default, tiny or wide
+    /// Target, default, tiny, wide or soft
     #[arg(long, value_parser = device::pipeline_target, default_value = "default")]
     target: &'static Target,
     /// Plays the capture so many times, as fast as the pipeline takes it

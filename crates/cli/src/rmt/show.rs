@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub struct Show {
     /// Module, *.rmt, or the object of one
     file: PathBuf,
-    /// Target of a module, default, tiny or wide, the first if none is given; an object has its own
+    /// Target of a module, default, tiny, wide or soft, the first if none is given; an object has its own
     #[arg(long, value_parser = target)]
     target: Option<Target>,
 }

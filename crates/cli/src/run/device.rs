@@ -91,8 +91,7 @@ pub const WAVES_FOLDER: &str = "out";
 
 /// The target of this name.
 pub fn target(name: &str) -> Result<&'static Target, String> {
-    let nics = &sluice_formats::target::NIC;
-    nics.iter().find(|nic| nic.name == name).ok_or_else(|| format!("expected {}", nics.map(|nic| nic.name).join(", ")))
+    Target::nics().find(|nic| nic.name == name).ok_or_else(|| format!("expected {}", Target::nic_names()))
 }
 
 /// The target of the XDP engine of this name.
@@ -104,9 +103,11 @@ pub fn engine_target(name: &str) -> Result<&'static Target, String> {
 
 /// The target of the rmt pipeline of this name.
 pub fn pipeline_target(name: &str) -> Result<&'static Target, String> {
-    let pipelines = &sluice_formats::rmt::target::ALL;
-    let known = pipelines.iter().find(|pipeline| pipeline.name == name);
-    known.map(|pipeline| pipeline.nic()).ok_or_else(|| format!("expected {}", pipelines.map(|t| t.name).join(", ")))
+    use sluice_formats::rmt::target::{ALL, SOFT};
+    let mut pipelines = ALL.iter().chain([&SOFT]);
+    let names = || pipelines.clone().map(|pipeline| pipeline.name).collect::<Vec<_>>().join(", ");
+    let unknown = format!("expected {}", names());
+    pipelines.find(|pipeline| pipeline.name == name).map(|pipeline| pipeline.nic()).ok_or(unknown)
 }
 
 /// The set of engines that is named, with commas between them.
@@ -178,6 +179,15 @@ pub fn model_at_line_rate(target: &Target, models: Models) -> Box<dyn Device> {
     Box::new(SoftwareNic::with_engines(*target, options, engines::these(models, target)))
 }
 
+/// Refuses the RTL of a target that no RTL has.
+pub fn software_only(target: &Target, choice: Choice) -> Result<(), Failure> {
+    if target.is_software() {
+        let what = format!("--target {}: no RTL has it, found --device {}", target.name, choice.name());
+        return Err(Failure::input("E0502", what).help("--device model and dataplane have it"));
+    }
+    Ok(())
+}
+
 /// The RTL, alone or with the model in lockstep.
 pub fn rtl(
     choice: Choice,
@@ -186,6 +196,7 @@ pub fn rtl(
     seed: u64,
     waves: Option<&Path>,
 ) -> Result<Box<dyn Device>, Failure> {
+    software_only(target, choice)?;
     let waves = waves.map(|path| Waves::all(path.to_owned()));
     let options = RtlOptions { top, seed, waves, check_accounting: true, ..RtlOptions::default() };
     Ok(match choice {

@@ -11,7 +11,7 @@ use sluice_device::rings::{LEAST_BUFFER, MOST_BUFFER};
 use sluice_formats::l7::target::{LEAST_RING_LOG, MOST_RING_LOG};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::xdp::target::GROWTH;
-use sluice_formats::{EngineId, Target, target};
+use sluice_formats::{EngineId, Target};
 use sluice_frontends::{self as frontends, Allowed, P4Options, P4Told, Reading};
 use sluice_nic::engines::{self, Models};
 use sluice_object::{
@@ -51,8 +51,8 @@ impl Resolver<'_> {
 
     pub fn config(&self, file: ConfigFile) -> Result<NicConfig, ConfigError> {
         let name = &file.device.target;
-        let target = target::NIC.iter().find(|t| t.name == name.get_ref()).ok_or_else(|| {
-            let allowed = target::NIC.map(|t| t.name).join(", ");
+        let target = Target::nics().find(|t| t.name == name.get_ref()).ok_or_else(|| {
+            let allowed = Target::nic_names();
             self.wrong(name.span(), "device.target", format!("`{}`", name.get_ref()), &allowed)
         })?;
         let engines = self.engines(file.device.engines.as_ref())?;

@@ -59,7 +59,12 @@ fn mistakes_are_answered_with_place_and_what_is_allowed() {
     let tenant = format!("{device}[[tenant]]\nname = \"red\"\nid = 1\nvlans = [7]\n");
     for (text, code, line, words) in [
         ("[device\n".to_owned(), "E0302", 1, "not TOML"),
-        ("[device]\ntarget = \"huge\"\n".to_owned(), "E0304", 2, "found `huge`, allowed: default, tiny, far, tiny_far"),
+        (
+            "[device]\ntarget = \"huge\"\n".to_owned(),
+            "E0304",
+            2,
+            "found `huge`, allowed: default, tiny, far, tiny_far, soft",
+        ),
         (
             format!("{device}speed = 9\n"),
             "E0303",

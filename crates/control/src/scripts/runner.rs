@@ -11,7 +11,7 @@ use sluice_device::run_load::run_load;
 use sluice_device::{Device, DeviceError, Event, ModuleCounters, Offer, ProgramEvent, stop};
 use sluice_formats::limits::SYSTEM_TENANT;
 use sluice_formats::xdp::target::GROWTH;
-use sluice_formats::{Reason, Target, l7, target};
+use sluice_formats::{Reason, Target, l7};
 use sluice_frontends::{P4Told, Tables};
 use sluice_object::{Destination, L7Given, Linker, Load, Object, Secrets, TenantSpec, VlanGrant, Warning, XdpShare};
 use sluice_packet::script::{
@@ -61,8 +61,8 @@ impl<'a> Runner<'a> {
     ) -> Result<Self, Box<FailedStatement>> {
         let before = |failure| Box::new(FailedStatement { statement: None, failure });
         let found = device.capabilities().target;
-        let target = target::NIC.iter().find(|t| t.hash() == found.hash()).ok_or_else(|| {
-            let allowed = target::NIC.map(|t| t.name).join(", ");
+        let target = Target::nics().find(|t| t.hash() == found.hash()).ok_or_else(|| {
+            let allowed = Target::nic_names();
             before(ScriptFailure::value("target of the device", found.name, allowed))
         })?;
         let needs = plan::needs(script, target, told)?;

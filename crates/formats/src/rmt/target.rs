@@ -24,6 +24,8 @@ pub const PAGE_WORDS: usize = 64;
 pub const MODULE_PAGES: usize = 64;
 /// Logical numbers of entries, for hit counters, in a stage.
 pub const NUMBERS: usize = 2048;
+/// Bits of the first set of a module in its key row.
+pub const SET_BASE_BITS: u32 = 8;
 /// Ways of the exact table.
 pub const EXACT_WAYS: usize = 4;
 /// Bits of a key.
@@ -95,7 +97,11 @@ pub const FAR: Target = Target { name: "far", ..DEFAULT };
 /// The same of the small one.
 pub const TINY_FAR: Target = Target { name: "tiny_far", ..TINY };
 
-/// All that differ. The position is the `Target` parameter of the RTL top.
+/// One without hardware's sizes, of software alone: as much as fields of rows and indexes can say.
+pub const SOFT: Target =
+    Target { name: "soft", stages: 32, system_stages: 1 << 31 | 1, exact: 1 << 18, ternary: 1 << 16, ..DEFAULT };
+
+/// All of the RTL that differ. The position is the `Target` parameter of the RTL top.
 pub const ALL: [Target; 3] = [DEFAULT, TINY, WIDE];
 
 impl Target {
@@ -104,9 +110,9 @@ impl Target {
         Target::every().find(|t| t.name == name)
     }
 
-    /// All, by the names of NICs too.
+    /// All, by the names of NICs too, and that of software alone.
     pub fn every() -> impl Iterator<Item = &'static Target> {
-        ALL.iter().chain(&[FAR, TINY_FAR])
+        ALL.iter().chain(&[FAR, TINY_FAR, SOFT])
     }
 
     /// The NIC's target of the same name: it knows ports and host queues.
@@ -122,6 +128,11 @@ impl Target {
     /// Sets of each way of the exact table.
     pub fn sets(&self) -> usize {
         self.exact / EXACT_WAYS
+    }
+
+    /// What `set_base` of a key row counts in: its bits name this many sets at a time where there are more sets than they can name.
+    pub fn base_unit(&self) -> usize {
+        (self.sets() >> SET_BASE_BITS).max(1)
     }
 
     /// Beats of the window.

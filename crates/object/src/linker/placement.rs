@@ -8,6 +8,7 @@
 
 use super::spaces::{Region, Slot};
 use sluice_formats::rmt::target::EXACT_WAYS;
+use sluice_formats::sparse::Sparse;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -27,19 +28,27 @@ pub trait Keyed: Clone {
 const WAYS: u32 = EXACT_WAYS as u32;
 
 /// A hash table of two sets a key as the device holds it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Cuckoo<R> {
     sets: u32,
     /// By way, then set.
-    rows: Vec<Option<R>>,
+    rows: Sparse<R>,
     /// Rows by owner.
     counts: BTreeMap<u16, u32>,
 }
 
+impl<R: Keyed + PartialEq> PartialEq for Cuckoo<R> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.sets, &self.rows, &self.counts) == (other.sets, &other.rows, &other.counts)
+    }
+}
+
+impl<R: Keyed + Eq> Eq for Cuckoo<R> {}
+
 impl<R: Keyed> Cuckoo<R> {
     /// An empty table.
     pub fn new(sets: u32) -> Self {
-        Self { sets, rows: vec![None; (sets * WAYS) as usize], counts: BTreeMap::new() }
+        Self { sets, rows: Sparse::new((sets * WAYS) as usize), counts: BTreeMap::new() }
     }
 
     fn index(&self, slot: Slot) -> usize {
@@ -52,7 +61,7 @@ impl<R: Keyed> Cuckoo<R> {
 
     /// The row in a slot.
     pub fn get(&self, slot: Slot) -> Option<&R> {
-        self.rows.get(self.index(slot))?.as_ref()
+        self.rows.get(self.index(slot))
     }
 
     /// Puts a row into a slot, or empties it.
@@ -61,7 +70,7 @@ impl<R: Keyed> Cuckoo<R> {
         if let Some(comes) = &row {
             *self.counts.entry(comes.owner()).or_default() += 1;
         }
-        if let Some(gone) = std::mem::replace(&mut self.rows[index], row) {
+        if let Some(gone) = self.rows.set(index, row) {
             let count = self.counts.entry(gone.owner()).or_default();
             *count -= 1;
             if *count == 0 {
@@ -77,8 +86,10 @@ impl<R: Keyed> Cuckoo<R> {
 
     /// Every row of the region, by way and set.
     pub fn rows_of(&self, region: Region) -> impl Iterator<Item = (Slot, &R)> {
-        let slots = (0..WAYS as u8).flat_map(move |way| (0..region.sets()).map(move |s| (way, region.base + s)));
-        slots.filter_map(|(way, set)| self.get(Slot { way, set }).map(|row| (Slot { way, set }, row)))
+        (0..WAYS).flat_map(move |way| {
+            let first = (way * self.sets + region.base) as usize;
+            self.rows.range(first..first + region.sets() as usize).map(|(at, row)| (self.slot(at), row))
+        })
     }
 
     /// Where the key lies.
@@ -106,7 +117,7 @@ impl<R: Keyed> Cuckoo<R> {
             queue.push_back(i);
         }
         while let Some(i) = queue.pop_front() {
-            let Some(row) = &self.rows[i] else { return Some(self.trace_back(i, &before)) };
+            let Some(row) = self.rows.get(i) else { return Some(self.trace_back(i, &before)) };
             for next in region.slots(&row.key()) {
                 let n = self.index(next);
                 if let Entry::Vacant(new) = before.entry(n) {

@@ -1,7 +1,7 @@
 //! Spaces that belong to one tenant: aligned power-of-two ranges of match sets.
 
 use sluice_formats::hash::set_hashes;
-use sluice_formats::rmt::target::EXACT_WAYS;
+use sluice_formats::rmt::target::{EXACT_WAYS, SET_BASE_BITS};
 use std::collections::BTreeSet;
 
 /// Who holds how much of a resource.
@@ -96,7 +96,9 @@ impl Region {
             _ if 1 << dense >= LARGE_SETS => dense,
             _ => sets_at(SPARSE_PER_SET),
         };
-        [half, dense].map(|bits| bits + 1).into_iter().find(|bits| *bits <= table_bits)
+        // A key row names the first set of a half in so many bits.
+        let least = table_bits.saturating_sub(SET_BASE_BITS);
+        [half, dense].map(|bits| bits.max(least) + 1).into_iter().find(|bits| *bits <= table_bits)
     }
 
     /// Most entries of one tenant in a table of `1 << table_bits` sets.
@@ -180,9 +182,11 @@ mod tests {
         let on_default = |entries| Region::bits_for(entries, 9);
         assert_eq!(
             [4, 5, 8, 32, 33, 96, 97, 192, 384, 385, 768].map(on_default),
-            [1, 3, 3, 5, 6, 6, 7, 7, 8, 9, 9].map(Some)
+            [2, 3, 3, 5, 6, 6, 7, 7, 8, 9, 9].map(Some)
         );
         assert_eq!(on_default(769), None);
+        let on_soft = |entries| Region::bits_for(entries, 16);
+        assert_eq!([1, 768, 769, 98_304, 98_305].map(on_soft), [Some(9), Some(9), Some(10), Some(16), None]);
         let on_tiny = |entries| Region::bits_for(entries, 4);
         assert_eq!([8, 16, 17, 24, 25, u32::MAX].map(on_tiny), [Some(3), Some(4), Some(4), Some(4), None, None]);
         assert_eq!((Region::most_entries(9), Region::most_entries(4)), (768, 24));

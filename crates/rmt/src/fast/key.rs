@@ -108,7 +108,7 @@ pub struct KeyPlan {
 
 impl KeyPlan {
     /// From its row.
-    pub fn compile(row: &KeyRow) -> Self {
+    pub fn compile(row: &KeyRow, target: &Target) -> Self {
         Self {
             pieces: std::array::from_fn(|i| 8 * (i as u8 / 2) + row.pieces[i] % 8),
             mask: from_bytes(&row.mask),
@@ -116,7 +116,7 @@ impl KeyPlan {
             truth: row.truth,
             unconditional: row.truth == [0, 0],
             bytes: (0..KEY_BYTES as u8).filter(|&i| row.mask.0[usize::from(i)] != 0).collect(),
-            set_base: row.set_base.into(),
+            set_base: usize::from(row.set_base) * target.base_unit(),
             set_mask: (1 << row.set_bits) - 1,
         }
     }
@@ -155,6 +155,13 @@ impl KeyPlan {
         self.bytes.iter().fold(OF_ZEROS, |h, &i| h ^ part(i))
     }
 
+    /// The sets that keys may lead to.
+    pub fn region(&self, target: &Target) -> impl Iterator<Item = usize> + use<> {
+        let (base, mask, sets) = (self.set_base, self.set_mask, target.sets());
+        let among = (0..=mask).take(sets).filter(move |low| low & base & mask == 0);
+        among.map(move |low| (base | low) % sets)
+    }
+
     /// The set that each way is looked up in. Numbers of sets are powers of two; what lies above is cut off.
     pub fn sets(&self, hash: u32, target: &Target) -> [usize; 4] {
         let h = hash;
@@ -167,6 +174,7 @@ impl KeyPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::DEFAULT;
     use sluice_formats::hash::crc32c;
     use sluice_formats::random::{Rng, test_seed};
 
@@ -175,7 +183,7 @@ mod tests {
         let mut rng = Rng::new(test_seed("rmt_fast_hash"));
         let all = [0xff; KEY_BYTES];
         for mask in [[0; KEY_BYTES], all, std::array::from_fn(|i| [0, 0xff, 0x0f][i % 3])] {
-            let plan = KeyPlan::compile(&KeyRow { mask: Wide(mask), ..KeyRow::default() });
+            let plan = KeyPlan::compile(&KeyRow { mask: Wide(mask), ..KeyRow::default() }, &DEFAULT);
             let mut bytes = [0; KEY_BYTES];
             rng.fill(&mut bytes);
             bytes.iter_mut().zip(mask).for_each(|(b, m)| *b &= m);

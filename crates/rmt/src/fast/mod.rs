@@ -15,9 +15,11 @@ mod frame;
 mod key;
 mod matching;
 mod parser;
+mod places;
 mod stage;
 mod state;
 mod store;
+mod tuples;
 
 use crate::phv::Word;
 use crate::pipeline::{Arrival, Copy, Outcome};
@@ -217,8 +219,10 @@ impl Fast {
     }
 
     fn address(&self, node: Node, table: Table, index: u32) -> Result<Address, Status> {
-        let row = (index & ((1 << SLICE_INDEX_BIT) - 1)) as usize;
-        let slice = (index >> SLICE_INDEX_BIT & 0x7f) as usize;
+        // Rows that one read answers with have no slices: their numbers may be larger.
+        let row_bits = if table.words() > SLICE_WORDS { SLICE_INDEX_BIT } else { SNAPSHOT_INDEX_BIT };
+        let low = index & ((1 << SNAPSHOT_INDEX_BIT) - 1);
+        let (row, slice) = ((low & ((1 << row_bits) - 1)) as usize, (low >> row_bits) as usize);
         let snapshot = index >> SNAPSHOT_INDEX_BIT & 1 == 1;
         let there = node.is_on(self.target.nic())
             && Table::ALL.contains(&table)

@@ -3,7 +3,7 @@
 use super::action::{Action, Context};
 use super::frame::Frame;
 use super::key::Key;
-use super::matching::Match;
+use super::matching::{Entry, Match};
 use super::state::Packet;
 use super::store::{Counters, Store};
 use crate::pipeline::Arrival;
@@ -33,8 +33,6 @@ pub struct StageNode {
     state_range: Counters,
     /// By bank: what its packets can find; none after a change.
     matches: Vec<Option<Match>>,
-    exact: Vec<ExactRow>,
-    ternary: Vec<TernaryRow>,
     data: Vec<u128>,
     actions: Vec<Option<Action>>,
     pages: Vec<u8>,
@@ -57,8 +55,6 @@ impl StageNode {
             hits: Counters::new(rows(Table::Hits)),
             state_range: Counters::new(rows(Table::StateRange)),
             matches: vec![None; rows(Table::Key)],
-            exact: vec![ExactRow::default(); target.exact],
-            ternary: vec![TernaryRow::default(); rows(Table::Ternary)],
             data: vec![0; rows(Table::Data)],
             actions: vec![None; rows(Table::Action)],
             pages: vec![NO_PAGE; rows(Table::Page)],
@@ -75,18 +71,18 @@ impl StageNode {
             }
             _ if let Some(way) = table.exact() => {
                 let at = usize::from(way) * self.target.sets() + row;
+                let before = self.exact_rows.row(at);
                 self.exact_rows.write(at, words);
-                let before = std::mem::replace(&mut self.exact[at], self.exact_rows.row(at));
-                let after = self.exact[at].module_id;
-                self.forget(before.module_id);
-                self.forget(after);
+                let after = self.exact_rows.row(at);
+                self.change(Entry::Exact(at, &before), false);
+                self.change(Entry::Exact(at, &after), true);
             }
             Table::Ternary => {
+                let before = self.ternary_rows.row(row);
                 self.ternary_rows.write(row, words);
-                let before = std::mem::replace(&mut self.ternary[row], self.ternary_rows.row(row));
-                let after = self.ternary[row].module_id;
-                self.forget(before.module_id);
-                self.forget(after);
+                let after = self.ternary_rows.row(row);
+                self.change(Entry::Ternary(row, &before), false);
+                self.change(Entry::Ternary(row, &after), true);
             }
             Table::Data => {
                 self.data_rows.write(row, words);
@@ -108,9 +104,13 @@ impl StageNode {
         }
     }
 
-    fn forget(&mut self, module: u8) {
-        let first = 2 * usize::from(module);
-        self.matches.iter_mut().skip(first).take(2).for_each(|m| *m = None);
+    /// An entry comes, or goes: what packets find of it changes in place, or is made anew for the next one.
+    fn change(&mut self, entry: Entry<'_>, comes: bool) {
+        for bank in entry.banks() {
+            if let Some(known) = self.matches.get_mut(bank) {
+                known.take_if(|known| !known.change(entry, comes, &self.target));
+            }
+        }
     }
 
     /// Whether a module has state words in any generation.
@@ -157,7 +157,7 @@ impl StageNode {
     /// Carries out the stage with the rows of `owner`.
     pub fn run(&mut self, owner: u8, bank: usize, arrival: &Arrival, frame: &mut Frame) -> Result<(), Reason> {
         let matches = self.matches[bank].get_or_insert_with(|| {
-            Match::compile(bank, &self.target, &self.key_rows.row(bank), &self.exact, &self.ternary)
+            Match::compile(bank, &self.target, &self.key_rows.row(bank), &self.exact_rows, &self.ternary_rows)
         });
         if matches.idle {
             return Ok(());
@@ -170,11 +170,8 @@ impl StageNode {
         if action.owner != owner {
             return Err(Reason::RmtFault);
         }
-        let context = Context {
-            data: self.data[usize::from(winner.data)],
-            number: winner.number,
-            hash: || matches.plan.hash(&key),
-        };
+        let context =
+            Context { data: self.data[winner.data as usize], number: winner.number, hash: || matches.plan.hash(&key) };
         action.prepare(frame, &context);
         let Some(state) = &action.state else {
             action.write(frame, conditions, self.system);

@@ -34,6 +34,12 @@ impl<R: Row> Store<R> {
         self.words[row * n + first..row * n + n.min(first + SLICE_WORDS)].to_vec()
     }
 
+    /// The lowest 32 bits of a row.
+    #[inline]
+    pub fn first_word(&self, row: usize) -> u32 {
+        self.words[row * R::words()]
+    }
+
     /// A row by its fields.
     pub fn row(&self, row: usize) -> R {
         let n = R::words();

@@ -82,7 +82,7 @@ impl RmtOwner<'_> {
             let bank = self.banked(table, index, 1)?;
             let g = bank.unwrap_or(0);
             let good = held.map_or(row == KeyRow::default(), |(held, quota)| {
-                let sets = held.bank(g).map_or((0, 0), |r| (r.base as u8, r.bits as u8));
+                let sets = held.key_sets(target, g);
                 let action = !row.default_valid || held.action_rows(quota, g).contains(&row.default_action.into());
                 let placed = (row.set_base, row.set_bits, u32::from(row.hits_base)) == (sets.0, sets.1, held.hits_base);
                 row == KeyRow::default() || placed && action

@@ -240,7 +240,9 @@ impl Placer {
         for before in done.before.into_iter().rev() {
             match before {
                 Before::Exact(stage, slot, row) => self.stages[usize::from(stage)].exact.set(slot, row),
-                Before::Ternary(stage, row, old) => self.stages[usize::from(stage)].ternary[row as usize] = old,
+                Before::Ternary(stage, row, old) => {
+                    self.stages[usize::from(stage)].ternary.set(row as usize, old);
+                }
             }
         }
     }
@@ -259,7 +261,7 @@ impl Placer {
             (EntryKey::Exact(e.row.key), leads)
         });
         let rows = held.ternary_rows(quota, generation & 1);
-        let ternary = rows.filter_map(|r| space.ternary[r as usize].as_ref()).map(|e| {
+        let ternary = space.ternary_in(&rows).map(|(_, e)| {
             let leads = EntryLeads { action: position(e.row.action), number: e.row.number, data: e.data };
             (EntryKey::Ternary { value: e.row.value, mask: e.row.mask }, leads)
         });
@@ -357,12 +359,12 @@ impl Placer {
     }
 
     fn ternary_at(&self, stage: u8, row: u32) -> Option<&RmtTernary> {
-        self.stages[usize::from(stage)].ternary.get(row as usize)?.as_ref()
+        self.stages[usize::from(stage)].ternary.get(row as usize)
     }
 
     /// Rows of the generation's ternary entries, in order.
     pub(super) fn ternary_present(&self, op: &Operation) -> Vec<u32> {
-        op.ternary.clone().filter(|r| self.ternary_at(op.stage, *r).is_some()).collect()
+        self.stages[usize::from(op.stage)].ternary_in(&op.ternary).map(|(row, _)| row).collect()
     }
 
     /// How many are before the first one that asks for this.
@@ -378,8 +380,8 @@ impl Placer {
     }
 
     fn set_ternary(&mut self, stage: u8, row: u32, entry: Option<RmtTernary>, done: &mut Done) {
-        let there = &mut self.stages[usize::from(stage)].ternary[row as usize];
-        done.before.push(Before::Ternary(stage, row, std::mem::replace(there, entry)));
+        let before = self.stages[usize::from(stage)].ternary.set(row as usize, entry);
+        done.before.push(Before::Ternary(stage, row, before));
     }
 
     /// Makes room and puts an entry there; entries that make room are copied, then deleted.

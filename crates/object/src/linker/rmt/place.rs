@@ -157,11 +157,12 @@ impl Placer {
                     writes.push(RowWrite::zero(node, Table::Data, u32::from(slot.way) * sets + slot.set));
                 }
             }
-            for row in held.ternary_rows(&home.quota.stages[&stage], bank as u8) {
-                if space.ternary[row as usize].take().is_some() {
-                    writes.push(RowWrite::zero(node, Table::Ternary, row));
-                    writes.push(RowWrite::zero(node, Table::Data, all + row));
-                }
+            let rows = held.ternary_rows(&home.quota.stages[&stage], bank as u8);
+            let there: Vec<usize> = space.ternary_in(&rows).map(|(row, _)| row as usize).collect();
+            for row in there {
+                space.ternary.set(row, None);
+                writes.push(RowWrite::zero(node, Table::Ternary, row as u32));
+                writes.push(RowWrite::zero(node, Table::Data, all + row as u32));
             }
         }
         let other = holding.banks[1 - bank].as_ref();
@@ -277,7 +278,7 @@ impl Placer {
         let (node, bank, generation) = (Node::Stage(number), rows.bank(), rows.generation);
         let actions = held.action_rows(quota, generation);
         let action = |position: u16| actions[usize::from(position)] as u16;
-        let (set_base, set_bits) = held.bank(generation).map_or((0, 0), |r| (r.base as u8, r.bits as u8));
+        let (set_base, set_bits) = held.key_sets(&self.target, generation);
         let key = KeyRow {
             set_base,
             set_bits,
@@ -321,7 +322,7 @@ impl Placer {
                 action: action(entry.row.action),
                 ..entry.row.clone()
             };
-            space.ternary[index as usize] = Some(RmtTernary { row, data: entry.data });
+            space.ternary.set(index as usize, Some(RmtTernary { row, data: entry.data }));
         }
         self.entry_rows(rows, number, (quota, held));
         Ok(())
@@ -363,10 +364,8 @@ impl Placer {
         for (slot, entry) in region.into_iter().flat_map(|r| space.exact.rows_of(r)) {
             rows.writes.extend(self.exact_writes(number, slot, entry));
         }
-        for index in held.ternary_rows(quota, rows.generation) {
-            if let Some(entry) = &space.ternary[index as usize] {
-                rows.writes.extend(self.ternary_writes(number, index, entry));
-            }
+        for (index, entry) in space.ternary_in(&held.ternary_rows(quota, rows.generation)) {
+            rows.writes.extend(self.ternary_writes(number, index, entry));
         }
     }
 

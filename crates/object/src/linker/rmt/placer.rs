@@ -73,6 +73,12 @@ impl StageHolding {
         self.region.map(|r| r.half(generation))
     }
 
+    /// Sets of a generation as its key row says them: the first one in units, and the logarithm of their number.
+    pub fn key_sets(&self, target: &Target, generation: u8) -> (u8, u8) {
+        let of = |region: Region| ((region.base as usize / target.base_unit()) as u8, region.bits as u8);
+        self.bank(generation).map_or((0, 0), of)
+    }
+
     pub fn ternary_rows(&self, quota: &StageQuota, generation: u8) -> std::ops::Range<u32> {
         let first = self.ternary + u32::from(generation) * quota.ternary;
         first..first + quota.ternary

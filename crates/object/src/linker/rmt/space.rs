@@ -6,7 +6,9 @@ use crate::linker::spaces::SetSpace;
 use crate::rmt::part::RmtKey;
 use crate::rmt::{RmtExact, RmtTernary};
 use sluice_formats::rmt::target::{NUMBERS, Target};
+use sluice_formats::sparse::Sparse;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 impl Keyed for RmtExact {
     type Key = RmtKey;
@@ -32,7 +34,7 @@ pub(super) struct StageSpace {
     /// Entries with absolute actions, module and generation.
     pub exact: Cuckoo<RmtExact>,
     /// Likewise, by row.
-    pub ternary: Vec<Option<RmtTernary>>,
+    pub ternary: Sparse<RmtTernary>,
 }
 
 /// What of a stage nobody holds.
@@ -55,7 +57,12 @@ impl StageSpace {
             actions: (0..target.actions as u32).collect(),
             pages: (0..target.pages() as u32).collect(),
         };
-        Self { free, exact: Cuckoo::new(sets), ternary: vec![None; target.ternary] }
+        Self { free, exact: Cuckoo::new(sets), ternary: Sparse::new(target.ternary) }
+    }
+
+    /// Ternary entries in these rows.
+    pub fn ternary_in(&self, rows: &Range<u32>) -> impl Iterator<Item = (u32, &RmtTernary)> {
+        self.ternary.range(rows.start as usize..rows.end as usize).map(|(row, entry)| (row as u32, entry))
     }
 }
 

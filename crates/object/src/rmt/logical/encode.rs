@@ -10,11 +10,11 @@ use crate::rmt::part::{RmtData, RmtExact, RmtKey, RmtStage, RmtTernary};
 use sluice_formats::rmt::rows::{ExactRow, TernaryRow};
 use sluice_formats::rmt::target::NUMBERS;
 use sluice_formats::row::Wide;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Most cases of a stage, those counted too that no packet finds, and most of them that are ternary: more than any pipeline has.
-const MOST_CASES: usize = 1 << 15;
-const MOST_TERNARY: usize = 1 << 10;
+const MOST_CASES: usize = 1 << 17;
+const MOST_TERNARY: usize = 1 << 15;
 
 /// A row: bits of the stage's key, and what it leads to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -193,6 +193,25 @@ impl Looked {
     }
 }
 
+/// What ternary rows take, by their masks.
+#[derive(Default)]
+struct Taken(HashMap<[u8; 25], HashSet<[u8; 25]>>);
+
+impl Taken {
+    fn add(&mut self, row: &LogicalRow) {
+        self.0.entry(row.mask.0).or_default().insert(masked(&row.value, &row.mask.0));
+    }
+
+    /// Whether one of them takes packets of a key of which all bits count.
+    fn takes(&self, key: &RmtKey) -> bool {
+        self.0.iter().any(|(mask, values)| values.contains(&masked(key, mask)))
+    }
+}
+
+fn masked(value: &RmtKey, mask: &[u8; 25]) -> [u8; 25] {
+    std::array::from_fn(|i| value.0[i] & mask[i])
+}
+
 /// What packets may meet of some cases that lead somewhere.
 fn lead(
     asked: Asked,
@@ -278,12 +297,12 @@ impl Logical {
         for (_, row) in &all {
             rows.mask = join(&rows.mask, &row.mask);
         }
+        let mut taken = Taken::default();
         for (_, row) in all {
-            let this = (row.value, row.mask);
-            let is_taken = || rows.ternary.iter().any(|other| agree(&this, &(other.value, other.mask)));
-            if row.mask == rows.mask && !is_taken() {
+            if row.mask == rows.mask && !taken.takes(&row.value) {
                 rows.exact.push(row);
             } else {
+                taken.add(&row);
                 rows.ternary.push(row);
             }
             if rows.ternary.len() > MOST_TERNARY {

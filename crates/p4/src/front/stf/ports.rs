@@ -4,7 +4,6 @@ use super::command::CommandKind;
 use super::{Script, entries, names};
 use crate::Reference;
 use crate::front::interpret::{Entry, Match};
-use sluice_packet::text;
 use std::collections::BTreeSet;
 
 /// An entry of a script, or a default action; what names nothing fails when the script runs.
@@ -46,7 +45,10 @@ impl Script {
     pub(crate) fn given(&self, reference: &Reference) -> Vec<Given> {
         let code = &reference.switch.code;
         let mut all = Vec::new();
+        let (mut line, mut read) = (1, 0);
         for command in &self.commands {
+            line += self.text[read..command.span.start].matches('\n').count();
+            read = command.span.start;
             let word = match &command.kind {
                 CommandKind::Add { table, .. } | CommandKind::SetDefault { table, .. } => table,
                 _ => continue,
@@ -63,7 +65,6 @@ impl Script {
                 _ => continue,
             };
             if let Ok(Entry { matches, action, data, .. }) = found {
-                let line = text::position(&self.text, command.span.start).line;
                 let sets_default = matches!(command.kind, CommandKind::SetDefault { .. });
                 all.push(Given { line, sets_default, table, matches, action, data });
             }
