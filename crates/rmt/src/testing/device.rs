@@ -112,7 +112,7 @@ impl Device {
         let sets = (1u32 << spec.set_bits) - 1;
         (0..4).find_map(|way| {
             let hash = if way < 2 { mixed & 0xffff } else { mixed >> 16 };
-            let set = u32::from(spec.set_base) * self.target.base_unit() as u32 | (hash & sets);
+            let set = (u32::from(spec.set_base) * self.target.base_unit() as u32) | (hash & sets);
             let row: ExactRow = self.read(node, Table::Exact(way), set);
             let here = row.generations >> generation & 1 == 1 && row.module_id == module && row.key.0 == *key;
             here.then_some((row, u32::from(way) * self.target.sets() as u32 + set))
