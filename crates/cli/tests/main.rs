@@ -33,6 +33,7 @@ mod script;
 mod shares;
 mod soft;
 mod warnings;
+mod workers;
 mod xdp;
 mod xdp_btf;
 mod xdp_engine;

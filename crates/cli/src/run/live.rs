@@ -34,14 +34,17 @@ pub fn check_captures(inputs: &[Input], outputs: &[OutputFile]) -> Result<(), Fa
     let read = inputs.iter().filter_map(|input| Some((Destination::Port(input.port?), &input.file)));
     let written = outputs.iter().map(|output| (output.from, &output.file));
     if let Some((place, _)) = read.clone().chain(written).find(|(_, file)| captures::is_standard(file)) {
-        let what = format!("the capture of {place} is -: with live interfaces expected a file");
+        let what = format!("the capture of {place} is -: with several workers or live interfaces expected a file");
         return Err(Failure::input("E0502", what));
     }
     let mut taken = BTreeMap::new();
     for (port, file) in read {
         if let Some(first) = taken.insert(port, file) {
             let what = format!("{port} would play {} and {}", first.display(), file.display());
-            return Err(Failure::input("E0502", format!("{what}; with live interfaces one capture a port is allowed")));
+            return Err(Failure::input(
+                "E0502",
+                format!("{what}; with several workers or live interfaces one capture a port is allowed"),
+            ));
         }
     }
     Ok(())
@@ -52,7 +55,8 @@ pub fn open(nic: &Nic, inputs: &[Input], outputs: &[OutputFile]) -> Result<Bindi
     let mut config = nic.config.clone();
     for input in inputs {
         let Some(port) = input.port else {
-            let what = format!("{}: with live interfaces a capture needs its port", input.file.display());
+            let what =
+                format!("{}: with several workers or live interfaces a capture needs its port", input.file.display());
             return Err(Failure::input("E0502", what).help("--in port0=FILE"));
         };
         let count = config.ports.len();
