@@ -71,7 +71,7 @@ impl Report<'_> {
         names.sort();
         for (module, id, name) in names {
             let counters = shown.counters.modules.get(&module).cloned().unwrap_or_default();
-            add(&mut total, &counters);
+            total.add(&counters);
             rows.push(Row { id: Some(id), name, module: Some(module), counters });
         }
         rows.push(Row { id: None, name: "total".to_owned(), module: None, counters: total });
@@ -312,19 +312,4 @@ fn cycles(row: &Row, played: &Played) -> Option<f64> {
 /// Ticks from the first beat in to the last beat out.
 fn span(played: &Played) -> Option<u64> {
     played.tally.total().seen.map(|(first, last)| last.saturating_sub(first) + 1)
-}
-
-fn add(total: &mut ModuleCounters, one: &ModuleCounters) {
-    total.offered += one.offered;
-    total.offered_bytes += one.offered_bytes;
-    total.copies += one.copies;
-    total.forwarded += one.forwarded;
-    total.forwarded_bytes += one.forwarded_bytes;
-    total.delivered += one.delivered;
-    total.delivered_bytes += one.delivered_bytes;
-    total.consumed += one.consumed;
-    total.in_flight += one.in_flight;
-    for (reason, count) in &one.dropped {
-        *total.dropped.entry(*reason).or_default() += count;
-    }
 }

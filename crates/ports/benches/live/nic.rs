@@ -9,14 +9,30 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// What a tenant runs on the frames: the end of a description.
-pub const PROGRAMS: [(&str, &str); 3] = [
+pub const PROGRAMS: [(&str, &str); 4] = [
     ("sluice XDP drop", "xdp = \"PROGRAMS/xdp/drop/drop.o\"\npass = \"host0\"\n"),
     ("sluice XDP back", "xdp = \"PROGRAMS/xdp/swap/swap.o\"\npass = \"host0\"\n"),
     ("sluice table forward", "[tenant.table]\nkey = \"none\"\ndefault = { to = [\"port1\"] }\n"),
+    ("sluice 1,024 routes", "object = \"PROGRAMS/p4/basic.p4\"\nentries = \"ROUTES\"\n"),
 ];
 
+/// 1,024 routes of four lengths; frames of this bench find those within 10.9.0.0/16.
+fn routes() -> String {
+    let line = |n: u32| {
+        let (a, kind) = (n / 4, n % 4);
+        let (prefix, length) = match kind {
+            0 => (0x0a09_0000 | a << 8, 24),
+            1 => (0x0a09_0040 | a << 8, 26),
+            2 => (0x0a09_0080 | a << 8, 28),
+            _ => (0xac10_0000 | a << 12, 20),
+        };
+        format!("add routes hdr.ipv4.dst:{prefix:#010x}/{length} forward(next_hop:0x020000000000, port:1)\n")
+    };
+    (0..1024).map(line).collect()
+}
+
 const DESCRIPTION: &str = r#"[device]
-target = "default"
+target = "TARGET"
 [[port]]
 number = 0
 iface = "nic0"
@@ -48,8 +64,13 @@ pub fn row(name: &str, program: &str, socket: &str, arguments: &Arguments, nic: 
     let (_first, _second) = (Pair::new(0, arguments.mtu), Pair::new(1, arguments.mtu));
     let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../programs");
     let file = std::env::temp_dir().join(format!("sluice-live-{}.toml", std::process::id()));
-    let text = DESCRIPTION.replace("SOCKET", socket) + &program.replace("PROGRAMS", programs);
+    // Hardware has no room for so many routes.
+    let target = if program.contains("ROUTES") { "soft" } else { "default" };
+    let entries = file.with_extension("entries");
+    let program = program.replace("PROGRAMS", programs).replace("ROUTES", &entries.display().to_string());
+    let text = DESCRIPTION.replace("SOCKET", socket).replace("TARGET", target) + &program;
     std::fs::write(&file, text).expect("the description is written");
+    std::fs::write(&entries, routes()).expect("the routes are written");
     let core = arguments.cores[0].to_string();
     let mut command = Command::new("taskset");
     command.args(["-c", &core]).arg(nic).args(["run", "--json", "--config"]).arg(&file);
@@ -71,7 +92,7 @@ pub fn row(name: &str, program: &str, socket: &str, arguments: &Arguments, nic: 
     let mut report = String::new();
     child.stdout.take().expect("is piped").read_to_string(&mut report).expect("the NIC reports");
     child.wait().expect("the NIC ends");
-    std::fs::remove_file(&file).ok();
+    [&file, &entries].into_iter().for_each(|file| drop(std::fs::remove_file(file)));
     let report: serde_json::Value = serde_json::from_str(&report).expect("the report is JSON");
     let count = |key: &str| report["live"][key].as_u64().unwrap_or(0);
     // What was sent, or what its program has dropped: not what found its lane full and cost next to nothing.

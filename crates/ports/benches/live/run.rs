@@ -142,7 +142,9 @@ fn frame(length: usize, flow: u16) -> Vec<u8> {
     let total = length as u16 - 14;
     frame.extend([0x45, 0]);
     frame.extend(total.to_be_bytes());
-    frame.extend([0, 0, 0x40, 0, 64, 17, 0, 0, 10, 9, 0, 1, 10, 9, 0, 2]);
+    // Each flow goes to an address of its own, in 10.9.0.0/16.
+    let [high, low] = flow.wrapping_mul(259).to_be_bytes();
+    frame.extend([0, 0, 0x40, 0, 64, 17, 0, 0, 10, 8, 0, 1, 10, 9, high, low]);
     let sum: u32 = frame[14..34].chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();
     let checksum = !(((sum & 0xffff) + (sum >> 16)) as u16);
     frame[24..26].copy_from_slice(&checksum.to_be_bytes());
