@@ -160,9 +160,10 @@ impl Run {
         let mut beside = standard.into_iter().any(|(_, file)| captures::is_standard(file)).then(Output::stderr);
         let out = beside.as_mut().unwrap_or(out);
         let live = live::is_live(&nic.config);
-        if !live {
-            device::check_workers(self.workers, self.device())?;
-        }
+        device::check_workers(
+            self.workers,
+            self.device.unwrap_or(if live { Choice::Dataplane } else { Choice::Model }),
+        )?;
         if live || self.plane().workers > 1 {
             return self.run_live(&nic, &inputs, &outputs, out);
         }

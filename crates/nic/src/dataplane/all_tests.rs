@@ -142,6 +142,7 @@ fn a_tenant_has_so_many_packets_on_the_way_and_takes_no_room_from_others() {
         all.cores[0].passed(packet, Passed::Through, &mut Events { events, ports: DEFAULT.ports });
     };
     let most = crate::dataplane::post::MOST_UNDER_WAY;
+    all.be_patient(false);
     (0..most + 3).for_each(|_| send(&mut all, &mut events, 1));
     send(&mut all, &mut events, 2);
     assert_eq!((all.in_flight(1), all.in_flight(2), events.len()), (most.into(), 1, 3));

@@ -28,7 +28,7 @@ impl DataPlane {
     ) -> Result<LiveCounts, PortError> {
         let mut counts = LiveCounts::default();
         let since = Since::now(&self.capabilities, self.now());
-        let mut worker = Worker::new(bindings, self.target().ports, since, false);
+        let mut worker = Worker::new(bindings, self.target().ports, since);
         let (mut looked, mut idle) = (None::<Instant>, Idle::default());
         loop {
             let now = Instant::now();

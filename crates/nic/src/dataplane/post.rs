@@ -80,7 +80,9 @@ pub(super) struct Post {
     out: Vec<Vec<Mail>>,
     /// Taken out of the own box, and left for later.
     came: VecDeque<Mail>,
-    /// What comes waits until it is taken: nothing is turned away for want of room, and who takes in looks at the room instead.
+    /// By worker: the destinations whose queues are there.
+    destinations: Vec<u8>,
+    /// Nothing is turned away for want of room, and who takes in looks at the room instead: so it is but for interfaces, which do not wait.
     pub patient: bool,
     /// By module: the worker that runs all of its packets, where they are not run where they arrive.
     homes: [Option<u8>; MODULES],
@@ -89,8 +91,11 @@ pub(super) struct Post {
 impl Post {
     /// Of this worker.
     pub fn new(worker: usize, boxes: Boxes) -> Self {
-        let out = boxes.0.iter().map(|_| Vec::new()).collect();
-        Self { worker, boxes, out, came: VecDeque::new(), patient: false, homes: [None; MODULES] }
+        let workers = boxes.0.len();
+        let out = (0..workers).map(|_| Vec::new()).collect();
+        let of = |worker| (0..8).filter(|d| d % workers == worker).fold(0, |mask, d| mask | 1 << d);
+        let destinations = (0..workers).map(of).collect();
+        Self { worker, boxes, out, came: VecDeque::new(), destinations, patient: true, homes: [None; MODULES] }
     }
 
     /// The boxes of all workers.
@@ -109,15 +114,10 @@ impl Post {
         self.homes[usize::from(module) % MODULES] = home;
     }
 
-    /// The worker that a destination's queues are at.
-    #[inline]
-    pub fn of_destination(&self, destination: u8) -> usize {
-        usize::from(destination) % self.boxes.0.len()
-    }
-
     /// Of these destinations those of a worker.
+    #[inline]
     pub fn at(&self, destinations: u8, worker: usize) -> u8 {
-        (0..8).filter(|d| self.of_destination(*d) == worker).fold(0, |mask, d| mask | destinations & 1 << d)
+        destinations & self.destinations[worker]
     }
 
     /// Of these destinations those of this worker.
@@ -185,7 +185,7 @@ impl Post {
 
     /// How many packets behind the engines should be given out at most.
     pub fn room_for_copies(&self) -> usize {
-        self.room(1) / 8
+        if self.patient { self.room(1) / 8 } else { usize::MAX }
     }
 
     fn room(&self, kind: usize) -> usize {

@@ -116,7 +116,7 @@ impl DataPlane {
             let shared = &shared;
             let end = End(shared);
             let spawn = |(number, part)| {
-                let worker = Worker::new(part, ports, since, patient);
+                let worker = Worker::new(part, ports, since);
                 let work = move || {
                     let result = shared.work(number, worker);
                     shared.end.fetch_or(result.is_err(), Ordering::Relaxed);
@@ -142,7 +142,7 @@ impl DataPlane {
             sum.add(&seat.counts);
             self.all.cores.extend(seat.core);
         }
-        self.all.be_patient(false);
+        self.all.be_patient(true);
         bindings.join(parts);
         Ok(LiveCounts { missed: result?, ..sum })
     }

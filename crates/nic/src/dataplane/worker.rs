@@ -66,15 +66,13 @@ pub(super) struct Worker<'a> {
     ports: u32,
     since: Since,
     looked: Option<Instant>,
-    /// Nothing comes but what waits until it is taken: nothing is taken, or run, that may find no room among the workers.
-    patient: bool,
 }
 
 impl<'a> Worker<'a> {
     /// Of these ends, in a run that has begun.
-    pub fn new(bindings: &'a mut Bindings, ports: u32, since: Since, patient: bool) -> Self {
+    pub fn new(bindings: &'a mut Bindings, ports: u32, since: Since) -> Self {
         let ended = bindings.sources.iter().map(Option::is_none).collect();
-        Self { bindings, ended, ports, since, looked: None, patient }
+        Self { bindings, ended, ports, since, looked: None }
     }
 
     /// Whether nothing will ever come.
@@ -117,7 +115,7 @@ impl<'a> Worker<'a> {
         }
         taken += core.collect(&mut links);
         core.go_on(&mut links);
-        let most = if self.patient { core.room_to_run() } else { usize::MAX };
+        let most = core.room_to_run();
         core.serve(&mut Wall(self.since.begun), most, &mut links);
         let sent = links.used != 0;
         links.flush()?;

@@ -6,7 +6,7 @@ use crate::captures;
 use crate::failure::Failure;
 use crate::run::assign::{Input, OutputFile, Replacement};
 use crate::run::bring_up::Nic;
-use crate::run::device::{self, Choice, TopChoice};
+use crate::run::device::{Choice, TopChoice};
 use sluice_formats::EngineId;
 use sluice_rtlsim::Top;
 use std::io::Read;
@@ -30,9 +30,6 @@ impl Run {
         if let Some(device) = self.device.filter(|device| self.jit.is_some() && *device != Choice::Dataplane) {
             let what = format!("--jit: {} has no programs as machine code, expected --device dataplane", device.name());
             return Err(Failure::input("E0502", what));
-        }
-        if let Some(device) = self.device {
-            device::check_workers(self.workers, device)?;
         }
         Ok(())
     }
