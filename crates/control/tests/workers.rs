@@ -2,6 +2,7 @@
 
 use sluice_control::config::{NicConfig, bring_up};
 use sluice_device::Device;
+use sluice_formats::Reason;
 use sluice_formats::target::DEFAULT;
 use sluice_nic::ports::{Bindings, LiveCounts};
 use sluice_nic::{DataPlane, engines};
@@ -109,14 +110,40 @@ fn played(folder: &Path, workers: usize) -> (Left, u64, u64) {
     (left, counted, replaced)
 }
 
-#[test]
-fn workers_keep_every_flow_in_order_and_lose_nothing_while_a_tenant_is_replaced() {
-    let folder = tempfile::tempdir().unwrap();
+/// Three captures of three tenants in a folder.
+fn captures(folder: &Path) {
     for port in 0..PORTS {
         let frames = (0..PACKETS).map(|n| Packet::new(n.into(), frame(1 + (n % 3) as u8, port, n)));
         let frames: Vec<Packet> = frames.collect();
-        write_all(&folder.path().join(format!("in{port}.pcap")), &frames).unwrap_or_else(|e| panic!("{e}"));
+        write_all(&folder.join(format!("in{port}.pcap")), &frames).unwrap_or_else(|e| panic!("{e}"));
     }
+}
+
+#[test]
+fn what_is_inside_when_workers_stop_is_not_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    captures(folder.path());
+    let config = NicConfig::parse("nic.toml", &config("port3"), folder.path()).unwrap_or_else(|e| panic!("{e}"));
+    for workers in [2, 3, 5] {
+        let mut nic = DataPlane::with_workers(DEFAULT, engines::ALL, workers);
+        bring_up(&config, &mut nic, &mut Linker::new(config.target)).unwrap_or_else(|e| panic!("{e}"));
+        let mut bindings = Bindings::open(&config.ports, &config.hosts, || false).unwrap_or_else(|e| panic!("{e}"));
+        for round in 1..=8 {
+            nic.run_live(&mut bindings, |_, counts| counts.received >= 1000 * round).unwrap_or_else(|e| panic!("{e}"));
+            nic.quiesce().unwrap();
+            for counters in nic.counters().unwrap().modules.values() {
+                assert!(counters.closes() && counters.in_flight == 0, "{counters:?}");
+                let lost = counters.dropped.keys().find(|reason| **reason != Reason::XdpDrop);
+                assert_eq!(lost, None, "{workers} workers, round {round}: {counters:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn workers_keep_every_flow_in_order_and_lose_nothing_while_a_tenant_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    captures(folder.path());
     for workers in [1, 2, 3, 5] {
         let (left, counted, replaced) = played(folder.path(), workers);
         println!("{workers} workers: {replaced} replacements while packets came");
